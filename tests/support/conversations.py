@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.agents import build_profiles
@@ -16,13 +16,19 @@ from zkchat.chat.memory import Memory
 from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.privacy import ServerAccess
 from zkchat.chat.tools.readings import Readings
-from zkchat.core.events import Event
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ProviderError
+from zkchat.core.events import Event, TurnFinished
+from zkchat.core.message import ChatMessage, ToolCallPart
 from zkchat.core.ports import ModelProvider, SessionStore, Tokenizer
 from zkchat.core.profile import ProfileFile
-from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.core.prompt import Finish, FinishReason, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.core.session import AgentEntry, ItemsEntry, Session
+from zkchat.core.values import from_plain
 from zkchat.index.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
+
+E = TypeVar("E")
 
 
 def conversation_over(
@@ -88,6 +94,47 @@ def events_of(events: AsyncGenerator[Event, None]) -> list[Event]:
         return [event async for event in events]
 
     return asyncio.run(collect())
+
+
+def of_kind(events: Sequence[Event], kind: type[E]) -> list[E]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def answer_of(events: Sequence[Event]) -> ChatMessage:
+    """The answer of a turn that came to its end."""
+    last = events[-1]
+    assert isinstance(last, TurnFinished), last
+    return last.message
+
+
+class Saying:
+    """A model that plays its answers: texts, calls of tools, errors, or None for one that hangs."""
+
+    def __init__(
+        self, *answers: str | ToolCallPart | ProviderError | None, reason: FinishReason = "stop", **info: object
+    ) -> None:
+        known = {"provider": "saying", "id": "x", "context_limit": 32_768, "calls_tools": True, **info}
+        self.info = from_plain(ModelInfo, known)
+        self.requests: list[ModelRequest] = []
+        self._answers = [*answers]
+        self._reason = reason
+
+    async def connect(self) -> None:
+        pass
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        self.requests.append(request)
+        answer = self._answers.pop(0)
+        match answer:
+            case str():
+                yield TextChunk(text=answer)
+            case ToolCallPart():
+                yield ToolRequested(call=answer)
+            case ProviderError():
+                raise answer
+            case None:
+                await asyncio.sleep(600)
+        yield Finish(reason=self._reason, usage=TokenUsage(prompt_tokens=100, completion_tokens=9))
 
 
 class Reciting:

@@ -91,20 +91,6 @@ class ProposedChanges(Protocol):
         ...
 
 
-def undone_entry(record: ChangeRecord, last: ChatMessage) -> ChangesEntry:
-    """For changes that the user undid after this message."""
-    title = record.changes.title
-    return ChangesEntry(
-        message_id=last.id,
-        decision="undone",
-        title=title,
-        paths=changed_paths(record.changes),
-        record=record.id,
-        told=f"The changes that you proposed ({title}) were applied, and the user has undone them: the notes are again "
-        "what they were before.",
-    )
-
-
 def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:
     """What a request for this question says of the changes that were proposed in the turn before it.
 
@@ -199,10 +185,15 @@ class ChangeSettlement:
         """Have the staged changes reviewed as those of this answer, or of the last message; None where none are."""
         if self.proposals is None:
             return None
-        last = self._journal.history.last
-        message_id = message_id or (last.id if last else "")
+        message_id = message_id or self._last_id
+        names = (
+            part.name
+            for message in self._turn()
+            for part in message.parts
+            if isinstance(part, ToolCallPart) and part.name in self._tool_names
+        )
         origin = ChangeOrigin(
-            command=command or ", ".join(self._tools_called()),
+            command=command or ", ".join(dict.fromkeys(names)),
             session_id=self._journal.session_id,
             message_id=message_id,
         )
@@ -220,9 +211,19 @@ class ChangeSettlement:
 
     def tell_undone(self, record: ChangeRecord) -> None:
         """Have the next request say that changes were undone, where the model of this session proposed them."""
-        last = self._journal.history.last
+        last, title = self._journal.history.last, record.changes.title
         if last and record.origin.message_id and record.origin.session_id == self._journal.session_id:
-            self._journal.append(undone_entry(record, last))
+            self._journal.append(
+                ChangesEntry(
+                    message_id=last.id,
+                    decision="undone",
+                    title=title,
+                    paths=changed_paths(record.changes),
+                    record=record.id,
+                    told=f"The changes that you proposed ({title}) were applied, and the user has undone them: the "
+                    "notes are again what they were before.",
+                )
+            )
 
     def _drop(self, reason: str) -> ChangesReviewed | None:
         return self._record(self.proposals.drop(reason), "") if self.proposals else None
@@ -230,37 +231,23 @@ class ChangeSettlement:
     def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
         if outcome is None:
             return None
-        last = self._journal.history.last
-        reviewed = ChangesReviewed(
-            message_id=message_id or (last.id if last else ""),
-            decision=outcome.decision,
-            title=outcome.changes.title,
-            paths=changed_paths(outcome.changes),
-            edited=outcome.edited,
-            record=outcome.record_id,
-            reason=outcome.reason,
-            diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
-            exit_code=outcome.exit_code,
-            stops=outcome.stops,
-        )
-        self._journal.append(
-            ChangesEntry(
-                message_id=reviewed.message_id,
-                decision=reviewed.decision,
-                title=reviewed.title,
-                paths=reviewed.paths,
-                edited=reviewed.edited,
-                record=reviewed.record,
-                reason=reviewed.reason,
-                told=sentence_about(outcome),
-                diff=reviewed.diff[:MAX_DIFF_CHARS],
-            )
-        )
-        return reviewed
+        known: dict[str, Any] = {
+            "message_id": message_id or self._last_id,
+            "decision": outcome.decision,
+            "title": outcome.changes.title,
+            "paths": changed_paths(outcome.changes),
+            "edited": outcome.edited,
+            "record": outcome.record_id,
+            "reason": outcome.reason,
+        }
+        diff = patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace")
+        self._journal.append(ChangesEntry(**known, told=sentence_about(outcome), diff=diff[:MAX_DIFF_CHARS]))
+        return ChangesReviewed(**known, diff=diff, exit_code=outcome.exit_code, stops=outcome.stops)
 
-    def _tools_called(self) -> list[str]:
-        parts = (part for message in self._turn() for part in message.parts if isinstance(part, ToolCallPart))
-        return [*dict.fromkeys(part.name for part in parts if part.name in self._tool_names)]
+    @property
+    def _last_id(self) -> str:
+        last = self._journal.history.last
+        return last.id if last else ""
 
     @property
     def _tool_names(self) -> frozenset[str]:
@@ -275,32 +262,20 @@ class _Attempt(NamedTuple):
     """One call of a tool that proposes changes, with its result."""
 
     result: ToolResultPart
-    arguments: dict[str, Any]
-
-    @property
-    def target(self) -> str:
-        values = (self.arguments.get(key) for key in _TARGETS)
-        return next((value for value in values if isinstance(value, str)), "")
-
-    @property
-    def what(self) -> str:
-        """`edit_document Garden`."""
-        return f"{self.result.name} {' '.join(self.target.split())[:MAX_TARGET_CHARS]}".rstrip()
+    target: str
+    """The note that it is about."""
+    content: dict[str, Any]
 
     def is_made_good_by(self, later: "_Attempt") -> bool:
         """Whether a later call, which worked, is about the same note, or the same for a note by another name."""
-        if self.target.casefold() == later.target.casefold() and (self.target or self.result.name == later.result.name):
-            return True
-        return self.result.name == later.result.name and self._content == later._content != {}
-
-    @property
-    def _content(self) -> dict[str, Any]:
-        return {key: value for key, value in self.arguments.items() if key not in _TARGETS}
+        is_same_tool = self.result.name == later.result.name
+        is_same_note = self.target.casefold() == later.target.casefold() and (self.target or is_same_tool)
+        return bool(is_same_note) or (is_same_tool and self.content == later.content != {})
 
 
 def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned | None:
     """What the user is told of changes that were refused, and not tried again with success."""
-    attempts = [*_attempts(turn, tool_names)]
+    attempts = [_attempt(call, result) for call, result in calls_with_results(turn) if result.name in tool_names]
     refused = [
         attempt
         for place, attempt in enumerate(attempts)
@@ -309,24 +284,21 @@ def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned
     ]
     if not refused:
         return None
+    last, target = refused[-1].result, " ".join(refused[-1].target.split())[:MAX_TARGET_CHARS]
     count = "1 change was" if len(refused) == 1 else f"{len(refused)} changes were"
-    reason = next(iter(refused[-1].result.text.splitlines()), "")[:MAX_REASON_CHARS]
-    is_all = all(attempt.result.failed for attempt in attempts)
-    end = " Nothing was proposed." if is_all else ""
-    return Warned(text=f"{count} refused: {refused[-1].what}: {reason}{end}")
+    reason = next(iter(last.text.splitlines()), "")[:MAX_REASON_CHARS]
+    end = " Nothing was proposed." if all(attempt.result.failed for attempt in attempts) else ""
+    return Warned(text=f"{count} refused: {f'{last.name} {target}'.rstrip()}: {reason}{end}")
 
 
-def _attempts(turn: Sequence[ChatMessage], tool_names: Set[str]) -> list[_Attempt]:
-    answered = calls_with_results(turn)
-    return [_Attempt(result, _arguments(call)) for call, result in answered if result.name in tool_names]
-
-
-def _arguments(call: ToolCallPart) -> dict[str, Any]:
+def _attempt(call: ToolCallPart, result: ToolResultPart) -> _Attempt:
     try:
-        arguments = json.loads(call.arguments)
+        read = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
+        read = None
+    arguments = read if isinstance(read, dict) else {}
+    target = next((value for key in _TARGETS if isinstance(value := arguments.get(key), str)), "")
+    return _Attempt(result, target, {key: value for key, value in arguments.items() if key not in _TARGETS})
 
 
 def calls_with_results(messages: Iterable[ChatMessage]) -> Iterator[tuple[ToolCallPart, ToolResultPart]]:
@@ -335,10 +307,8 @@ def calls_with_results(messages: Iterable[ChatMessage]) -> Iterator[tuple[ToolCa
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolCallPart):
             waiting.append(part)
-        elif isinstance(part, ToolResultPart) and (call := _called(part, waiting)):
-            waiting.remove(call)
-            yield call, part
-
-
-def _called(result: ToolResultPart, waiting: Iterable[ToolCallPart]) -> ToolCallPart | None:
-    return next((call for call in waiting if call.call_id == result.call_id), None)
+        elif isinstance(part, ToolResultPart):
+            call = next((call for call in waiting if call.call_id == part.call_id), None)
+            if call:
+                waiting.remove(call)
+                yield call, part

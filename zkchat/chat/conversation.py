@@ -1,10 +1,10 @@
 """A conversation that lasts: one turn after the other, in a session on disk, and what fills its context."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,12 +14,11 @@ from zkchat.chat.context.assembly import AssembledRequest
 from zkchat.chat.context.calibration import Calibration
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.chat.evidence_lookup import FurtherPassages, Page
+from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.memory import Remembered
+from zkchat.chat.memory import Remembered, compare_fact
 from zkchat.chat.privacy import ServerAccess, stays_here
-from zkchat.chat.remembering import learning_points
-from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview, RequestBuilder, clearing, wanted_plan
+from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.core import (
@@ -30,9 +29,11 @@ from zkchat.core import (
     BudgetUse,
     ChatMessage,
     Compacting,
+    CompactionPart,
     CompactionStrategy,
     ContextUsage,
     Event,
+    Fact,
     FactSource,
     Goal,
     GoalEntry,
@@ -55,90 +56,19 @@ from zkchat.core import (
     ToolSpec,
     TurnFinished,
     UsageError,
-    VaultListing,
     Warned,
     Window,
     ZkchatError,
     branches_of,
     mark_condensed,
 )
-from zkchat.index import Library
+from zkchat.index import Library, words
+from zkchat.language import DECISIONS, FIRST_PERSON, PREFERENCES, REQUEST, UNSPACED_STATEMENTS
+from zkchat.notes import sentences
 
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
 """What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
 _BUDGETS_UNREAD_BY_QUOTING: Final = ("messages", "memory")
-
-
-class _State(NamedTuple):
-    """What the usage of the context depends on."""
-
-    entries: int
-    model: ModelInfo
-    may_write: bool
-    tools: tuple[ToolSpec, ...]
-    """Those of servers come and go."""
-
-
-class ContextMeter:
-    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
-        self._core = core
-        self._requests = requests
-        self.connection_problem: Warned | None = None
-        """Why the model's server could not be asked for its window, when it was asked last."""
-        self._is_tokenizer_loaded = False
-        self._measured: tuple[_State, ContextUsage] | None = None
-
-    @property
-    def usage(self) -> ContextUsage | None:
-        """What fills the context now: the next request, before its question. None before anything was said or chosen.
-
-        The model's server is not asked for its window.
-        """
-        if not self._core.history.entries:
-            return None
-        state = self._state
-        if self._measured is None or self._measured[0] != state:
-            try:
-                self._measured = state, self._usage_of(self._assemble())
-            except ZkchatError:  # the next turn reports it
-                return None
-        return self._measured[1]
-
-    async def measure(self) -> AssembledRequest:
-        """The request as it would be now, without a new question; the model's server is asked for its window."""
-        self.connection_problem = None
-        try:
-            await self._core.provider.connect()
-        except ProviderError as error:  # the window is then the one that is known, or set, or the usual
-            self.connection_problem = Warned(text=error.message, hint=error.hint)
-        assembled = self._assemble()
-        self._measured = self._state, self._usage_of(assembled)
-        return assembled
-
-    def load_tokenizer(self) -> None:
-        """Load what counts tokens, which takes a while the first time. May run on another thread."""
-        self._core.tokenizer.count("")
-        self._is_tokenizer_loaded = True
-
-    @property
-    def is_measurable(self) -> bool:
-        """Whether `usage` can be had without a delay."""
-        return self._is_tokenizer_loaded or self._measured is not None
-
-    @property
-    def _state(self) -> _State:
-        core = self._core
-        return _State(len(core.history.entries), core.info, core.may_write, self._requests.planner.tools.specs)
-
-    def _assemble(self) -> AssembledRequest:
-        return self._requests.assemble(self._requests.planner.plan(self._core.agent_for()))
-
-    def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
-        usage = assembled.usage
-        if not self._core.info.needs_notes:
-            return usage
-        unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in _BUDGETS_UNREAD_BY_QUOTING}
-        return replace(usage, **dict.fromkeys(_UNREAD_BY_QUOTING, 0), budgets=usage.budgets | unused)
 
 
 class Conversation:
@@ -159,10 +89,15 @@ class Conversation:
         self._choices = [*choices]
         self._kept: Asked | None = None
         """What is stored and not yet answered."""
-        self._further_passages = FurtherPassages(core, self._turn.augmentation.further_passages)
+        self.further_passages = self._turn.further_passages
+        """What the user has read on the last question, and what comes after it."""
         self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
         """The changes of notes that the model proposes."""
-        self._meter = ContextMeter(core, self.requests)
+        self.connection_problem: Warned | None = None
+        """Why the model's server could not be asked for its window, when it was asked last."""
+        self._is_tokenizer_loaded = False
+        self._measured: tuple[tuple[object, ...], ContextUsage] | None = None
+        """What the usage depended on when it was measured, and the usage."""
         self._reported: set[StaleNote] = set()
         """What changed, and was reported to the user."""
 
@@ -197,7 +132,50 @@ class Conversation:
 
         Measured once for each change, without asking the model's server for its window.
         """
-        return self._meter.usage
+        if not self.history.entries:
+            return None
+        if self._measured is None or self._measured[0] != self._state:
+            try:
+                self._measure(self._assemble())
+            except ZkchatError:  # the next turn reports it
+                return None
+        return self._measured[1] if self._measured else None
+
+    async def measure(self) -> AssembledRequest:
+        """The request as it would be now, without a new question; the model's server is asked for its window."""
+        self.connection_problem = None
+        try:
+            await self.connect()
+        except ProviderError as error:  # the window is then the one that is known, or set, or the usual
+            self.connection_problem = Warned(text=error.message, hint=error.hint)
+        assembled = self._assemble()
+        self._measure(assembled)
+        return assembled
+
+    @property
+    def _state(self) -> tuple[object, ...]:
+        """What the usage of the context depends on; tools of servers come and go."""
+        return len(self.history.entries), self.model, self._core.may_write, self.tools
+
+    def _assemble(self) -> AssembledRequest:
+        return self.requests.assemble(self.requests.planner.plan(self.agent))
+
+    def _measure(self, assembled: AssembledRequest) -> None:
+        usage = assembled.usage
+        if self.model.needs_notes:
+            unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in _BUDGETS_UNREAD_BY_QUOTING}
+            usage = replace(usage, **dict.fromkeys(_UNREAD_BY_QUOTING, 0), budgets=usage.budgets | unused)
+        self._measured = self._state, usage
+
+    def load_tokenizer(self) -> None:
+        """Load what counts tokens, which takes a while the first time. May run on another thread."""
+        self.tokenizer.count("")
+        self._is_tokenizer_loaded = True
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether `usage` can be had without a delay."""
+        return self._is_tokenizer_loaded or self._measured is not None
 
     @property
     def calibration(self) -> Calibration:
@@ -228,13 +206,17 @@ class Conversation:
         """
         if replaces is not None:
             self._core.journal.go_back_to(self.history.messages[self._known(replaces)], is_replaced=True)
-        choices, self._choices = self._choices, []
-        self._kept = self._turn.ask(text, choices, images=images)
+        self._kept = self._ask(text, images=images)
 
     def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]:
         """Like `say`, for a message that the user has not typed, with what the model is told beside it."""
+        return self.answer(self._ask(text, brief))
+
+    def _ask(self, text: str, brief: Brief | None = None, images: Sequence[ImagePart] = ()) -> Asked:
+        """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
         choices, self._choices = self._choices, []
-        return self.answer(self._turn.ask(text, choices, brief))
+        self._core.privacy.begin_turn()
+        return self._core.journal.ask(text, choices, brief, images)
 
     def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
         """A turn in which the model sums up the daily brief. What goes wrong is a warning."""
@@ -262,22 +244,7 @@ class Conversation:
 
     def next_passages(self) -> Page:
         """The next passages on the last question, or rows of a list. Raises `UsageError` where there are none."""
-        return self._further_passages.next_page()
-
-    @property
-    def passages_read(self) -> int:
-        """How many passages on the last question the user has read."""
-        return self._further_passages.read
-
-    @property
-    def passages_left(self) -> int:
-        """How many follow those; 0 where a model answers."""
-        return self._further_passages.left
-
-    @property
-    def listing(self) -> VaultListing | None:
-        """The list from the index that answers the last question."""
-        return self._further_passages.listing
+        return self.further_passages.next_page()
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""
@@ -288,11 +255,15 @@ class Conversation:
 
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
-            self._write_choices()
+            if self._choices:
+                self._core.journal.append(*self._choices)
+                self._choices.clear()
             if moved := self._leaving_machine():
                 await emit(moved)
-            for note in self._newly_stale(event.message_id):
-                await emit(note.warning)
+            for note in self.requests.planner.stale(self.history.messages[event.message_id]):
+                if note not in self._reported:
+                    self._reported.add(note)
+                    await emit(note.warning)
 
         def observe(event: Event) -> Awaitable[None]:
             if isinstance(event, TurnFinished):
@@ -343,16 +314,6 @@ class Conversation:
         """Store what a full disk has refused so far; what cannot be stored even now is reported."""
         return self._core.journal.save_rest()
 
-    def _write_choices(self) -> None:
-        if self._choices:
-            self._core.journal.append(*self._choices)
-            self._choices.clear()
-
-    def _newly_stale(self, message_id: str) -> Iterator[StaleNote]:
-        for note in self.requests.planner.stale(self.history.messages[message_id]):
-            if note not in self._reported:
-                self._reported.add(note)
-                yield note
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
@@ -394,30 +355,12 @@ class Conversation:
         """Ask the model's server for its window. Raises `ProviderError` where it does not answer."""
         await self._core.provider.connect()
 
-    def load_tokenizer(self) -> None:
-        """Load what counts tokens, which takes a while the first time. May run on another thread."""
-        self._meter.load_tokenizer()
-
-    @property
-    def is_measurable(self) -> bool:
-        """Whether `usage` can be had without a delay."""
-        return self._meter.is_measurable
-
-    async def measure(self) -> AssembledRequest:
-        """The request as it would be now, without a new question; the model's server is asked for its window."""
-        return await self._meter.measure()
-
-    @property
-    def connection_problem(self) -> Warned | None:
-        """Why the model's server could not be asked for its window, when it was asked last."""
-        return self._meter.connection_problem
-
     async def preview(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
         assembled = await self.measure()
-        plan = wanted_plan(self.requests, assembled, keep, strategy)
+        plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
             return None
         part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
@@ -431,7 +374,7 @@ class Conversation:
 
     async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
         assembled = await self.measure()
-        plan = wanted_plan(self.requests, assembled, keep, strategy)
+        plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
@@ -450,8 +393,16 @@ class Conversation:
         """Archive everything without a summary, and return the marker; None if there is nothing to archive."""
         if not self.window.live:
             return None
-        usage = self.requests.assemble(self.requests.planner.plan(self.agent)).usage
-        return self.requests.compactor.apply(clearing(self.history, usage))[0]
+        usage = self._assemble().usage
+        part = CompactionPart(
+            number=1 + sum(message.context_type == "summary" for message in self.messages),
+            summary="",
+            strategy="clear",
+            archived=tuple(message.id for message in self.window.live),
+            tokens_before=usage.total,
+            tokens_after=usage.system + usage.tools,
+        )
+        return self.requests.compactor.apply(part)[0]
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
         """Keep a message word for word through compactions, or no longer."""
@@ -510,3 +461,33 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
+
+
+MAX_POINTS: Final = 3
+"""Proposed at one time: more would be a nuisance."""
+_MIN_CHARS, _MAX_CHARS = 12, 200
+"""Characters of a sentence that can stand by itself."""
+_OWN: Final = frozenset(words(FIRST_PERSON))
+_DECIDED: Final = frozenset(words(DECISIONS))
+_PREFERRED: Final = frozenset(words(PREFERENCES))
+
+
+def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str]:
+    """The sentences that say most about the user, in the order of saying: a decision, a preference, a figure."""
+    facts = [*known]
+    found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
+    weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
+    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
+    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
+    return [sentence for sentence in new if sentence in best]
+
+
+def _weight(sentence: str) -> int:
+    """How much a sentence says about its speaker; nothing for one that says nothing, or asks."""
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence:
+        return 0
+    used = {*words(sentence)}
+    signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
+    is_own = bool(used & _OWN) or signs > 0
+    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
+    return weight if is_own else 0

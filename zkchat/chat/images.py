@@ -6,8 +6,8 @@ library that the model may see, and is not sent if it is another one by now.
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct, field
@@ -43,14 +43,13 @@ MAX_IMAGES: Final = 8
 MAX_EMBEDDED: Final = 4
 """Of one note that goes along."""
 MAX_CACHED_BYTES: Final = 48_000_000
-"""Of encoded images that are kept for the next request."""
+"""Of encoded images that are kept for the next request; with more, all are made anew."""
 IMAGE_SHARE: Final = 0.75
 """Of the room for documents: what the images that a message names may take."""
 CHANGED: Final = "its file has changed since"
 GONE: Final = "its file is gone"
 UNUSABLE: Final = "it cannot be used"
 TOO_MANY: Final = "there are more images than are sent at once"
-_EMBEDDED: Final = "embed"
 
 ReadFile = Callable[[str, int], bytes]
 """Reads a file that the user named, wherever it is, up to so many bytes. Raises `ZkchatError`."""
@@ -82,7 +81,7 @@ class MessageImages(Struct, kw_only=True):
     detail: ImageDetail = "high"
     _looks: dict[tuple[ImagePart, ModelInfo], ImageLook] = field(default_factory=dict)
     """Of this turn: a file is read once in each."""
-    _encoded: OrderedDict[tuple[str, int, int], tuple[str, str]] = field(default_factory=OrderedDict)
+    _encoded: dict[tuple[str, int, int], tuple[str, str]] = field(default_factory=dict)
     """By digest and size: media type and data."""
 
     @property
@@ -109,6 +108,8 @@ class MessageImages(Struct, kw_only=True):
 
     def _look(self, image: ImagePart) -> ImageLook:
         try:
+            if not image.data and not image.digest:
+                return ImageLook(reason=GONE)  # it was never read
             data = self._read(image)
             if image.digest and digest_of(data) != image.digest:
                 return ImageLook(reason=CHANGED)
@@ -126,12 +127,9 @@ class MessageImages(Struct, kw_only=True):
                 return b64decode(image.data, validate=True)
             except (Base64Error, ValueError) as error:
                 raise VaultError(f"{image.name} is no image.") from error
-        if not image.digest:
-            raise NoteNotFound(f"{image.name} was not read.")
-        return self._bytes(image.name, image.file)
-
-    def _bytes(self, name: str, file: str) -> bytes:
-        return self.read_file(file, MAX_FILE_BYTES) if file else self.library.read_data(name, MAX_FILE_BYTES)
+        if image.file:
+            return self.read_file(image.file, MAX_FILE_BYTES)
+        return self.library.read_data(image.name, MAX_FILE_BYTES)
 
     def load(self, request: ModelRequest) -> tuple[ModelRequest, list[Warned]]:
         """The request with the data of its images; of one that cannot be had any more, the model reads that."""
@@ -158,11 +156,9 @@ class MessageImages(Struct, kw_only=True):
     def _encode(self, image: ImagePart) -> tuple[str, str]:
         """Media type and data as they are sent. Raises `ZkchatError` where the file is gone, changed or broken."""
         digest = image.digest or digest_of(image.data.encode())
-        if image.width:
-            key = (digest, *self.rule.sized(image.width, image.height))
-            if key in self._encoded:
-                self._encoded.move_to_end(key)
-                return self._encoded[key]
+        known = self._encoded.get((digest, *self.rule.sized(image.width, image.height))) if image.width else None
+        if known:
+            return known
         data = self._read(image)
         if image.digest and digest_of(data) != image.digest:
             raise VaultError(f"The file of {image.name} has changed since.")
@@ -173,9 +169,9 @@ class MessageImages(Struct, kw_only=True):
     def _keep(self, data: bytes, digest: str, size: tuple[int, int], name: str) -> tuple[str, str]:
         encoded = encode_image(data, size, name)
         kept = encoded.media_type, b64encode(encoded.data).decode("ascii")
+        if sum(len(data) for _, data in self._encoded.values()) + len(kept[1]) > MAX_CACHED_BYTES:
+            self._encoded.clear()
         self._encoded[digest, *size] = kept
-        while sum(len(data) for _, data in self._encoded.values()) > MAX_CACHED_BYTES and len(self._encoded) > 1:
-            self._encoded.popitem(last=False)
         return kept
 
     def take_named(
@@ -191,8 +187,7 @@ class MessageImages(Struct, kw_only=True):
         wanted = [*given, *(_part_of(path, each.wikilink) for path, each in linked.items())]
         if not wanted:
             return ImageIntake()
-        left = int(IMAGE_SHARE * room()) if self.is_seen else 0
-        taken, rows, warnings = self._take(wanted, left)
+        taken, rows, warnings = self._take(wanted, int(IMAGE_SHARE * room()) if self.is_seen else 0)
         shown = {part.name: (part, why) for part, why in rows if not part.file and not part.data}
         return ImageIntake(
             parts=tuple(part for part, _ in rows),
@@ -205,46 +200,35 @@ class MessageImages(Struct, kw_only=True):
         self, files: Iterable[FilePart], before: Sequence[ImagePart], room: Callable[[], int]
     ) -> ImageIntake:
         """The images that the notes which go along embed, as far as there is room beside everything else."""
-        if not self.is_seen:
-            return ImageIntake()
-        known = {part.name for part in before}
         found: dict[str, tuple[ImagePart, DocumentReference]] = {}
-        for file in files:
-            for part, reference in self._embedded_in(file):
-                if part.name not in known and len(before) + len(found) < self.most:
-                    found.setdefault(part.name, (part, reference))
+        for part, reference in chain.from_iterable(map(self._embedded_in, files)) if self.is_seen else ():
+            is_known = any(part.name == each.name for each in before)
+            if not is_known and len(before) + len(found) < self.most:
+                found.setdefault(part.name, (part, reference))
         if not found:
             return ImageIntake()
         taken, rows, _ = self._take([part for part, _ in found.values()], room(), already=len(before))
-        sent = [(part, why) for part, why in rows if not why]  # the others stand in the text of their note
-        return ImageIntake(
-            parts=tuple(part for part, _ in sent),
-            references=tuple(_reported(found[part.name][1], part, why) for part, why in sent),
-            tokens=taken,
-        )
+        sent = [part for part, why in rows if not why]  # the others stand in the text of their note
+        references = tuple(_reported(found[part.name][1], part, "") for part in sent)
+        return ImageIntake(parts=tuple(sent), references=references, tokens=taken)
 
     def _embedded_in(self, file: FilePart) -> Iterator[tuple[ImagePart, DocumentReference]]:
+        """The images that a note embeds and that the model may see."""
         source = file.name.partition("#")[0]
         if file.server or not is_note(source) or "![" not in file.text:
             return
-        links = [link for link in parse_note(source, file.text).links if link.embed and not link.in_comment]
         count = 0
-        for link in links:
-            path = self._path_of(link, source)
-            if path and count < MAX_EMBEDDED:
+        for link in parse_note(source, file.text).links:
+            if not link.embed or link.in_comment or link.external or count == MAX_EMBEDDED:
+                continue
+            try:
+                found = self.library.resolve(link, source, suggestions=0)
+            except (StorageError, VaultError):
+                continue
+            if isinstance(found, Resolved | Ambiguous) and is_image(found.path):
                 count += 1
-                part = replace(_part_of(path, link.text), alt=link.display, embedded_in=source)
-                yield part, DocumentReference(wikilink=link.text, relative_path=path, via=_EMBEDDED, title=path)
-
-    def _path_of(self, link: Link, source: str) -> str:
-        """The image that a link leads to, if it is one that the model may see."""
-        if link.external:
-            return ""
-        try:
-            found = self.library.resolve(link, source, suggestions=0)
-        except (StorageError, VaultError):
-            return ""
-        return found.path if isinstance(found, Resolved | Ambiguous) and is_image(found.path) else ""
+                part = replace(_part_of(found.path, link.text), alt=link.display, embedded_in=source)
+                yield part, DocumentReference(wikilink=link.text, relative_path=part.name, via="embed", title=part.name)
 
     def _take(
         self, wanted: Sequence[ImagePart], room: int, *, already: int = 0
@@ -257,8 +241,10 @@ class MessageImages(Struct, kw_only=True):
             try:
                 part, why, tokens = self._fitted(image, (room - taken) // (len(wanted) - number), already + number)
             except ZkchatError as error:
-                if withheld := self._withheld(image):
-                    warnings.append(withheld)
+                # Of an image of the vault that this model may not see, not even the name is sent.
+                link = Link(text=image.name, target=f"/{image.name}")
+                if not (image.file or image.data) and (reason := self.library.withheld(link)):
+                    warnings.append(Warned(text=f"withheld: {image.name} {reason}"))
                     continue
                 part, why, tokens = image, UNUSABLE if self.is_seen else BLIND, 0
                 if self.is_seen:
@@ -266,29 +252,20 @@ class MessageImages(Struct, kw_only=True):
             taken += tokens
             lasting = why if why != BLIND else ""  # a model that sees may come later
             rows.append((replace(part, unsent=lasting), why))
-        warnings += self._why_unsent(rows)
-        return taken, rows, warnings
-
-    def _withheld(self, image: ImagePart) -> Warned | None:
-        """A warning about an image of the vault that this model may not see; of it, not even its name is sent."""
-        if image.file or image.data:
-            return None
-        reason = self.library.withheld(Link(text=image.name, target=f"/{image.name}"))
-        return Warned(text=f"withheld: {image.name} {reason}") if reason else None
+        return taken, rows, [*warnings, *self._why_unsent(rows)]
 
     def _fitted(self, image: ImagePart, room: int, number: int) -> tuple[ImagePart, str, int]:
         """An image in a size that fits, the reason why it is not sent, and its tokens. Raises `ZkchatError`."""
-        data = self._read(image) if image.data else self._bytes(image.name, image.file)
+        data = self._read(image)
         header = inspect_image(data, image.name)
-        digest = digest_of(data)
-        size = self.rule.sized(header.width, header.height)
+        width, height = self.rule.sized(header.width, header.height)
         part = replace(
             image,
             media_type=f"image/{header.format}",
-            digest=digest if not image.data else "",
+            digest="" if image.data else digest_of(data),
             size=len(data),
-            width=size[0],
-            height=size[1],
+            width=width,
+            height=height,
         )
         if not self.is_seen:
             return part, BLIND, 0
@@ -297,33 +274,32 @@ class MessageImages(Struct, kw_only=True):
         fitting = self.rule.fitting(header.width, header.height, room)
         if fitting is None:
             return part, NO_ROOM, 0
-        self._keep(data, digest if not image.data else digest_of(image.data.encode()), fitting, image.name)
-        part = replace(part, width=fitting[0], height=fitting[1])
-        return part, "", self.rule.tokens(*fitting)
+        self._keep(data, part.digest or digest_of(image.data.encode()), fitting, image.name)
+        return replace(part, width=fitting[0], height=fitting[1]), "", self.rule.tokens(*fitting)
 
     def _why_unsent(self, rows: Sequence[tuple[ImagePart, str]]) -> Iterator[Warned]:
         """A sentence for each reason why whole images are not sent."""
-        name = self.provider.info.name
-        for reason in dict.fromkeys(why for _, why in rows if why in {BLIND, NO_ROOM, TOO_MANY}):
+        info = self.provider.info
+        said = {
+            BLIND: (
+                f"{info.name} does not see images.",
+                "`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares one.",
+            ),
+            NO_ROOM: (
+                "There is no room for it in the context.",
+                'Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
+            ),
+            TOO_MANY: (
+                f"With one message go {self.most} images at most.",
+                "Ask about some of them, or raise images.max_count.",
+            ),
+        }
+        if not info.is_located:  # its server has not said whether it sees, and that is said
+            del said[BLIND]
+        for reason in dict.fromkeys(why for _, why in rows if why in said):
             names = ", ".join(part.name for part, why in rows if why == reason)
-            if reason == BLIND and not self.provider.info.is_located:
-                continue  # its server has not said whether it sees, and that is said
-            if reason == BLIND:
-                yield Warned(
-                    text=f"Not sent: {names}. {name} does not see images.",
-                    hint="`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares "
-                    "one.",
-                )
-            elif reason == NO_ROOM:
-                yield Warned(
-                    text=f"Not sent: {names}. There is no room for it in the context.",
-                    hint='Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
-                )
-            else:
-                yield Warned(
-                    text=f"Not sent: {names}. With one message go {self.most} images at most.",
-                    hint="Ask about some of them, or raise images.max_count.",
-                )
+            text, hint = said[reason]
+            yield Warned(text=f"Not sent: {names}. {text}", hint=hint)
 
 
 def _part_of(path: str, wikilink: str) -> ImagePart:

@@ -1,7 +1,7 @@
 """The entries of a conversation, stored as they happen; what a full disk refuses is stored once there is room."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from zkchat.core import (
     ToolResultPart,
     Warned,
     compaction_of,
+    counted,
     orphans_of,
     shorten,
 )
@@ -79,8 +80,6 @@ class Journal:
         """Whether the user was warned, in this turn, that saving does not work."""
         self._seen = max((entry.sequence for entry in self.history.entries), default=0)
         """Everything up to here is in the history, whoever wrote it."""
-        self._own: set[int] = set()
-        """The places of the entries after that which were written here."""
 
     @property
     def session_id(self) -> str:
@@ -124,7 +123,7 @@ class Journal:
         if self.session:
             self.store.enter(self.session.id)
         message = self.next_message("user", TextPart(text=text), *images, brief=brief)
-        title = [] if self.history.messages else [TitleEntry(title=_title(text))]
+        title = [] if self.history.messages else [TitleEntry(title=shorten(" ".join(text.split()), TITLE_LENGTH))]
         warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
 
@@ -137,13 +136,10 @@ class Journal:
         return None
 
     def _open_session(self) -> Session:
-        self.session = self.session or self._create_session()
+        if self.session is None:
+            is_named = self._id_of_new and self.store.add(self._id_of_new, [])
+            self.session = self.store.get(self._id_of_new) if is_named else self.store.create()
         return self.session
-
-    def _create_session(self) -> Session:
-        if self._id_of_new and self.store.add(self._id_of_new, []):
-            return self.store.get(self._id_of_new)
-        return self.store.create()
 
     def append(self, *bodies: EntryBody) -> Warned | None:
         """Store the entries, after those that could not be stored before.
@@ -154,14 +150,12 @@ class Journal:
         waiting = [*self._unsaved, *bodies]
         try:
             session = self._open_session()
-            stored = self.store.append(session.id, [_of_session(session.id, body) for body in waiting])
+            stored = self.store.append(session.id, [_in_session(session.id, body) for body in waiting])
         except SessionNotFound as error:  # another terminal deleted it: what follows is a session of its own
             self.session, self._seen = None, 0
-            self._own.clear()
             return self._keep_in_memory(bodies, error)
         except StorageError as error:
             return self._keep_in_memory(bodies, error)
-        self._note_own(entry.sequence for entry in stored)
         if not self._unsaved:
             self.history.extend(stored)
             return None
@@ -193,13 +187,6 @@ class Journal:
                 )
                 warning = self.append(MessageEntry(message=again)) or warning
         return warning
-
-    def _note_own(self, places: Iterable[int]) -> None:
-        """Entries were written here. Those that follow what is in the history need not be read again."""
-        self._own.update(places)
-        while self._seen + 1 in self._own:
-            self._seen += 1
-            self._own.remove(self._seen)
 
     def save_rest(self) -> Warned | None:
         """Try once more to store what could not be stored; what then is left is reported."""
@@ -244,19 +231,16 @@ class Journal:
         except (StorageError, SessionNotFound):
             return None  # whatever is wrong shows when the question is stored
         self._seen = max((entry.sequence for entry in new), default=self._seen)
-        others = [entry for entry in new if entry.sequence not in self._own]
-        self._own.clear()
+        known = {(entry.session_id, entry.sequence) for entry in self.history.entries}
+        others = [entry for entry in new if (entry.session_id, entry.sequence) not in known]
         if not others:
             return None
         before, mine = len(self.history.messages), self.history.last
-        entries = sorted([*self.history.entries, *others], key=lambda entry: entry.sequence)
-        self.history = History(entries)
-        return self._went_on(len(self.history.messages) - before, mine)
-
-    def _went_on(self, added: int, mine: ChatMessage | None) -> Warned | None:
+        self.history = History(sorted([*self.history.entries, *others], key=lambda entry: entry.sequence))
+        added = len(self.history.messages) - before
         if not added:
             return None
-        came = f"Another terminal went on with this session: {added} message{'s' * (added != 1)} came in."
+        came = f"Another terminal went on with this session: {counted(added, 'message')} came in."
         if mine is None or any(message.id == mine.id for message in self.history.newest_first):
             return Warned(text=f"{came} Yours follows them.", hint="/history shows them.")
         self.append(HeadEntry(message_id=mine.id))
@@ -275,37 +259,23 @@ class Journal:
             return [Warned(text=text, hint="What is said there comes in with your next message.")]
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
         last = self.history.last
-        if last and (closing := self._closing(last)):
-            bodies.append(MessageEntry(message=closing))
+        calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
+        if calls:
+            text = "zkchat was stopped before this ran."
+            results = (ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=True) for call in calls)
+            bodies.append(MessageEntry(message=self.next_message("tool", *results, context_type="tool_output")))
         warnings = [self.append(*bodies)] if bodies else []
         if last and last.role == "user":
             text = "The last question of this session has no answer."
             warnings.append(Warned(text=text, hint="In a chat, /retry asks it again."))
         return [warning for warning in warnings if warning]
 
-    def _closing(self, last: ChatMessage) -> ChatMessage | None:
-        calls = [part for part in last.parts if isinstance(part, ToolCallPart)]
-        if not calls:
-            return None
-        results = (
-            ToolResultPart(
-                call_id=call.call_id, name=call.name, text="zkchat was stopped before this ran.", failed=True
-            )
-            for call in calls
-        )
-        return self.next_message("tool", *results, context_type="tool_output")
 
-
-def _of_session(session_id: str, body: EntryBody) -> EntryBody:
+def _in_session(session_id: str, body: EntryBody) -> EntryBody:
     """The same, of a message that was written before there was a session."""
     if isinstance(body, MessageEntry) and body.message.session_id != session_id:
         return MessageEntry(message=replace(body.message, session_id=session_id))
     return body
-
-
-def _title(text: str) -> str:
-    """The beginning of the first message, on one line."""
-    return shorten(" ".join(text.split()), TITLE_LENGTH)
 
 
 class Draft:

@@ -1,15 +1,13 @@
 """Which conversations used which notes, and which notes are used most. Pure."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from zkchat.core import (
-    ChatMessage,
     DocumentReference,
     DocumentUse,
     Entry,
@@ -32,41 +30,30 @@ def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUs
             yield from turn.values()
             turn = {}
         for reference in message.references:
-            if reference.relative_path is not None and _is_used(reference):
-                use = _use(session, message, reference, reference.relative_path)
-                before = turn.get(use.path)
-                # The answer knows more than the question, which the two share.
-                turn[use.path] = use if before is None else replace(use, at=before.at)
+            # An answer that links a note which it was never given does not rest on it.
+            is_cited = reference.cited and not reference.unverified
+            is_used = reference.reference_type == "direct" or reference.included or is_cited
+            if reference.relative_path is None or not is_used:
+                continue
+            before = turn.get(reference.relative_path)
+            # The answer knows more than the question, which the two share.
+            turn[reference.relative_path] = DocumentUse(
+                path=reference.relative_path,
+                session_id=session.id,
+                session_title=session.title,
+                message_id=message.id,
+                at=before.at if before else message.created_at,
+                why=_why(reference),
+                cited=reference.cited,
+            )
     yield from turn.values()
 
 
-def _is_used(reference: DocumentReference) -> bool:
-    """An answer that links a note which it was never given does not rest on it."""
-    is_cited = reference.cited and not reference.unverified
-    return reference.reference_type == "direct" or reference.included or is_cited
-
-
-def _use(session: Session, message: ChatMessage, reference: DocumentReference, path: str) -> DocumentUse:
-    return DocumentUse(
-        path=path,
-        session_id=session.id,
-        session_title=session.title,
-        message_id=message.id,
-        at=message.created_at,
-        why=_why(reference),
-        cited=reference.cited,
-    )
-
-
 def _why(reference: DocumentReference) -> str:
+    known = {"evidence": "quoted as evidence", "context": "sent along", "": "found"}
+    how = known.get(reference.via, f"found by {reference.via}")
     if reference.reference_type == "direct":
         how = "linked in the message"
-    elif reference.via == "evidence":
-        how = "quoted as evidence"
-    elif reference.via == "context":
-        how = "sent along"
-    else:
-        how = f"found by {reference.via}" if reference.via else "found"
     return f"{how}, cited in the answer" if reference.cited else how
 
 
@@ -87,27 +74,30 @@ class NoteUsage(Struct):
 
     def top(self, most: int) -> list[UsedNote]:
         """The notes that most turns used."""
-        turns: dict[str, int] = defaultdict(int)
-        sessions: dict[str, int] = defaultdict(int)
+        turns: dict[str, list[int]] = defaultdict(list)
         for (path, _), count in self._turns.items():
-            turns[path] += count
-            sessions[path] += 1
+            turns[path].append(count)
         notes = [
             UsedNote(
                 path=path,
-                turns=turns[path],
-                sessions=sessions[path],
+                turns=sum(counts),
+                sessions=len(counts),
                 last_used=self._last[f"note:{path}"],
                 is_gone=path in self._gone,
             )
-            for path in turns
+            for path, counts in turns.items()
         ]
         return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
 
     def graph(self, most: int = MAX_NODES) -> UsageGraph:
         """The usage graph, with at most so many nodes: half of them notes, if there are so many."""
         notes = self.top(len(self._turns))
-        talks = self._conversations()
+        used = Counter(session_id for _, session_id in self._turns)
+        talks = [
+            UsageConversation(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=used[id_])
+            for id_, title in self._titles.items()
+        ]
+        talks.sort(key=lambda talk: talk.last_used, reverse=True)
         room_for_notes = max(most // 2, most - len(talks))
         kept_notes, kept_talks = notes[:room_for_notes], talks[: most - min(room_for_notes, len(notes))]
         paths, ids = {note.path for note in kept_notes}, {talk.session_id for talk in kept_talks}
@@ -118,14 +108,3 @@ class NoteUsage(Struct):
         ]
         left_out = len(notes) + len(talks) - len(kept_notes) - len(kept_talks)
         return UsageGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)
-
-    def _conversations(self) -> list[UsageConversation]:
-        """The conversations that used notes, the latest first."""
-        notes: dict[str, int] = defaultdict(int)
-        for _, session_id in self._turns:
-            notes[session_id] += 1
-        talks = [
-            UsageConversation(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=notes[id_])
-            for id_, title in self._titles.items()
-        ]
-        return sorted(talks, key=lambda talk: talk.last_used, reverse=True)

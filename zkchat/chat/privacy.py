@@ -67,15 +67,11 @@ _DIGIT: Final = lazy_pattern(r"\d")
 _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 
 
-class Shown(Struct, frozen=True, kw_only=True):
-    """A conversation as a model may see it."""
-
-    window: Window
-    left_out: tuple[LeftOut, ...] = ()
-
-
 class ConversationPrivacy(Struct, kw_only=True):
-    """Which messages of one conversation its model may see, and which of its own stay on this machine."""
+    """Which messages of one conversation its model may see, and which of its own stay on this machine.
+
+    Implements `memory.FactPrivacy` and `tools.server_tools.LocalTexts`.
+    """
 
     journal: Journal
     library: GuardedLibrary
@@ -99,13 +95,29 @@ class ConversationPrivacy(Struct, kw_only=True):
         """Whether what is local is kept from the model."""
         return not self.is_on_this_machine
 
+    are_withheld = withholds
+
     def keeps_local(self) -> bool:
         """Whether what is written now is to stay on this machine."""
-        if not self.is_on_this_machine:
-            return False
-        if self._disclosed or self.library.disclosed:
+        was_disclosed = self._disclosed or self.library.disclosed
+        return self.is_on_this_machine and (was_disclosed or self.journal.history.is_local)
+
+    was_disclosed = keeps_local
+
+    def are_sent_in(self, text: str) -> bool:
+        """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
+        whole, hidden = self.library.whole, self._local_notes()
+        sought = _Sought(f"{text}\n{unquote_plus(text)}", SENT_WORDS)
+        if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
             return True
-        return self.journal.history.is_local
+        return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))
+
+    def are_received_in(self, text: str) -> bool:
+        sought = _Sought(text, RECEIVED_WORDS)
+        return any(map(sought.shares, _texts_of(self.library.whole, self._local_notes(), text)))
+
+    def _local_notes(self) -> frozenset[str]:
+        return self.library.whole.guarded_for(Elsewhere()).hidden()
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model may not see."""
@@ -141,28 +153,21 @@ class ConversationPrivacy(Struct, kw_only=True):
         except StorageError:
             return None if not self.is_on_this_machine else {}
 
-    def shown(self) -> Shown:
-        """What the window holds, with a short word in the place of what is withheld."""
+    def shown(self) -> tuple[Window, tuple[LeftOut, ...]]:
+        """What the window holds, with a short word in the place of what is withheld, and the record of that."""
         window, withheld = self.journal.history.window, self._withheld()
         hidden = frozenset(withheld)
         if not hidden:
-            return Shown(window=window)
-        stand_ins = frozenset(message.id for message in _first_of_each_run(window.live, hidden))
-        return Shown(
-            window=Window(
-                live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
-                compactions=_compactions(window, hidden, stand_ins),
-                pinned=window.pinned,
-            ),
-            left_out=tuple(
-                LeftOut(
-                    item=RequestItem(type="message", name=message.id, reason=f"{_RESTS_ON}{withheld[message.id]}"),
-                    why="private",
-                )
-                for message in window.live
-                if message.id in hidden
-            ),
+            return window, ()
+        stand_ins = frozenset(_first_of_each_run(window.live, hidden))
+        shown = Window(
+            live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
+            compactions=_compactions(window, hidden, stand_ins),
+            pinned=window.pinned,
         )
+        reasons = {message.id: f"{_RESTS_ON}{withheld[message.id]}" for message in window.live if message.id in hidden}
+        items = (RequestItem(type="message", name=id_, reason=reason) for id_, reason in reasons.items())
+        return shown, tuple(LeftOut(item=item, why="private") for item in items)
 
 
 class Elsewhere:
@@ -243,62 +248,28 @@ def _named_notes(message: ChatMessage) -> Iterator[str]:
         yield from (name for name in named if is_note(name) or file_kind(name))
 
 
-def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[ChatMessage]:
+def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[str]:
     """The questions at which withheld stretches begin: each can stand in for its stretch, being nothing but text."""
     was_hidden = False
     for message in live:
         is_hidden = message.id in hidden
         is_text = message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts)
         if is_hidden and not was_hidden and is_text:
-            yield message
+            yield message.id
         was_hidden = is_hidden
 
 
 def _compactions(window: Window, hidden: frozenset[str], stand_ins: frozenset[str]) -> tuple[ChatMessage, ...]:
     """Those in force, the last without a summary that is withheld, and with the short word for the stand-ins."""
     short = tuple(Condensed(message_id=id_, text=WITHHELD) for id_ in stand_ins)
-    *earlier, last = window.compactions or (_marker(window),)
-    part = compaction_of(last)
-    assert part is not None
+    nothing = CompactionPart(number=0, summary="")
+    if not window.compactions:
+        began = window.live[0].created_at
+        return (ChatMessage(id="", role="system", parts=(replace(nothing, condensed=short),), created_at=began),)
+    *earlier, last = window.compactions
+    part = compaction_of(last) or nothing
     kept = replace(part, summary="", references=()) if last.id in hidden else part
-    kept = replace(kept, condensed=(*kept.condensed, *short))
-    return (*earlier, replace(last, parts=(kept,)))
-
-
-def _marker(window: Window) -> ChatMessage:
-    """Of a compaction that archives nothing."""
-    return ChatMessage(
-        id="", role="system", parts=(CompactionPart(number=0, summary=""),), created_at=window.live[0].created_at
-    )
-
-
-class ConversationLocalTexts(Struct, frozen=True, kw_only=True):
-    """Implements `tools.server_approval.LocalTexts` for one conversation."""
-
-    privacy: ConversationPrivacy
-    library: GuardedLibrary
-
-    def was_disclosed(self) -> bool:
-        return self.privacy.keeps_local()
-
-    def are_withheld(self) -> bool:
-        return self.privacy.withholds()
-
-    def are_sent_in(self, text: str) -> bool:
-        """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
-        whole, hidden = self.library.whole, self._hidden()
-        sought = _Sought(f"{text}\n{unquote_plus(text)}", SENT_WORDS)
-        if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
-            return True
-        return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))
-
-    def are_received_in(self, text: str) -> bool:
-        whole, hidden = self.library.whole, self._hidden()
-        sought = _Sought(text, RECEIVED_WORDS)
-        return any(map(sought.shares, _texts_of(whole, hidden, text)))
-
-    def _hidden(self) -> frozenset[str]:
-        return self.library.whole.guarded_for(Elsewhere()).hidden()
+    return (*earlier, replace(last, parts=(replace(kept, condensed=(*kept.condensed, *short)),)))
 
 
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:
@@ -391,8 +362,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
         from zkchat.chat.tools.server_tools import ServerTools
 
         assert self.approvals is not None
-        local = ConversationLocalTexts(privacy=privacy, library=library)
-        policy = CallPolicy(approvals=self.approvals, local=local, reviewer=self.reviewer, allowed=self.allowed)
+        policy = CallPolicy(approvals=self.approvals, local=privacy, reviewer=self.reviewer, allowed=self.allowed)
         return ServerTools(servers=self.servers, policy=policy, library=library)
 
     def is_resource(self, mention: str) -> bool:
@@ -405,12 +375,13 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
 
     async def connected(self, server: str) -> ServerStatus:
         """A server that there is, once it is connected, has failed, or has taken too long."""
-        self.servers.start()
-        await self._wait_while(lambda: self._status(server).state in _OPEN)
-        return self._status(server)
 
-    def _status(self, server: str) -> ServerStatus:
-        return next(status for status in self.servers.statuses() if status.name == server)
+        def status() -> ServerStatus:
+            return next(status for status in self.servers.statuses() if status.name == server)
+
+        self.servers.start()
+        await self._wait_while(lambda: status().state in _OPEN)
+        return status()
 
     async def _wait_while(self, is_open: Callable[[], bool]) -> None:
         left = self.wait_seconds
@@ -428,13 +399,30 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     async def settle(self, agent: Agent) -> list[Warned]:
         """Wait where that is wanted, and tell of each server once that the agent needs and that cannot be used."""
         self.servers.start()
-        if self.waits:
-            await self._wait_while(lambda: any(map(self._is_awaited, self._needed(agent))))
-        return [*self._problems(agent)]
+        if self.waits:  # nobody waits a second time for one that took too long
+            await self._wait_while(
+                lambda: any(each.state in _OPEN and each.name not in self._reported for each in self._needed(agent))
+            )
+        problems: list[Warned] = []
+        for status in self._needed(agent):
+            has_failed = status.state in {"failed", "lost"}
+            if status.name in self._reported or status.state == "ready" or not (has_failed or self.waits):
+                continue
+            self._reported.add(status.name)
+            text, hint = f"The MCP server {status.name} is not connected yet: its tools are left out.", ""
+            if has_failed:
+                text = status.problem or f"The MCP server {status.name} is not connected any more."
+                hint = f"More about it: zkchat mcp check {status.name}"
+            problems.append(Warned(text=text, hint=hint))
+        return problems
 
-    def _is_awaited(self, status: ServerStatus) -> bool:
-        """Whether it may still be connected; nobody waits a second time for one that took too long."""
-        return status.state in _OPEN and status.name not in self._reported
+    def _needed(self, agent: Agent) -> Iterator[ServerStatus]:
+        """The servers of which the agent's requests may hold a tool without the user's word."""
+        for status in self.servers.statuses():
+            own = (mode for name, mode in agent.tools.items() if name.startswith(f"{status.name}/"))
+            modes = (agent.tool_mode("", status.name), *own)
+            if status.state != "disabled" and any(mode != "manual" for mode in modes):
+                yield status
 
     async def resources(self, text: str) -> tuple[list[Resource], list[Warned]]:
         """The resources that a message names, and what is wrong with the others."""
@@ -445,7 +433,10 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
             if answer.failed:
                 warnings.append(Warned(text=f"@{server}:{uri} is left out. {answer.text}", hint=answer.hint))
             else:
-                read.append(Resource(server=server, uri=uri, text=_bounded(answer.text)))
+                text, more = answer.text[:MAX_RESOURCE], len(answer.text) - MAX_RESOURCE
+                if more > 0:
+                    text = f"{text}\n(Cut here: {counted(more, 'more character')}.)"
+                read.append(Resource(server=server, uri=uri, text=text))
         return read, warnings
 
     def _named(self, text: str) -> list[tuple[str, str]]:
@@ -454,44 +445,13 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
         known = {(status.name, each.uri) for status in self.servers.statuses() for each in status.resources}
         found: dict[tuple[str, str], None] = {}
         for mention in _MENTION.finditer(link_catalog.prose_of(text).rest) if names else ():
-            server, uri = (mention[1], mention[2]) if mention[1] else (mention[3], mention[4])
-            if server in names and (uri := _uri(server, uri, known, is_quoted=bool(mention[1]))):
+            is_quoted = bool(mention[1])
+            server, uri = (mention[1], mention[2]) if is_quoted else (mention[3], mention[4])
+            if not is_quoted and (server, uri) not in known:
+                uri = uri.rstrip(_PUNCTUATION)  # unless the server has one that ends so
+            if server in names and uri:
                 found[server, uri] = None
         return [*found][:MAX_RESOURCES]
 
     def _names(self) -> set[str]:
         return {status.name for status in self.servers.statuses() if status.state != "disabled"}
-
-    def _needed(self, agent: Agent) -> list[ServerStatus]:
-        return [status for status in self.servers.statuses() if is_needed(agent, status)]
-
-    def _problems(self, agent: Agent) -> Iterator[Warned]:
-        for status in self._needed(agent):
-            if status.name in self._reported or status.state == "ready":
-                continue
-            if status.state in {"failed", "lost"}:
-                text = status.problem or f"The MCP server {status.name} is not connected any more."
-                self._reported.add(status.name)
-                yield Warned(text=text, hint=f"More about it: zkchat mcp check {status.name}")
-            elif self.waits:
-                self._reported.add(status.name)
-                yield Warned(text=f"The MCP server {status.name} is not connected yet: its tools are left out.")
-
-
-def is_needed(agent: Agent, status: ServerStatus) -> bool:
-    """Whether the agent's requests may hold a tool of the server without the user's word."""
-    own = (mode for name, mode in agent.tools.items() if name.startswith(f"{status.name}/"))
-    return status.state != "disabled" and any(mode != "manual" for mode in (agent.tool_mode("", status.name), *own))
-
-
-def _uri(server: str, written: str, known: set[tuple[str, str]], *, is_quoted: bool) -> str:
-    """The URI, without the punctuation after it unless the server has one that ends so."""
-    if is_quoted or (server, written) in known:
-        return written
-    return written.rstrip(_PUNCTUATION)
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= MAX_RESOURCE:
-        return text
-    return f"{text[:MAX_RESOURCE]}\n(Cut here: {counted(len(text) - MAX_RESOURCE, 'more character')}.)"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.agents import split_address
-from zkchat.chat.context.condensing import split_question
+from zkchat.chat.context.condensing import SplitMessage, split_question
 from zkchat.core import (
     Ambiguous,
     ChatMessage,
@@ -106,11 +106,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """
     unknown_paths: Sequence[Link] = ()
     """Paths that are typed in it and are not there; they are part of the prose."""
-
-    @property
-    def has_material(self) -> bool:
-        """Whether it comes with text of its own to be answered from, such as a log."""
-        return bool(split_question(self.text).material)
+    split: SplitMessage = SplitMessage()
+    """What was typed, and the text of its own that it comes with to be answered from, such as a log."""
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
@@ -133,19 +130,27 @@ class Question(Struct, frozen=True, kw_only=True):
         """
         read = link_catalog.prose_of(text)
         name, _ = split_address(text)
-        address = [_address_of(text)] if name is not None and is_agent(name) else []
-        after = address[0].end if address else 0
-        mentions, unknown = _mentions(text, read.rest, after, is_document)
+        left_out: list[Link] = []
+        if name is not None and is_agent(name):
+            start = text.index("@")
+            written = text[start:].split(maxsplit=1)[0]
+            left_out.append(Link(text=written, target="", start=start, end=start + len(written)))
+        mentions, unknown = _mentions(text, read.rest, left_out[0].end if left_out else 0, is_document)
         begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
         links = sorted([*read.links, *mentions], key=lambda link: link.start)
-        material = _material_of(text)
-        typed = tuple(link for link in unknown if _is_outside(link, material) and not is_resource(link.text))
+        split = split_question(text)
+        pasted = range(len(split.before), len(split.before) + len(split.material))
+        left_out += [link for link in links if link.start not in pasted]
+        if pasted:
+            left_out.append(Link(text=split.material, target="", start=pasted.start, end=pasted.stop))
+        typed = tuple(link for link in unknown if link.start not in pasted and not is_resource(link.text))
         return cls(
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
-            prose=OpenText(_without([*address, *links], text, material)),
+            prose=OpenText(link_catalog.without(sorted(left_out, key=lambda link: link.start), text)),
             unknown_paths=typed if len(typed) <= MAX_UNKNOWN_PATHS else (),
+            split=split,
         )
 
     @classmethod
@@ -159,32 +164,6 @@ class Question(Struct, frozen=True, kw_only=True):
             is_document=lambda link: link.text in mentioned,
         )
         return replace(question, prose=str(question.prose)) if asked.local else question
-
-
-def _material_of(text: str) -> Link:
-    """Where the material stands that is pasted in: it is what a question is about, and no part of it."""
-    split = split_question(text)
-    start = len(split.before)
-    return Link(text=split.material, target="", start=start, end=start + len(split.material))
-
-
-def _is_outside(link: Link, material: Link) -> bool:
-    return link.start < material.start or link.start >= material.end
-
-
-def _without(links: Sequence[Link], text: str, material: Link) -> str:
-    """The typed text without these links."""
-    if not material.text:
-        return link_catalog.without(links, text)
-    left_out = [material, *(link for link in links if _is_outside(link, material))]
-    return link_catalog.without(sorted(left_out, key=lambda link: link.start), text)
-
-
-def _address_of(text: str) -> Link:
-    """Where the agent stands that a text is addressed to."""
-    start = text.index("@")
-    written = text[start:].split(maxsplit=1)[0]
-    return Link(text=written, target="", start=start, end=start + len(written))
 
 
 def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bool]) -> tuple[list[Link], list[Link]]:

@@ -1,7 +1,7 @@
 """The documents of a turn: links resolved in the vault, references collected, none sent twice, citations checked."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Final, assert_never
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection
 from zkchat.chat.question import link_mentioned, path_mentioned
-from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
+from zkchat.chat.quotations import GivenText, find_quotations, links_outside
 from zkchat.core import (
     NOTE_SUFFIXES,
     PAGES,
@@ -197,27 +197,27 @@ def sent_along(context: RequestContext, library: Library) -> dict[str, DocumentR
 
     The page itself is the user's word, and no source. None where the index does not answer.
     """
-    notes = [item.name for item in context.items if item.type == "reference" and not item.part_of]
-    notes += [item.name for item in context.items if item.type == "memory" and not item.title]
+    found: dict[str, DocumentReference] = {}
     try:
-        places = {name: place_of(library, name) for name in notes if name not in PAGES}
-        return {name: _sent_along(library, *place) for name, place in places.items() if place}
+        for item in context.items:
+            is_note_text = (item.type == "reference" and not item.part_of) or (item.type == "memory" and not item.title)
+            if not is_note_text or item.name in PAGES or not (place := place_of(library, item.name)):
+                continue
+            path, anchor = place
+            link = library.link_to(path)
+            found[item.name] = DocumentReference(
+                wikilink=f"{link.removesuffix(']]')}#{anchor}]]" if anchor else link,
+                relative_path=path,
+                reference_type="search",
+                via="context",
+                title=library.title(path),
+                anchor=anchor,
+                hits=0,
+                included=True,
+            )
     except (StorageError, VaultError):
         return {}
-
-
-def _sent_along(library: Library, path: str, anchor: str) -> DocumentReference:
-    link = library.link_to(path)
-    return DocumentReference(
-        wikilink=f"{link.removesuffix(']]')}#{anchor}]]" if anchor else link,
-        relative_path=path,
-        reference_type="search",
-        via="context",
-        title=library.title(path),
-        anchor=anchor,
-        hits=0,
-        included=True,
-    )
+    return found
 
 
 def cite(
@@ -239,65 +239,53 @@ def cite(
     own = links_outside(links, quotations)
     try:
         for link in ReferenceList(resolve_links(library, own, sorted(known))).as_tuple():
-            reference, is_known = _meant(link, references, before)
-            is_proposed = not is_known and _is_proposed(library, reference.relative_path)
-            via = "proposed" if is_proposed else "answer"
-            update = {"reference_type": "search", "via": via, "unverified": not (is_known or is_proposed)}
-            references.cite(replace(reference, **update))
-        said = NameMatcher(_without_quotations(answer, own, quotations))
+            others = link.candidates if link.status == "ambiguous" else ()
+            possible = [replace(link, relative_path=path) for path in (link.relative_path, *others)]
+            held = (each for each in possible if references.holds(each))
+            earlier = (each for each in possible if each.relative_path in before)
+            meant = next(chain(held, earlier), None)  # of several that fit, the one that the model was given
+            path = link.relative_path
+            # A note that the model itself proposes is not there yet.
+            is_proposed = not meant and path and library.is_overlaid and not library.on_disk.has_text(path)
+            references.cite(
+                replace(
+                    meant or link,
+                    reference_type="search",
+                    via="proposed" if is_proposed else "answer",
+                    unverified=not (meant or is_proposed),
+                )
+            )
+        left_out: list[link_catalog.Spanned] = sorted([*quotations, *own], key=lambda each: each.start)
+        in_own_words = link_catalog.without(left_out, answer)
         quoted_paths = {path for quoted in quotations for path in (quoted.path, quoted.path.partition("#")[0])}
         for row in references.as_tuple():
             path = row.relative_path
-            if path and not row.cited and (path in quoted_paths or said.names_one_of(path, library.names(path))):
+            if path and not row.cited and (path in quoted_paths or is_named(in_own_words, path, library.names(path))):
                 references.cite(row)
     except (StorageError, VaultError):
         return
 
 
-def _is_proposed(library: Library, path: str | None) -> bool:
-    """Whether it is a note that the model itself proposes, and that is not there yet."""
-    return path is not None and library.is_overlaid and not library.on_disk.has_text(path)
+def is_named(text: str, path: str, names: Iterable[str]) -> bool:
+    """Whether a text calls a note by its path or a name of it.
 
-
-def _without_quotations(answer: str, links: Iterable[Link], quotations: Iterable[Quotation]) -> str:
-    """What the answer says in its own words."""
-    left_out: list[link_catalog.Spanned] = [*quotations, *links]
-    return link_catalog.without(sorted(left_out, key=lambda each: each.start), answer)
-
-
-def _meant(
-    link: DocumentReference, references: ReferenceList, before: Collection[str]
-) -> tuple[DocumentReference, bool]:
-    """What the answer links to, and whether the model was given it: of several that fit, that one is meant."""
-    others = link.candidates if link.status == "ambiguous" else ()
-    possible = [replace(link, relative_path=path) for path in (link.relative_path, *others)]
-    held = filter(references.holds, possible)
-    earlier = (each for each in possible if each.relative_path in before)
-    meant = next(chain(held, earlier), None)
-    return meant or link, meant is not None
-
-
-class NameMatcher:
-    """A text, to be asked for names."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._key = name_key(text)
-        self._words = f" {' '.join(_WORD.findall(self._key))} "
-
-    def names(self, name: str) -> bool:
-        """A single word is a name only in quotes, or as a file: all who speak of sleep say "sleep"."""
-        name = name_key(name)
+    A single word is a name only in quotes, or as a file: all who speak of sleep say "sleep".
+    """
+    if path in text:
+        return True
+    said = name_key(text)
+    spaced = f" {' '.join(_WORD.findall(said))} "
+    for name in map(name_key, names):
+        words, word = _WORD.findall(name), re.escape(name)
         if has_unspaced(name):
-            return name in self._key
-        words = _WORD.findall(name)
-        if len(words) > 1:
-            return f" {' '.join(words)} " in self._words
-        word = re.escape(name)
-        return bool(words) and re.search(rf"{_QUOTE}{word}{_QUOTE}|\b{word}{_SUFFIX}\b", self._key) is not None
-
-    def names_one_of(self, path: str, names: Iterable[str]) -> bool:
-        return path in self._text or any(map(self.names, names))
+            is_named = name in said
+        elif len(words) == 1:
+            is_named = re.search(rf"{_QUOTE}{word}{_QUOTE}|\b{word}{_SUFFIX}\b", said) is not None
+        else:
+            is_named = bool(words) and f" {' '.join(words)} " in spaced
+        if is_named:
+            return True
+    return False
 
 
 def is_sent_anyway(reference: DocumentReference, lasting: Collection[str]) -> bool:
@@ -324,19 +312,18 @@ def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection
         and any(format_document(each.item.name, text) == each.text for text in texts)
     }
     kept = tuple(each for each in selected.items if each.item.type != "reference" or each.item.name not in repeated)
-    return Selection(kept, (*selected.left_out, *_records(selected, repeated, user, lasting)))
-
-
-def _records(
-    selected: Selection, repeated: Collection[str], user: ChatMessage, lasting: Collection[str]
-) -> Iterator[LeftOut]:
-    for item in selected.records:
-        if item.type == "reference" and item.name in repeated:
-            yield LeftOut(item=replace(item, reason=WITH_THE_MESSAGE), why="repeated")
-    for reference in user.references:
-        if reference.reference_type == "direct" and is_sent_anyway(reference, lasting):
-            item = RequestItem(type="reference", name=_name(reference), include="manual", reason=IN_EVERY_REQUEST)
-            yield LeftOut(item=item, why="repeated")
+    with_message = [
+        replace(item, reason=WITH_THE_MESSAGE)
+        for item in selected.records
+        if item.type == "reference" and item.name in repeated
+    ]
+    anyway = [
+        RequestItem(type="reference", name=_name(each), include="manual", reason=IN_EVERY_REQUEST)
+        for each in user.references
+        if each.reference_type == "direct" and is_sent_anyway(each, lasting)
+    ]
+    records = (LeftOut(item=item, why="repeated") for item in (*with_message, *anyway))
+    return Selection(kept, (*selected.left_out, *records))
 
 
 def _name(reference: DocumentReference) -> str:

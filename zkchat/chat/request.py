@@ -1,7 +1,6 @@
 """The request of each step, assembled from its record, and compacted where it is too full or the user asks."""
 
 from collections.abc import Collection, Iterator
-from enum import IntEnum
 from math import ceil, inf
 from typing import Final
 
@@ -42,8 +41,6 @@ from zkchat.core import (
     Compacting,
     CompactionPart,
     CompactionStrategy,
-    ContextUsage,
-    History,
     ItemType,
     LeftOut,
     LeftOutReason,
@@ -128,8 +125,7 @@ class RequestBuilder:
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
-        shown = self._core.privacy.shown()
-        window, left_out = shown.window, shown.left_out
+        window, left_out = self._core.privacy.shown()
         if plan.last_turn_only:
             window = _last_turn(window)
         else:
@@ -148,9 +144,10 @@ class RequestBuilder:
         whole = self.assemble(plan)
         if self._core.info.needs_notes or not is_full(whole.usage, whole.budget):
             return whole  # one that only quotes has no window
-        complete, plan = plan, plan.without(self._spare_tools(plan))
+        spare = self._spare_tools(plan)
+        needed = plan.without(spare)
         for attempt in range(MAX_COMPACTIONS):
-            assembled = self._without_extras(plan)
+            assembled = self._without_extras(needed)
             fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
             if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self._core.shortened_texts())):
                 break
@@ -165,7 +162,7 @@ class RequestBuilder:
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
                 await emit(warning)
-        assembled = self._filled(complete, spare=[each for each in complete.items if each not in plan.items])
+        assembled = self._filled(plan, spare)
         if assembled.usage.total > assembled.budget.cap:
             raise _too_full(assembled.usage.total, assembled.budget)
         return assembled
@@ -177,10 +174,9 @@ class RequestBuilder:
             return []
         try:
             found = self.plan_compaction(assembled)
+            is_cut = found is not None and (bool(found.unpinned) or self._cuts_question(found, assembled))
         except UsageError:
             is_cut = True
-        else:
-            is_cut = found is not None and (bool(found.unpinned) or self._cuts_question(found, assembled))
         kept = {*CORE_TOOLS, READ_ATTACHMENT}
         tools = [each for each in plan.items if each.item.type == "tool" and each.item.include == "always"]
         return [each for each in tools if each.item.name not in kept] if is_cut else []
@@ -194,39 +190,25 @@ class RequestBuilder:
         """The request by which it is decided whether older messages leave: what is sent for this message only, because
         it may be relevant, does not make it full."""
         assembled = self.assemble(plan)
-        extras = [each for each in plan.items if rank_of(each) >= Rank.RECALLED]
+        extras = [each for each in plan.items if rank_of(each) >= _RECALLED]
         is_over = is_full(assembled.usage, assembled.budget)
         return self.assemble(plan.without(extras)) if is_over and extras else assembled
 
     def _filled(self, plan: RequestPlan, spare: Collection[PromptItem]) -> AssembledRequest:
-        """The request with as much as fits of what may be left out: the summary first, then memory, recalled messages,
-        what the message calls for, and spare tools."""
-        whole = self.assemble(plan)
-        cap = whole.budget.cap
-        if whole.usage.total <= cap:
-            return whole
-        optional = [*sorted((each for each in plan.items if rank_of(each)), key=rank_of), *spare]
-        least = self.assemble(replace(plan.without(optional), omits_summary=True))
-        room, scale = cap - least.usage.total, least.usage.total / least.usage.counted
-        summary = summary_tokens(whole)
-        omits_summary = summary > room
-        room -= 0 if omits_summary else summary
-        left_out: list[PromptItem] = []
-        for each in optional:
-            tokens = ceil(scale * (self._core.tokenizer.count(each.text) + 1))
-            if tokens <= room:
-                room -= tokens
-            else:
-                left_out.append(each)
-        while True:
-            filled = self.assemble(replace(plan.without(left_out), omits_summary=omits_summary))
-            kept = [each for each in optional if each not in left_out]
-            if filled.usage.total <= cap or not (kept or not omits_summary):
-                return filled
-            if kept:
-                left_out.append(kept[-1])
-            else:
-                omits_summary = True
+        """The request without what has no room: spare tools leave first, then what the message calls for, recalled
+        messages, memory, and the summary last."""
+        optional = [*sorted(filter(rank_of, plan.items), key=rank_of), *spare]
+        kept = len(optional)
+        filled = self.assemble(plan)
+        while kept and filled.usage.total > filled.budget.cap:
+            over, scale = filled.usage.total - filled.budget.cap, filled.usage.total / filled.usage.counted
+            while kept and over > 0:  # about so many, because each request takes a while to count
+                kept -= 1
+                over -= ceil(scale * (self._core.tokenizer.count(optional[kept].text) + 1))
+            filled = self.assemble(plan.without(optional[kept:]))
+        if filled.usage.total > filled.budget.cap:
+            return self.assemble(replace(plan.without(optional), omits_summary=True))
+        return filled
 
     def plan_compaction(
         self,
@@ -247,6 +229,17 @@ class RequestBuilder:
             return plan_compaction(strategy or policy.strategy, sized, limits, keep or policy.keep, on_demand=now)
         except TooFull as error:
             raise _too_full(assembled.usage.total, assembled.budget) from error
+
+    def wanted_compaction(
+        self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
+    ) -> CompactionPlan | None:
+        """The compaction that the user asks for; None where there is nothing to gain from it."""
+        retention = None if keep is None else Retention(recent=keep, least=min(keep, 2))
+        found = self.plan_compaction(assembled, strategy=strategy, keep=retention, now=True)
+        if found and found.summary_budget and not found.condensed and assembled.sizes.keys() >= {*found.archived}:
+            replaced = sum(assembled.sizes[id_] for id_ in found.archived)
+            return found if replaced > MIN_SUMMARY_TOKENS else None
+        return found
 
     def _sized(self, message: ChatMessage, assembled: AssembledRequest, window: Window) -> LiveMessage:
         tokens = assembled.sizes.get(message.id, 0)
@@ -289,19 +282,15 @@ class RequestBuilder:
         if asked is None or asked.id not in found.condensed or (asked.id, "") in known:
             return
         sent = self._core.history.window.condensed.get((asked.id, ""), "")
+        text = (
+            "The notes that go with your message are longer than the context has room for. The model gets a part of "
+            "them."
+            if asked.text in sent
+            else f"Your message has {len(asked.text):,} characters, more than the context has room for. The model gets "
+            f"{len(sent):,} of them; the whole text is kept."
+        )
         hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."
-        if asked.text in sent:
-            yield Warned(
-                text="The notes that go with your message are longer than the context has room for. The model gets "
-                "a part of them.",
-                hint=hint,
-            )
-        else:
-            yield Warned(
-                text=f"Your message has {len(asked.text):,} characters, more than the context has room for. The model "
-                f"gets {len(sent):,} of them; the whole text is kept.",
-                hint=hint,
-            )
+        yield Warned(text=text, hint=hint)
 
 
 def _last_turn(window: Window) -> Window:
@@ -339,28 +328,22 @@ def summary_tokens(assembled: AssembledRequest) -> int:
     return round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
 
 
-class Rank(IntEnum):
-    """What may be left out of a request that is too full: the highest rank first."""
-
-    NEEDED = 0
-    MEMORY = 1
-    RECALLED = 2
-    RELEVANT = 3
-    """Rules, notes and tools that the message calls for."""
-
-
 _GIVING_WAY: Final[frozenset[ItemType]] = frozenset({"memory", "outcome"})
 """What gives way last, and before the cap."""
+_MEMORY, _RECALLED, _RELEVANT = 1, 2, 3
 
 
-def rank_of(each: PromptItem) -> Rank:
+def rank_of(each: PromptItem) -> int:
+    """What may be left out of a request that is too full: the highest rank first, and never 0.
+
+    The highest have rules, notes and tools that the message calls for.
+    """
     item = each.item
     if item.type in _GIVING_WAY:
-        return Rank.MEMORY
+        return _MEMORY
     if item.type == "recall":
-        return Rank.RECALLED
-    is_relevant = item.include == "agent" and item.type in {"rule", "reference", "tool"}
-    return Rank.RELEVANT if is_relevant else Rank.NEEDED
+        return _RECALLED
+    return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
 
 
 def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
@@ -395,27 +378,3 @@ class Preview(Struct, frozen=True, kw_only=True):
     part: CompactionPart
     trouble: str
     """Why the model's summary would not be used, if so."""
-
-
-def wanted_plan(
-    requests: RequestBuilder, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
-) -> CompactionPlan | None:
-    """The compaction that the user asks for; None where there is nothing to gain from it."""
-    retention = None if keep is None else Retention(recent=keep, least=min(keep, 2))
-    found = requests.plan_compaction(assembled, strategy=strategy, keep=retention, now=True)
-    if found and found.summary_budget and not found.condensed and assembled.sizes.keys() >= {*found.archived}:
-        replaced = sum(assembled.sizes[id_] for id_ in found.archived)
-        return found if replaced > MIN_SUMMARY_TOKENS else None
-    return found
-
-
-def clearing(history: History, usage: ContextUsage) -> CompactionPart:
-    """A compaction that archives everything without a summary."""
-    return CompactionPart(
-        number=1 + sum(message.context_type == "summary" for message in history.thread),
-        summary="",
-        strategy="clear",
-        archived=tuple(message.id for message in history.window.live),
-        tokens_before=usage.total,
-        tokens_after=usage.system + usage.tools,
-    )

@@ -16,7 +16,6 @@ from zkchat.chat.context.condensing import (
     content_terms,
     idf_weights,
     select_greedily,
-    split_question,
 )
 from zkchat.chat.context.extractive import excerpt
 from zkchat.chat.context.formatting import format_quote
@@ -33,8 +32,9 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS
 from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
 from zkchat.chat.project_memory import MemoryState, memory_state, project_memory
+from zkchat.chat.question import Question
 from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
-from zkchat.chat.staleness import Staleness, StaleNote
+from zkchat.chat.staleness import StaleNote, stale_notes
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
     Agent,
@@ -101,8 +101,7 @@ def recall(
     found = _deduplicate(
         Recalled(archived[id_], archived[id_].text, score) for _, id_, score in ranked if score >= lowest
     )
-    best = [*_best(found, query, budget, count)]
-    left = budget - sum(count(each.quoted) for each in best)
+    best, left = _best(found, query, budget, count)
     return [*best, *_most_informative(found, best, query, left, count)]
 
 
@@ -114,22 +113,22 @@ def _deduplicate(found: Iterable[Recalled]) -> list[Recalled]:
     return [*by_text.values()]
 
 
-def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> Iterator[Recalled]:
-    """The first ones until their share is used up, each as much of it as one message may take."""
+def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> tuple[list[Recalled], int]:
+    """The first ones until their share is used up, each as much of it as one message may take, and what is left."""
+    best: list[Recalled] = []
     left = budget
     for each in found:
         if left <= (1 - BEST_SHARE) * budget:
-            return
-        room = min(int(MAX_MESSAGE_SHARE * budget), left)
-        text = condense_text(each.text, room, _count_quoted(each.message, count), question=query)
-        if text:
-            shorter = replace(each, text=text)
+            break
+        if shorter := _condensed(each, min(int(MAX_MESSAGE_SHARE * budget), left), query, count):
+            best.append(shorter)
             left -= count(shorter.quoted)
-            yield shorter
+    return best, left
 
 
-def _count_quoted(message: ChatMessage, count: Count) -> Count:
-    return lambda text: count(format_quote(message, text))
+def _condensed(each: Recalled, room: int, query: str, count: Count) -> Recalled | None:
+    text = condense_text(each.text, room, lambda text: count(format_quote(each.message, text)), question=query)
+    return replace(each, text=text) if text else None
 
 
 def _most_informative(
@@ -141,11 +140,14 @@ def _most_informative(
     """
     asked = content_terms(query)
     worth = {each.message.id: each.score * (1.5 - 0.5 * place / len(found)) for place, each in enumerate(found)}
-    known = {each.message.id for each in best}
-    readable = _within_reading_limit(each for each in found if each.message.id not in known)
-    others = _deduplicate(replace(each, text=excerpt(each.text, asked)) for each in readable)
+    readable: list[Recalled] = []
+    known, unread, left = {each.message.id for each in best}, MAX_CHARS, budget
+    for each in found:
+        if each.message.id not in known and len(each.text) <= min(unread, MAX_CHARS // 10):
+            unread -= len(each.text)
+            readable.append(replace(each, text=excerpt(each.text, asked)))
+    others = _deduplicate(readable)
     items = [CoverageItem(content_terms(each.text), worth[each.message.id] ** 2, count(each.quoted)) for each in others]
-    left = budget
 
     def fits(number: int) -> bool:
         nonlocal left
@@ -156,15 +158,6 @@ def _most_informative(
 
     covered = [content_terms(each.text) for each in best]
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
-
-
-def _within_reading_limit(found: Iterable[Recalled]) -> Iterator[Recalled]:
-    """The first ones, without those that would take the others' time."""
-    left = MAX_CHARS
-    for each in found:
-        if len(each.text) <= min(left, MAX_CHARS // 10):
-            left -= len(each.text)
-            yield each
 
 
 _SEPARATOR_TOKENS = 1
@@ -179,7 +172,6 @@ class RequestPlanner:
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
         self._selector = Selector(core.relevance, core.tokenizer)
-        self._staleness = Staleness(core.library, core.readings.is_own) if core.readings else Staleness(core.library)
         own_tools = [] if core.info.needs_notes else self._read_tools()
         if core.proposals and core.proposals.is_on:
             own_tools += core.proposals.tools
@@ -200,35 +192,38 @@ class RequestPlanner:
             tools += memory_tools(core.memory, None if core.settings.private else core.may_remember, core.journal)
         return [*tools, *attachment_tools(core.shortened_texts)]
 
-    def plan(self, agent: Agent, user: ChatMessage | None = None) -> RequestPlan:
+    def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
-        info, budget, can_read = self._core.info, self._core.budget, self.can_read(agent)
-        question = split_question(self._core.profiles.without_address(user.text)).question if user else ""
-        selected = self._selected(agent, question)
-        if user:
-            selected = without_repeated(selected, user, self.lasting_notes(agent))
+        core, info, budget, can_read = self._core, self._core.info, self._core.budget, self.can_read(agent)
+        typed = core.profiles.without_address(question.split.question) if question else ""
+        selected = self._selected(agent, typed)
         memory = self.memory_state(agent)
         project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
-        facts = self._facts(question, left // 2) if memory.is_on else Selection()
-        recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.items))
-        # Of a note that may have become private the model hears nothing, not even its name.
-        changed = [note for note in self.stale(user) if note.now] if user else []
-        stale = [note.prompt_item(can_read=can_read) for note in changed]
-        beside = (*project.items, *facts.items, *recalled, *stale, *self._outcomes(user))
+        facts = self._facts(typed, left // 2) if memory.is_on else Selection()
+        beside = [*project.items, *facts.items]
+        beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
+        withheld: list[LeftOut] = []
+        if user:
+            selected = without_repeated(selected, user, self.lasting_notes(agent))
+            # Of a note that may have become private the model hears nothing, not even its name.
+            beside += [note.prompt_item(can_read=can_read) for note in self.stale(user) if note.now]
+            if not info.needs_notes:
+                beside += outcome_items(core.history, user, core.privacy.hidden())
+            links = [each.wikilink for each in user.references if each.via == VIA_WITHHELD]
+            items = (RequestItem(type="reference", name=link, reason=self._withheld(link)) for link in links)
+            withheld = [LeftOut(item=item, why="private") for item in items]
+        left_out = (*selected.left_out, *project.left_out, *facts.left_out)
         planned = RequestPlan(
             items=(_instructions(agent, info), *self._may_write(selected.items), *selected.items, *beside),
-            left_out=(
-                *self._withheld_links(user),
-                *map(self._with_its_reason, (*selected.left_out, *project.left_out, *facts.left_out)),
-            ),
+            left_out=(*withheld, *map(self._with_its_reason, left_out)),
             agent=agent.name,
             can_read=can_read,
             last_turn_only=user is not None and info.needs_notes,
         )
         if user and user.brief:
             planned = _briefed(planned, user.brief)
-        return planned.only_from_evidence() if self._core.settings.strict else planned
+        return planned.only_from_evidence() if core.settings.strict else planned
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
         """The instructions, and what is in every request whatever the question."""
@@ -265,13 +260,6 @@ class RequestPlanner:
             return []
         return [prompt_item("rule", "write", WRITING, reason="writing is on")]
 
-    def _outcomes(self, user: ChatMessage | None) -> list[PromptItem]:
-        """What became of the changes that were proposed last; nothing of a turn that is kept from the model."""
-        if user is None or self._core.info.needs_notes:
-            return []
-        hidden = self._core.privacy.hidden()
-        return [*outcome_items(self._core.history, user, hidden)]
-
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
         if self._core.info.needs_notes:
@@ -279,7 +267,8 @@ class RequestPlanner:
         try:
             hidden = self._core.privacy.hidden()
             live = [message for message in self._core.history.window.live if message.id not in hidden]
-            return [*self._staleness.stale_notes(live, user)]
+            readings = self._core.readings
+            return [*stale_notes(self._core.library, live, user, readings.is_own if readings else lambda *_: False)]
         except StorageError:
             return []
 
@@ -287,26 +276,23 @@ class RequestPlanner:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
         if not self._core.info.calls_tools:
             return False
-        core = self._core_tools(agent)
-        return len(core) == len(CORE_TOOLS) and self._tools_limit(agent) >= self._size(core)
+        limit, core = self._tools_limit(agent)
+        return len(core) == len(CORE_TOOLS) and limit >= self._size(core)
 
-    def _tools_limit(self, agent: Agent) -> int:
-        """What the definitions of tools may take, as we count."""
-        rules = session_items(
-            build_candidates(agent, rules=self._core.profiles.rules.values()), self._core.history.items
-        )
-        system = self._core.tokenizer.count(_instructions(agent, self._core.info).text) + self._size(rules)
-        return self._core.budget.tools_limit(system=system, core=self._size(self._core_tools(agent)))
-
-    def _core_tools(self, agent: Agent) -> list[Candidate]:
+    def _tools_limit(self, agent: Agent) -> tuple[int, list[Candidate]]:
+        """What the definitions of tools may take, as we count, and the core tools that are in every request."""
         specs = [spec for spec in self.tools.specs if spec.name in CORE_TOOLS]
-        return session_items(build_candidates(agent, tools=specs, core=CORE_TOOLS), self._core.history.items)
+        changes, rules = self._core.history.items, self._core.profiles.rules.values()
+        core = session_items(build_candidates(agent, tools=specs, core=CORE_TOOLS), changes)
+        system = self._core.tokenizer.count(_instructions(agent, self._core.info).text)
+        system += self._size(session_items(build_candidates(agent, rules=rules), changes))
+        return self._core.budget.tools_limit(system=system, core=self._size(core)), core
 
     def _size(self, candidates: Iterable[Candidate]) -> int:
         return sum(self._core.tokenizer.count(each.text) for each in candidates)
 
     def _selected(self, agent: Agent, question: str) -> Selection:
-        limit = self._tools_limit(agent) if self._core.info.calls_tools else None
+        limit = self._tools_limit(agent)[0] if self._core.info.calls_tools else None
         return self._selector.select(question, self.candidates(agent), self._core.history.items, tool_tokens=limit)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
@@ -329,12 +315,6 @@ class RequestPlanner:
             return frozenset()
         return frozenset(full_name(*place) for place in places if place)
 
-    def _withheld_links(self, user: ChatMessage | None) -> Iterator[LeftOut]:
-        for reference in user.references if user else ():
-            if reference.via == VIA_WITHHELD:
-                reason = self._withheld(reference.wikilink)
-                yield LeftOut(item=RequestItem(type="reference", name=reference.wikilink, reason=reason), why="private")
-
     def _withheld(self, name: str) -> str:
         try:
             return self._core.library.withheld(link_named(name))
@@ -343,10 +323,8 @@ class RequestPlanner:
 
     def _with_its_reason(self, left: LeftOut) -> LeftOut:
         """What cannot be found may be there, and withheld from this model."""
-        name = left.item.name
-        if left.why != "missing" or left.item.type not in {"reference", "memory"}:
-            return left
-        reason = self._withheld(name)
+        is_sought = left.why == "missing" and left.item.type in {"reference", "memory"}
+        reason = self._withheld(left.item.name) if is_sought else ""
         return LeftOut(item=replace(left.item, reason=reason), why="private") if reason else left
 
     def memory_state(self, agent: Agent) -> MemoryState:

@@ -1,7 +1,8 @@
 """Rules, notes and tools of a session: which are in its requests, and adding and dropping them."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Final, assert_never
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,9 +13,25 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.project_memory import WHOLE, MemoryState
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
-from zkchat.core import Link, Missing, RequestContext, RequestItem, SessionItemType, UsageError, without_suffix
+from zkchat.core import (
+    IncludeMode,
+    Link,
+    Missing,
+    RequestContext,
+    RequestItem,
+    SessionItemType,
+    UsageError,
+    without_suffix,
+)
 
 _MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
+
+
+_STATES: Final[Mapping[IncludeMode, str]] = {
+    "always": "in every request",
+    "agent": "when a message calls for it",
+    "manual": "when you add it",
+}
 
 
 class SessionItem(Struct, frozen=True, kw_only=True):
@@ -43,19 +60,9 @@ class SessionItem(Struct, frozen=True, kw_only=True):
     @property
     def state(self) -> str:
         """To be read after its name."""
-        if self.is_dropped:
-            return "dropped by you"
-        if self.is_added:
-            return "added by you"
-        match self.item.include:
-            case "always":
-                return "in every request"
-            case "agent":
-                return "when a message calls for it"
-            case "manual":
-                return "when you add it"
-            case _:
-                assert_never(self.item.include)
+        if self.is_dropped or self.is_added:
+            return "dropped by you" if self.is_dropped else "added by you"
+        return _STATES[self.item.include]
 
 
 class SessionItems:

@@ -2,35 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
-from heapq import nlargest
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from zkchat.answers import max_characters, parse_sentence, plain, rarest_idf, weights_of
+from zkchat.answers import max_characters, plain, rarest_idf, weights_of
 from zkchat.chat.quotations import MIN_LETTERS
 from zkchat.chat.references import ReferenceList
-from zkchat.core import DocumentReference, LineRange, StorageError, VaultError, is_note
+from zkchat.core import DocumentReference, LineRange, StorageError, VaultError, is_note, lazy_pattern
 from zkchat.index import Library, begins_unspaced, blocks_of, query_terms, terms, words
-from zkchat.notes import Block, detect_language, excerpt, find_lines, frontmatter_of, sentences, with_line_feeds
+from zkchat.notes import Block, excerpt, find_lines, frontmatter_of, sentences, with_line_feeds
 
 MIN_WEIGHT: Final = 2.0
-"""What an answer and a passage must have in common; a word of one note, and a number, weigh 1."""
+"""What an answer and a passage must have in common; a word of one note weighs 1."""
+NUMBER_WEIGHT: Final = 2.0
 MIN_SHARE: Final = 0.5
 """Or the share of a sentence of the answer."""
 PAIR_WEIGHT: Final = 0.5
 """What two letters weigh where no spaces are written, against a word."""
 MAX_SENTENCES: Final = 200
 """Sentences of an answer that are compared."""
-MAX_COMPARED: Final = 30
-"""Passages of a note that are compared with each sentence."""
 MAX_CHARACTERS: Final = 100_000
 """Characters of a note that are looked at."""
-
-_Keys = frozenset[str | float]
-"""The terms of a text, and the values of its numbers, written in digits or in words."""
+_NUMBER: Final = lazy_pattern(r"\d+")
 
 
 class _Place(NamedTuple):
@@ -53,7 +48,12 @@ def refer_to_used(references: ReferenceList, answer: str, question: str, library
             with suppress(VaultError):  # it is gone
                 places = [*_places(library, row, references.given(row))]
                 if (number := usage.find([each.text for each in places])) is not None:
-                    references.set(_shown(places[number], usage))
+                    _, reference, block = places[number]
+                    if block:
+                        best = usage.find([each.text for each in block.sentences])
+                        text = excerpt(block, () if best is None else (best,), max_characters(block.text))
+                        reference = replace(reference, snippet=text)
+                    references.set(reference)
 
 
 def _places(library: Library, row: DocumentReference, given: Sequence[DocumentReference]) -> Iterator[_Place]:
@@ -70,22 +70,17 @@ def _places(library: Library, row: DocumentReference, given: Sequence[DocumentRe
         elif is_note(path):
             text = with_line_feeds(library.section(path))
             first, last = _lines_of(library, path, text, part)
-            for block, lines in _blocks(text):
+            start = frontmatter_of(text).end
+            above = text.count("\n", 0, start) + 1
+            for block in blocks_of(text[start : start + MAX_CHARACTERS]):
+                line = above + block.first_line
+                lines = LineRange(first=line, last=line + block.text.count("\n"))
                 if lines.first <= last and first <= lines.last:
                     heading = next((each for each in block.heading_path[-1:] if each != row.title), "")
                     yield _Place(block.text, _at(row, part, heading, lines), block)
         elif part.lines:
             text = "\n".join(library.read(path).split("\n")[part.lines.first - 1 : part.lines.last])
             yield _Place(text, _at(row, part, part.anchor, part.lines))
-
-
-def _blocks(text: str) -> Iterator[tuple[Block, LineRange]]:
-    """The blocks of a note, and the lines on which they stand."""
-    start = frontmatter_of(text).end
-    above = text.count("\n", 0, start) + 1
-    for block in blocks_of(text[start : start + MAX_CHARACTERS]):
-        first = above + block.first_line
-        yield block, LineRange(first=first, last=first + block.text.count("\n"))
 
 
 def _lines_of(library: Library, path: str, text: str, part: DocumentReference) -> tuple[int, int]:
@@ -103,23 +98,22 @@ def _at(row: DocumentReference, part: DocumentReference, anchor: str, lines: Lin
     return replace(row, wikilink=link, anchor=anchor, lines=lines, snippet=part.snippet, date=part.date or row.date)
 
 
-def _shown(place: _Place, usage: "_Usage") -> DocumentReference:
-    block = place.block
-    if block is None:
-        return place.reference
-    best = usage.find([each.text for each in block.sentences])
-    text = excerpt(block, () if best is None else (best,), max_characters(block.text))
-    return replace(place.reference, snippet=text)
-
-
 class _Usage:
     """An answer, to be asked which of several passages it uses."""
 
     def __init__(self, answer: str, question: str, library: Library) -> None:
-        self._answer = answer
-        self._question = question
-        self._library = library
         self._words = _spaced(answer)
+        said = [plain(each) for each in islice(sentences(answer), MAX_SENTENCES)]
+        self._said = [frozenset([*query_terms(each), *_NUMBER.findall(each)]) for each in said]
+        self._asked = frozenset(query_terms(question))
+        known = self._asked.union(*self._said)
+        weights = weights_of(known, library.idf(known), rarest_idf(library))
+        self._weights = {
+            key: NUMBER_WEIGHT
+            if _NUMBER.fullmatch(key)
+            else weights[key] * (PAIR_WEIGHT if begins_unspaced(key) else 1.0)
+            for key in known
+        }
 
     def find(self, passages: Sequence[str]) -> int | None:
         """The number of the passage that is used; None where none is.
@@ -136,12 +130,12 @@ class _Usage:
         return min(quoted)[2] if quoted else self._find_alike(passages)
 
     def _find_alike(self, passages: Sequence[str]) -> int | None:
-        held = dict(self._closest(passages))
-        asked = {number: self._weight(self._asked & keys) for number, keys in held.items()}
+        held = [frozenset([*terms(text), *_NUMBER.findall(text)]) for text in map(plain, passages)]
+        asked = [self._weight(self._asked & keys) for keys in held]
         best: tuple[float, int] | None = None
         for said in self._said if held else ():
-            weights = {number: self._weight(said & keys) for number, keys in held.items()}
-            number = max(held, key=lambda each: (weights[each], asked[each], -each))
+            weights = [self._weight(said & keys) for keys in held]
+            number = max(range(len(held)), key=lambda each: (weights[each], asked[each], -each))
             weight, share = weights[number], weights[number] / (self._weight(said) or 1.0)
             if weight >= MIN_WEIGHT and share >= MIN_SHARE:
                 return number
@@ -149,44 +143,8 @@ class _Usage:
                 best = weight, number
         return best[1] if best else None
 
-    @cached_property
-    def _said(self) -> list[_Keys]:
-        return [self._keys(plain(each)) for each in islice(sentences(self._answer), MAX_SENTENCES)]
-
-    @cached_property
-    def _asked(self) -> _Keys:
-        return self._keys(self._question)
-
-    @cached_property
-    def _language(self) -> str:
-        return detect_language(self._answer) or ""
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        known = {key for keys in (*self._said, self._asked) for key in keys if isinstance(key, str)}
-        return weights_of(known, self._library.idf(known), rarest_idf(self._library))
-
-    def _closest(self, passages: Sequence[str]) -> Iterator[tuple[int, _Keys]]:
-        """The passages that share most words with all that is said and asked, by number: looking for numbers in words
-        takes time."""
-        spoken = self._asked.union(*self._said)
-        texts = [plain(each) for each in passages]
-        found = [frozenset[str | float](terms(each)) for each in texts]
-        for number in nlargest(MAX_COMPARED, range(len(found)), key=lambda each: self._weight(spoken & found[each])):
-            yield number, found[number].union(self._numbers(texts[number]))
-
-    def _keys(self, text: str) -> _Keys:
-        return frozenset(chain(query_terms(text), self._numbers(text)))
-
-    def _numbers(self, text: str) -> Iterator[float]:
-        parsed = parse_sentence(text, self._language)
-        return (value for place in parsed.numbers for value in parsed.tokens[place].values)
-
-    def _weight(self, keys: _Keys) -> float:
-        return sum(
-            1.0 if isinstance(key, float) else self._weights[key] * (PAIR_WEIGHT if begins_unspaced(key) else 1.0)
-            for key in keys
-        )
+    def _weight(self, keys: frozenset[str]) -> float:
+        return sum(map(self._weights.__getitem__, keys))
 
 
 def _spaced(text: str) -> str:

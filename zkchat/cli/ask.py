@@ -217,7 +217,7 @@ def advice_on_quotes(io: CommandIO, opened: OpenConversation) -> Iterator[None]:
     """Where no model answers, tell the reader at a terminal so first, and afterwards how to see more."""
     announce_quotes(io, opened)
     yield
-    suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.passages_read)
+    suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.further_passages.read)
 
 
 class _OneTurn:

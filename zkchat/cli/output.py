@@ -199,7 +199,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
         return
     if answer.text.startswith(NOTHING):
         io.note_wrapped("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
-    elif (further := min(most, conversation.passages_left)) > 0:
+    elif (further := min(most, conversation.further_passages.left)) > 0:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
 
@@ -207,7 +207,7 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
     """After a list from the index in a chat: what its numbers are for, and how it goes on."""
     from zkchat.repl import describe_next_steps
 
-    listing = opened.conversation.listing
+    listing = opened.conversation.further_passages.listing
     if listing and _is_quoted_to_a_reader(io, opened) and (steps := describe_next_steps(listing)):
         io.note(steps)
 

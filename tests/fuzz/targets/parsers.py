@@ -14,10 +14,10 @@ from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.conversation import learning_points
 from zkchat.chat.memory import compare_fact, list_items
 from zkchat.chat.project_memory import imports_of, project_memory
-from zkchat.chat.references import NameMatcher
-from zkchat.chat.remembering import learning_points
+from zkchat.chat.references import is_named
 from zkchat.chat.summaries import MAX_SUMMARY_CHARS, plain_line, summarize
 from zkchat.core.errors import ConfigError, NoteNotFound
 from zkchat.core.message import ChatMessage, TextPart
@@ -128,7 +128,7 @@ def said(text: str, rng: Random) -> None:
 
 
 def citations(text: str, rng: Random) -> None:
-    NameMatcher(text).names_one_of("a/b.md", [mutation.line(rng) for _ in range(4)])
+    is_named(text, "a/b.md", [mutation.line(rng) for _ in range(4)])
 
 
 def summaries(text: str, _: Random) -> None:

@@ -1,12 +1,13 @@
 """Turns in which the notes held nothing: stored as such, and kept out of the requests of small models."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from tests.support.conversations import conversation_over, events_of
+from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
@@ -14,9 +15,8 @@ from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.request import ABSTAINED
 from zkchat.chat.tool_loop import TOO_SMALL
 from zkchat.core.message import ChatMessage
-from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.core.prompt import ModelRequest
 from zkchat.core.reports import NOTHING
-from zkchat.core.session import read_message
 from zkchat.index.library import Library
 from zkchat.sessions.store import SqliteMessageIndex
 
@@ -24,22 +24,12 @@ NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Roof.md"
 SILENT = "Who won the chess tournament?"
 
 
-class Small:
-    """A model that says "Answer N.", and is asked nothing without evidence unless it has tools."""
+class Small(Reciting):
+    """Says "Answer N.", and is asked nothing without evidence unless it has tools."""
 
     def __init__(self, *, has_tools: bool = False) -> None:
-        self.info = ModelInfo(
-            provider="small", id="x", context_limit=100_000, calls_tools=has_tools, needs_evidence=not has_tools
-        )
-        self.requests: list[ModelRequest] = []
-
-    async def connect(self) -> None:
-        pass
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        self.requests.append(request)
-        yield TextChunk(text=f"Answer {len(self.requests)}.")
-        yield Finish()
+        super().__init__(window=100_000, calls_tools=has_tools)
+        self.info = replace(self.info, needs_evidence=not has_tools)
 
 
 def say(talk: Conversation, text: str) -> ChatMessage:
@@ -61,21 +51,17 @@ def texts(request: ModelRequest) -> str:
     return "\n".join(message.text for message in request.messages)
 
 
-def test_a_small_model_is_not_sent_the_turns_in_which_there_was_nothing(library: Library) -> None:
+def test_a_small_model_is_not_sent_turns_in_which_there_was_nothing_and_the_record_says_why(
+    library: Library,
+) -> None:
     model = Small()
     talk = after_silence(library, SessionsInMemory(), model)
     answer = say(talk, "When does the roof leak?")
     (request,) = model.requests
-    assert "chess" not in texts(request)
-    assert NOTHING.strip() not in texts(request)
     assert "Answer 1." in texts(request)
     assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
-    assert answer.text == "Answer 1."
-
-
-def test_the_record_says_what_was_left_out_and_why_and_nothing_is_lost(library: Library) -> None:
-    talk = after_silence(library, SessionsInMemory(), Small())
-    context = say(talk, "When does the roof leak?").request_context
+    assert (answer.text, answer.abstained) == ("Answer 1.", False)
+    context = answer.request_context
     assert context
     left = [left for left in context.left_out if left.why == "abstained"]
     question, silence = (talk.history.messages[each.item.name] for each in left)
@@ -83,16 +69,15 @@ def test_the_record_says_what_was_left_out_and_why_and_nothing_is_lost(library: 
     assert silence.text.startswith(NOTHING)
     assert {each.item.reason for each in left} == {ABSTAINED}
     assert talk.messages[2:4] == [question, silence]
-    rebuilt = request_from(context, talk.history.messages, talk.history.contents)
-    assert "chess" not in texts(rebuilt)
+    for sent in (request, request_from(context, talk.history.messages, talk.history.contents)):
+        assert "chess" not in texts(sent)
+        assert NOTHING.strip() not in texts(sent)
 
-
-def test_a_model_with_tools_sees_the_whole_conversation(library: Library) -> None:
-    model = Small(has_tools=True)
-    say(after_silence(library, SessionsInMemory(), model), "When does the roof leak?")
-    assert SILENT in texts(model.requests[0])
-    assert NOTHING.strip() in texts(model.requests[0])
-    assert TOO_SMALL not in texts(model.requests[0])
+    large = Small(has_tools=True)
+    say(after_silence(library, SessionsInMemory(), large), "When does the roof leak?")
+    assert SILENT in texts(large.requests[0])
+    assert NOTHING.strip() in texts(large.requests[0])
+    assert TOO_SMALL not in texts(large.requests[0])
 
 
 def test_a_pinned_question_is_sent_although_there_was_nothing(library: Library) -> None:
@@ -102,16 +87,6 @@ def test_a_pinned_question_is_sent_although_there_was_nothing(library: Library) 
     say(talk, "When does the roof leak?")
     assert SILENT in texts(model.requests[0])
     assert NOTHING.strip() not in texts(model.requests[0])
-
-
-def test_messages_of_older_sessions_have_not_abstained() -> None:
-    stored = {"id": "m1", "role": "assistant", "created_at": "2026-03-01T12:00:00Z"}
-    assert read_message(stored).abstained is False
-
-
-def test_an_answer_is_no_abstention(library: Library) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Small())
-    assert not say(talk, "When does the roof leak?").abstained
 
 
 def compacted(library: Library, store: SessionsInMemory, search: ConversationSearch, model: Small) -> Conversation:

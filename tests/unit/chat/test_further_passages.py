@@ -52,42 +52,25 @@ def all_pages(talk: Conversation) -> list[tuple[Evidence, ...]]:
     return pages
 
 
-def test_they_go_on_where_the_answer_ended_until_there_are_no_more(library: Library) -> None:
+def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(library: Library) -> None:
     talk = conversation(library, Quote())
-    quoted = asked(talk)
-    assert 0 < len(quoted) <= DEFAULT_LIMIT
-    pages = all_pages(talk)
-    assert pages
-    shown = [*quoted, *(found for page in pages for found in page)]
-    assert len({found.relative_path for found in shown}) == len(shown)
-    assert all(len(page) <= PAGE_SIZE for page in pages)
-    assert not talk.next_passages().passages
-
-
-def test_a_page_says_how_many_come_after_it(library: Library) -> None:
-    talk = conversation(library, Quote())
-    asked(talk)
-    expected = min(talk.passages_left, PAGE_SIZE)
+    shown = asked(talk)
+    assert 0 < len(shown) <= DEFAULT_LIMIT
+    expected = min(talk.further_passages.left, PAGE_SIZE)
     while (page := talk.next_passages()).passages:
-        assert len(page.passages) == expected
+        assert 0 < len(page.passages) == expected
+        shown += page.passages
         expected = page.left
-        assert expected == min(talk.passages_left, PAGE_SIZE)
+        assert expected == min(talk.further_passages.left, PAGE_SIZE)
     assert expected == 0
-
-
-def test_a_new_question_begins_anew(library: Library) -> None:
-    talk = conversation(library, Quote())
-    asked(talk)
-    first = all_pages(talk)
-    asked(talk)
-    assert all_pages(talk) == first
+    assert len({found.relative_path for found in shown}) == len(shown) > PAGE_SIZE + DEFAULT_LIMIT
 
 
 def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
     best = asked(conversation(library, Quote()))
     talk = conversation(library, model_that_answers())
     events_of(talk.say(QUESTION))
-    assert talk.passages_read == 0
+    assert talk.further_passages.read == 0
     page = talk.next_passages()
     assert page.is_first
     assert page.passages[: len(best)] == tuple(best)
@@ -106,11 +89,11 @@ def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
     asked(talk, "Who won the chess championship?")
     page = talk.next_passages()
     assert (page.passages, page.is_first, page.left) == ((), True, 0)
-    assert (talk.passages_read, talk.passages_left) == (0, 0)
+    assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
 
 
 def test_without_a_question_there_is_nothing_to_look_up(library: Library) -> None:
     talk = conversation(library, Quote())
-    assert (talk.passages_read, talk.passages_left) == (0, 0)
+    assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
     with pytest.raises(UsageError, match="no question"):
         talk.next_passages()

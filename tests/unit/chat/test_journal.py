@@ -1,17 +1,13 @@
 import asyncio
 from collections.abc import Sequence
 
-import pytest
-
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.core.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.core.session import (
     DraftEntry,
-    Entry,
     EntryBody,
-    EntryFilter,
     ItemsEntry,
     MessageEntry,
     TitleEntry,
@@ -33,37 +29,6 @@ def ask(asked_in: Journal, text: str, id_: str, beside: Sequence[EntryBody] = ()
 
 def answer(id_: str = "a1", **more: object) -> ChatMessage:
     return read_message({"id": id_, "role": "assistant", "created_at": NOON, **more})
-
-
-def test_a_session_is_created_when_its_first_turn_begins() -> None:
-    store = SessionsInMemory()
-    unused = journal(store, begun=False)
-    assert store.rows == {}
-    assert unused.session_id == ""
-    unused.ensure_session()
-    unused.ensure_session()
-    assert list(store.rows) == [unused.session_id]
-
-
-def test_a_full_disk_keeps_the_entry_in_memory_and_warns() -> None:
-    store = SessionsInMemory()
-    kept = journal(store)
-    store.full = True
-    warning = kept.append(TitleEntry(title="x"))
-    assert warning is not None
-    assert "not saved. The disk is full." in warning.text
-    assert [entry.body for entry in kept.history.entries] == [TitleEntry(title="x")]
-
-
-def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() -> None:
-    store = SessionsInMemory()
-    store.full = True
-    kept = journal(store, begun=False)
-    warning = kept.ensure_session()
-    assert warning is not None
-    assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
-    assert kept.append(MessageEntry(message=answer())) is None  # told already
-    assert [message.id for message in kept.history.thread] == ["a1"]
 
 
 def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after() -> None:
@@ -99,41 +64,39 @@ def test_a_finished_draft_has_everything_and_writes_nothing_more() -> None:
     assert store.rows[kept.session_id] == []
 
 
-def test_on_resume_a_half_answer_becomes_an_unfinished_message() -> None:
+def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
     store = SessionsInMemory()
     crashed = journal(store)
-    crashed.append(DraftEntry(message_id="a1", text="half "), DraftEntry(message_id="a1", text="an answer"))
-    resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
-    assert resumed.recover_from_crash() == []
-    (message,) = resumed.history.thread
-    assert (message.text, message.status) == ("half an answer", "unfinished")
+
+    def resumed() -> tuple[Journal, list[str]]:
+        again = Journal(store, crashed.session, lambda: NOON, lambda: "new")
+        return again, [warning.text for warning in again.recover_from_crash()]
+
+    ask(crashed, "one", "q1")
+    assert resumed()[1] == ["The last question of this session has no answer."]
+    half = [DraftEntry(message_id="a1", parent_id="q1", text=text) for text in ("half ", "an answer")]
+    crashed.append(*half)
+    again, _ = resumed()
+    assert [(message.text, message.status) for message in again.history.thread] == [
+        ("one", "complete"),
+        ("half an answer", "unfinished"),
+    ]
     assert isinstance(store.rows[crashed.session_id][-1].body, MessageEntry)
-
-
-def test_on_resume_an_unanswered_tool_call_gets_a_failed_result() -> None:
-    store = SessionsInMemory()
-    crashed = journal(store)
     call = ToolCallPart(call_id="c1", name="read_document", arguments="{}")
-    crashed.append(MessageEntry(message=answer(parts=(call,))))
-    resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
-    resumed.recover_from_crash()
-    last = resumed.history.thread[-1]
-    assert (last.id, last.parent_id, last.role) == ("new", "a1", "tool")
+    crashed.append(MessageEntry(message=answer("a2", parent_id="a1", parts=(call,))))
+    again, _ = resumed()
+    last = again.history.thread[-1]
+    assert (last.id, last.parent_id, last.role) == ("new", "a2", "tool")
     assert [(part.call_id, part.failed) for part in last.parts if isinstance(part, ToolResultPart)] == [("c1", True)]
-
-
-def test_on_resume_a_session_in_order_is_left_alone() -> None:
-    store = SessionsInMemory()
-    whole = journal(store)
-    whole.append(MessageEntry(message=answer(parts=(TextPart(text="yes"),))))
-    before = list(store.rows[whole.session_id])
-    Journal(store, whole.session, lambda: NOON, lambda: "new").recover_from_crash()
-    assert store.rows[whole.session_id] == before
+    before = [*store.rows[crashed.session_id]]
+    assert resumed()[1] == []
+    assert store.rows[crashed.session_id] == before
 
 
 def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> None:
     store = SessionsInMemory()
     kept = journal(store, begun=False)
+    assert (store.rows, kept.session_id) == ({}, "")
     asked = ask(kept, "How  long\nis a night?", "q1", [ItemsEntry(private=True)])
     choice, title, message = (entry.body for entry in store.rows[kept.session_id])
     assert (choice, title) == (ItemsEntry(private=True), TitleEntry(title="How long is a night?"))
@@ -204,30 +167,6 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     ]  # fmt: skip
 
 
-def test_what_was_written_here_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = SessionsInMemory()
-    here = journal(store)
-    read: list[Entry] = []
-
-    def entries(session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        found = SessionsInMemory.entries(store, session_id, wanted)
-        read.extend(found)
-        return found
-
-    monkeypatch.setattr(store, "entries", entries)
-    ask(here, "one", "q1")
-    here.append(MessageEntry(message=answer("a1", parent_id="q1")))
-    ask(here, "two", "q2")
-    assert read == []
-    there = Journal(store, here.session, lambda: NOON, lambda: "new")
-    read.clear()
-    ask(there, "three", "q3")
-    here.append(MessageEntry(message=answer("a2", parent_id="q2")))
-    ask(here, "four", "q4")
-    told = [entry.body.message.id for entry in read if isinstance(entry.body, MessageEntry)]
-    assert told == ["q3", "a2"]  # what came after the other's is looked through with it
-
-
 def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
     store = SessionsInMemory()
     here = journal(store)
@@ -253,16 +192,6 @@ def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one() -> None:
     assert "not saved" in warning.text
     here.append(MessageEntry(message=answer("a2", parent_id="q2")))
     assert [entry.body.message.id for entry in store.rows["s1"] if isinstance(entry.body, MessageEntry)] == ["q2", "a2"]
-
-
-def test_on_resume_a_question_without_an_answer_is_told() -> None:
-    store = SessionsInMemory()
-    stopped = journal(store)
-    ask(stopped, "one", "q1")
-    resumed = Journal(store, stopped.session, lambda: NOON, lambda: "new")
-    (warning,) = resumed.recover_from_crash()
-    assert warning.text.startswith("The last question of this session has no answer")
-    assert [message.text for message in resumed.history.thread] == ["one"]
 
 
 def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_nothing_of_it() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.conversations import conversation_over, events_of
+from tests.support.conversations import conversation_over, events_of, of_kind
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.core import AnswerLimits
 from zkchat.chat.tool_loop import MAX_CALLS
 from zkchat.core.errors import ExitCode
-from zkchat.core.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
+from zkchat.core.events import TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
 from zkchat.core.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.core.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
 from zkchat.core.session_history import thread_of
@@ -45,14 +45,10 @@ def stored(store: SessionsInMemory) -> list[ChatMessage]:
     return thread_of(entries)
 
 
-def of_kind(events: list[Event], kind: type) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]
-
-
 @pytest.mark.parametrize(
     "chunk",
-    [TextChunk(text="word "), TextChunk(text="x" * 50_000_000), ThinkingChunk(text="hm "), ThinkingChunk(text="\n")],
-    ids=["words", "one chunk", "thoughts", "lines"],
+    [TextChunk(text="word "), TextChunk(text="x" * 50_000_000), ThinkingChunk(text="hm ")],
+    ids=["words", "one chunk", "thoughts"],
 )
 def test_an_endless_answer_is_ended_and_what_came_is_kept(
     library: Library, store: SessionsInMemory, chunk: TextChunk | ThinkingChunk
@@ -61,7 +57,7 @@ def test_an_endless_answer_is_ended_and_what_came_is_kept(
     events = events_of(conversation_over(library, store, Endless(chunk), limits=limits).say("Go on!"))
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].text == "The answer of scripted:scripted was ended at 20,000 characters."
-    assert "limits.max_answer_chars" in events[-1].hint
+    assert ("limits.max_answer_chars" in events[-1].hint, events[-1].exit_code) == (True, ExitCode.MODEL)
     kept = stored(store)[-1]
     assert (len(kept.text + kept.thinking), kept.status) == (20_000, "unfinished")
 
@@ -72,13 +68,6 @@ def test_an_answer_that_takes_too_long_is_ended(library: Library, store: Session
     assert isinstance(events[-1], TurnFailed)
     assert "was ended after" in events[-1].text
     assert stored(store)[-1].text == "a "
-
-
-def test_an_answer_of_just_the_size_that_it_may_have_is_whole(library: Library, store: SessionsInMemory) -> None:
-    limits = AnswerLimits(characters=10_000)
-    provider = scripted([[{"text": "a" * 9_000}, {"thinking": "b" * 1_000}]])
-    events = events_of(conversation_over(library, store, provider, limits=limits).say("Go on!"))
-    assert isinstance(events[-1], TurnFinished)
 
 
 def test_a_large_chunk_is_handed_on_in_pieces(library: Library, store: SessionsInMemory) -> None:
@@ -115,7 +104,7 @@ def test_of_a_call_that_is_too_long_little_is_kept_and_sent_back(library: Librar
     assert "longer than 64,000 characters" in results[1]
 
 
-@pytest.mark.parametrize("number", ["9" * 6_000, "9" * 4_000, "9" * 20, "1e400", "NaN"])
+@pytest.mark.parametrize("number", ["9" * 6_000, "9" * 20, "1e400", "NaN"])
 def test_no_number_of_a_call_ends_the_chat(library: Library, store: SessionsInMemory, number: str) -> None:
     calls: Answers = [
         [{"tool": "read_document", "arguments": f'{{"path": "Sleep", "offset": {number}}}'}],
@@ -125,29 +114,3 @@ def test_no_number_of_a_call_ends_the_chat(library: Library, store: SessionsInMe
     events = events_of(conversation_over(library, store, scripted(calls)).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].message.text == "Seven."
-
-
-@pytest.mark.parametrize(
-    ("steps", "said"),
-    [
-        ([], "answered nothing."),
-        ([{"text": " \n"}], "answered nothing."),
-        ([{"thinking": "Hm."}], "thought and then answered nothing."),
-    ],
-)
-def test_an_empty_answer_is_said_to_be_one_with_a_way_out(
-    library: Library, store: SessionsInMemory, steps: list[dict[str, str]], said: str
-) -> None:
-    events = events_of(conversation_over(library, store, scripted([steps])).say("How long?"))
-    (warning,) = of_kind(events, Warned)
-    assert warning.text == f"scripted:scripted {said}"
-    assert "choose another model" in warning.hint
-
-
-def test_the_exit_code_of_an_answer_that_was_ended_is_that_of_a_model(
-    library: Library, store: SessionsInMemory
-) -> None:
-    endless = Endless(TextChunk(text="a"))
-    events = events_of(conversation_over(library, store, endless, limits=AnswerLimits(characters=1)).say("?"))
-    assert isinstance(events[-1], TurnFailed)
-    assert events[-1].exit_code == ExitCode.MODEL

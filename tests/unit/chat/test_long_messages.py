@@ -3,11 +3,9 @@
 import json
 from collections.abc import AsyncGenerator
 
-import pytest
-
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.core.events import ToolFinished, TurnFinished, Warned
+from zkchat.core.events import ToolFinished
 from zkchat.core.message import ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.index.library import Library
@@ -53,28 +51,7 @@ def test_the_tool_is_offered_while_the_message_is_there_and_at_no_other_time(lib
     events_of(talk.say(f"Which job failed?\n\n{LOG}"))
     events_of(talk.say("And when does the certificate expire?"))
     assert [TOOL in tools_of(request) for request in model.requests] == [False, True, True]
-
-
-def test_a_model_without_tools_and_a_window_that_holds_it_all_get_none(library: Library) -> None:
     for model in (Reciting(window=8_192), Reciting(window=200_000, calls_tools=True)):
         talk = conversation_over(library, SessionsInMemory(), model, max_tokens=200_000)
         events_of(talk.say(f"Which job failed?\n\n{LOG}"))
         assert TOOL not in tools_of(model.requests[0])
-
-
-@pytest.mark.parametrize("calls_tools", [False, True])
-def test_the_user_is_told_once_how_much_was_sent_and_the_model_where_the_rest_is(
-    library: Library, calls_tools: bool
-) -> None:
-    model = Reciting(window=8_192, calls_tools=calls_tools)
-    talk = conversation_over(library, SessionsInMemory(), model)
-    text = f"Which job failed?\n\n{LOG}"
-    events = events_of(talk.say(text))
-    (warning,) = [event.text for event in events if isinstance(event, Warned)]
-    assert f"Your message has {len(text):,} characters" in warning
-    sent = model.requests[0].messages[-1].text
-    assert sent.startswith("Which job failed?")
-    assert ("(read_attachment reads on in this text.)" in sent) == calls_tools
-    finished = events[-1]
-    assert isinstance(finished, TurnFinished)
-    assert finished.usage.total >= (0.75 if calls_tools else 0.95) * (8_192 - 512)

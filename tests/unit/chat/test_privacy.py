@@ -99,16 +99,16 @@ def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
     history = talk(
         said("user"), said("assistant", local=True), said("user", local=True), said("assistant"), said("user")
     )
-    shown = privacy_of(history, library).shown()
-    assert [message.id for message in shown.window.live] == ["1", "5"]
-    assert shown.window.condensed == {("1", ""): WITHHELD}
-    assert [(left.item.name, left.why) for left in shown.left_out] == [(id_, "private") for id_ in "1234"]
+    shown, left_out = privacy_of(history, library).shown()
+    assert [message.id for message in shown.live] == ["1", "5"]
+    assert shown.condensed == {("1", ""): WITHHELD}
+    assert [(left.item.name, left.why) for left in left_out] == [(id_, "private") for id_ in "1234"]
 
 
 def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library) -> None:
     part = CompactionPart(number=1, summary="", condensed=(Condensed(message_id="1", text="Hush."),))
     history = talk(said("user", local=True), said("system", part, context_type="summary"))
-    assert privacy_of(history, library).shown().window.condensed == {("1", ""): WITHHELD}
+    assert privacy_of(history, library).shown()[0].condensed == {("1", ""): WITHHELD}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library)
 )
 def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: ChatMessage) -> None:
     history = talk(first, said("user"))
-    assert [message.id for message in privacy_of(history, library).shown().window.live] == ["2"]
+    assert [message.id for message in privacy_of(history, library).shown()[0].live] == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: Chat
 )
 def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessage, is_hidden: bool) -> None:
     history = talk(said("user"), said("assistant"), marker, said("user"))
-    shown = privacy_of(history, library).shown()
-    assert shown.window.summary
-    assert (shown.window.summary.summary, bool(shown.window.summary.references)) == (
+    shown, _ = privacy_of(history, library).shown()
+    assert shown.summary
+    assert (shown.summary.summary, bool(shown.summary.references)) == (
         ("", False) if is_hidden else ("It was.", bool(history.window.summary and history.window.summary.references))
     )
-    assert [message.id for message in shown.window.live] == ["1", "2", "4"]
+    assert [message.id for message in shown.live] == ["1", "2", "4"]
 
 
 def test_without_an_index_whatever_had_to_do_with_notes_is_hidden(

@@ -19,11 +19,6 @@ def test_a_question_is_parsed_into_agent_links_and_prose() -> None:
     assert question.prose == "  shorten  , and see  !"
 
 
-@pytest.mark.parametrize("text", ["", "What is sleep?", "Write to me@example.org", "`[[Code]]`"])
-def test_a_text_without_any_of_them_is_prose(text: str) -> None:
-    assert Question.parse(text) == Question(text=text, links=[], prose=text)
-
-
 @pytest.mark.parametrize(
     ("question", "text", "marked"),
     [
@@ -31,12 +26,8 @@ def test_a_text_without_any_of_them_is_prose(text: str) -> None:
         ("What do my notes say about [[Sleep]] and naps?", "Notes say: sleep, and a nap.", ["nap"]),
         ("Wie lange dauert die Wanderung?", "Die Wanderung dauert lange.", ["Wanderung", "dauert"]),
         ("屋顶是什么做的?", "我们的屋顶是玻璃做的。", ["屋顶", "做的"]),
-        ("Сколько стоит крыша?", "Новая крыша стоит дорого.", ["крыша"]),
-        ("Wo ist das Café?", "Cafe am Markt.", ["Cafe"]),
         ("What is it?", "What is it? It is.", []),
-        ("What is a semaphore?", "Semaphores guard.", ["Semaphores"]),
         ("Wann ist Gartenarbeit?", "Im Garten, im Mai.", ["Garten"]),
-        ("Obsidian 和 Notion 有什么区别?", "Obsidian 与 Notion 的区别是本地。", ["Obsidian", "Notion"]),
         ("トマトの植え方は?", "トマトは五月に植える。", ["トマト", "植え"]),
     ],
 )
@@ -56,12 +47,10 @@ def parse(text: str) -> Question:
     ("text", "targets", "prose"),
     [
         ("What is in @ideas/naming.md?", ["ideas/naming.md"], "What is in  ?"),
-        ("@ideas/naming.md what is it?", ["ideas/naming.md"], "  what is it?"),
         ("@Tea what is it?", ["Tea"], "  what is it?"),
         ('Compare @"a b/c d.md" and (@Tea.md), please', ["a b/c d.md", "Tea.md"], "Compare   and ( ), please"),
         ("See @Tea, [[Coffee]] and @Tea.", ["Tea", "Coffee", "Tea"], "See  ,   and  ."),
         ("What of @St. and @St.?", ["St.", "St."], "What of   and  ?"),
-        ("Show @picture.png!", ["picture.png"], "Show  !"),
         ("@writer make @Tea short", ["Tea"], "  make   short"),
         ("@writer about @writer", ["writer"], "  about  "),
         ("总结@ideas/naming.md的内容。", ["ideas/naming.md"], "总结 的内容。"),
@@ -87,7 +76,6 @@ def test_a_mention_may_name_a_place_in_a_note() -> None:
         "Write to me@Tea.md",
         "Where did I meet @nobody?",
         "What does `@Tea` do?",
-        "```\n@Tea\n```",
         "An @ alone, and @@Tea",
         '@"Tea',
         "@https://example.org/Tea",
@@ -104,10 +92,8 @@ def test_any_other_word_with_an_at_sign_is_text(text: str) -> None:
     [
         ("See @Projcts/Roof.md, and @Nowhere/?", ["Projcts/Roof.md", "Nowhere/"]),
         ('(@"a b/x y.txt")', ["a b/x y.txt"]),
-        ("@data.csv what is it?", ["data.csv"]),
         ("@../x and @/etc/passwd", ["../x", "/etc/passwd"]),
         ("@Tea/Green#Taste", ["Tea/Green"]),
-        ("@Tea.md and @picture.png", []),
         ("请看@项目/价格.csv里的数字", ["项目/价格.csv"]),
         ("@nobody, me@a/b.md, `@a/b`, @https://example.org/a.md, @v1.2 and @a.b", []),
     ],
@@ -182,7 +168,6 @@ LOG = "\n".join(f"12:{n % 60:02} worker {n} read [[Compost]] and finished" for n
             f"See [[Jobs]]: which failed?\n\n{LOG}\n\nAnd why does [[Jobs]] not say?",
             "See : which failed? And why does not say?",
         ),
-        (LOG, ""),
     ],
 )
 def test_what_is_pasted_in_is_no_part_of_what_is_looked_for(text: str, prose: str) -> None:

@@ -1,7 +1,7 @@
 """A question is on disk when it leaves the prompt: before the model is connected, before the notes are looked at."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
@@ -14,7 +14,7 @@ from zkchat.core.errors import StorageError
 from zkchat.core.events import TurnFailed, TurnFinished
 from zkchat.core.message import ChatMessage, FilePart
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.core.session import AgentEntry, Entry, ItemsEntry, MessageEntry
+from zkchat.core.session import Entry, MessageEntry
 from zkchat.core.session_history import messages_of
 from zkchat.index.indexing.indexer import Refreshed
 from zkchat.index.library import Library
@@ -22,18 +22,6 @@ from zkchat.models.quote import Quote
 
 QUESTION = "How long is [[Sleep]]?"
 NOTES = {"Sleep.md": "# Sleep\n\nSeven hours.\n"}
-
-
-class Watched(Reciting):
-    """A model that runs something when it is connected to, and when it is asked."""
-
-    def __init__(self, connecting: Callable[[], object]) -> None:
-        super().__init__()
-        self._connecting = connecting
-
-    async def connect(self) -> None:
-        self._connecting()
-        await asyncio.sleep(0)
 
 
 def texts(store: SessionsInMemory) -> list[str]:
@@ -45,30 +33,24 @@ def rows_of(store: SessionsInMemory) -> list[Entry]:
     return rows
 
 
-def test_it_is_stored_when_say_returns_whoever_listens(library: Library, store: SessionsInMemory) -> None:
-    conversation_over(library, store, Reciting()).say(QUESTION)
-    assert texts(store) == [QUESTION]
-
-
-def test_it_is_stored_before_the_model_is_connected(library: Library, store: SessionsInMemory) -> None:
-    seen: list[list[str]] = []
-    events_of(conversation_over(library, store, Watched(lambda: seen.append(texts(store)))).say(QUESTION))
-    assert seen == [[QUESTION]]
-
-
-def test_it_is_stored_before_the_notes_are_looked_at(
+def test_it_is_stored_before_the_model_is_connected_and_the_notes_are_looked_at(
     library: Library, store: SessionsInMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[str]] = []
+
+    class Watched(Quote):
+        async def connect(self) -> None:
+            seen.append(texts(store))
 
     def refresh(*_: object) -> Refreshed:
         seen.append(texts(store))
         raise StorageError("no index")
 
     monkeypatch.setattr(library, "refresh", refresh)
-    events = events_of(conversation_over(library, store, Quote()).say(QUESTION))
-    assert isinstance(events[-1], TurnFailed)
-    assert seen == [[QUESTION]]
+    events = conversation_over(library, store, Watched()).say(QUESTION)
+    assert texts(store) == [QUESTION]
+    assert isinstance(events_of(events)[-1], TurnFailed)
+    assert seen == [[QUESTION], [QUESTION]]
     assert texts(store) == [QUESTION]  # and it stays
 
 
@@ -115,18 +97,6 @@ def test_the_notes_come_to_the_same_message_and_it_counts_once(library: Library,
     assert (typed.id, typed.parts) == (enriched.id, enriched.parts[:1])
     assert [part.name for part in enriched.parts if isinstance(part, FilePart)] == ["Sleep.md"]
     assert answer.parent_id == typed.id
-
-
-def test_what_was_chosen_for_the_conversation_is_stored_with_its_first_question(
-    library: Library, store: SessionsInMemory
-) -> None:
-    choices: list[AgentEntry | ItemsEntry] = [AgentEntry(name="default"), ItemsEntry(private=True)]
-    talk = conversation_over(library, store, Reciting(), choices=choices)
-    talk.say(QUESTION)
-    assert [entry.body for entry in rows_of(store)][:2] == choices
-    assert talk.is_private
-    events_of(talk.say("And then?"))
-    assert sum(isinstance(entry.body, ItemsEntry) for entry in rows_of(store)) == 1
 
 
 def test_a_question_that_was_cut_off_gets_its_notes_when_it_is_asked_again(

@@ -76,14 +76,6 @@ def test_a_short_text_is_quoted_as_a_whole() -> None:
     assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]]. More.")]) == ["[[Rest]]"]
 
 
-def test_a_passage_that_begins_inside_another_is_found() -> None:
-    given = [
-        GivenText("A.md", "Air is good. Turn it often."),
-        GivenText("B.md", "Turn it often. See [[Rest]]."),
-    ]
-    assert own_links("Air is good. Turn it often. See [[Rest]].", given) == []
-
-
 def test_a_quotation_tells_its_note() -> None:
     assert paths("> A heap needs air and water.\n\nAnd: 茶要用八十度的水。") == ["Heap.md", "Tea.md"]
     assert paths("Nothing of the kind stands there.") == []

@@ -1,7 +1,5 @@
 """What a conversation gives to memory and takes from it."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
@@ -10,9 +8,8 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.memory import Memory
-from zkchat.core.errors import StorageError, UsageError
-from zkchat.core.events import TurnFinished
-from zkchat.core.profile import Fact, ProfileFile
+from zkchat.core.errors import UsageError
+from zkchat.core.profile import ProfileFile
 from zkchat.core.session import AgentEntry, ItemsEntry
 from zkchat.index.library import Library
 
@@ -29,32 +26,6 @@ def test_facts_that_went_into_an_answered_request_are_counted(library: Library) 
     facts = MemoriesInMemory(FACT, "The sea is salty.")
     events_of(over(library, facts).say(QUESTION))
     assert [fact.uses for fact in facts.kept] == [1, 0]
-
-
-class FullDisk(MemoriesInMemory):
-    """Can be read, and nothing more."""
-
-    def used(self, fact_ids: Sequence[str]) -> None:
-        raise StorageError("The disk is full.")
-
-
-def test_a_turn_ends_well_where_use_cannot_be_counted(library: Library) -> None:
-    events = events_of(over(library, FullDisk(FACT)).say(QUESTION))
-    assert isinstance(events[-1], TurnFinished)
-
-
-class Unreadable(MemoriesInMemory):
-    def facts(self) -> tuple[Fact, ...]:
-        raise StorageError("The disk is gone.")
-
-
-def test_what_was_said_is_looked_at_only_where_memory_can_be_read(library: Library) -> None:
-    said = over(library, Unreadable())
-    events_of(said.say("I decided to write in English."))
-    assert said.worth_keeping(said.messages) == []
-    readable = over(library, MemoriesInMemory())
-    events_of(readable.say("I decided to write in English."))
-    assert readable.worth_keeping(readable.messages) == ["I decided to write in English."]
 
 
 def test_a_model_that_uses_no_memory_remembers_nothing(library: Library) -> None:

@@ -3,11 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.conversations import Reciting, answer_of, conversation_over, events_of
 from zkchat.chat.context.assembly import request_from
-from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import IN_EVERY_REQUEST, WITH_THE_MESSAGE
-from zkchat.core.events import TurnFinished
 from zkchat.core.message import ChatMessage, RequestItem
 from zkchat.core.profile import ProfileFile
 from zkchat.core.session import AgentEntry
@@ -24,12 +22,6 @@ def sent(provider: Reciting) -> str:
     return "\n".join(message.text for message in provider.requests[-1].messages)
 
 
-def answer_to(talk: Conversation, text: str) -> ChatMessage:
-    last = events_of(talk.say(text))[-1]
-    assert isinstance(last, TurnFinished)
-    return last.message
-
-
 def repeated(answer: ChatMessage) -> list[tuple[str, str]]:
     assert answer.request_context
     return [(left.item.name, left.item.reason) for left in answer.request_context.left_out if left.why == "repeated"]
@@ -43,7 +35,7 @@ def test_an_added_note_that_is_linked_is_sent_once_and_the_record_says_why(
     provider = Reciting(calls_tools=calls_tools, window=32_000)
     talk = conversation_over(library, provider=provider)
     talk.add(BEES)
-    answer = answer_to(talk, f"Where do they live, says {link}?")
+    answer = answer_of(events_of(talk.say(f"Where do they live, says {link}?")))
     documents = sent(provider).count("<document ")
     assert (documents, sent(provider).count("# Bees")) == (1, 1)
     (row,) = (row for row in answer.references if row.relative_path == "Bees.md")
@@ -58,22 +50,15 @@ def test_other_notes_of_the_message_come_with_it(library: Library) -> None:
     provider = Reciting(calls_tools=True, window=32_000)
     talk = conversation_over(library, provider=provider)
     talk.add(BEES)
-    answer = answer_to(talk, "Compare [[Bees]] and [[Wasps]].")
+    answer = answer_of(events_of(talk.say("Compare [[Bees]] and [[Wasps]].")))
     assert (sent(provider).count("# Bees\n"), sent(provider).count("# Wasps\n")) == (1, 1)
     assert [name for name, _ in repeated(answer)] == ["Bees.md"]
     talk.drop(BEES)
-    answer = answer_to(talk, "And again, [[Bees]]?")
+    answer = answer_of(events_of(talk.say("And again, [[Bees]]?")))
     assert "# Bees\n" in provider.requests[-1].messages[-1].text
     assert repeated(answer) == []
-
-
-def test_of_a_note_a_part_of_which_was_added_the_whole_comes_with_the_link(library: Library) -> None:
-    provider = Reciting(calls_tools=True, window=32_000)
-    talk = conversation_over(library, provider=provider)
-    talk.add(replace(BEES, name="Bees.md#Sound"))
-    answer = answer_to(talk, "What does [[Bees]] say?")
-    assert "# Bees\n" in provider.requests[-1].messages[-1].text
-    assert repeated(answer) == []
+    talk.add(replace(BEES, name="Bees.md#Sound"))  # of which the whole comes with the link
+    assert repeated(answer_of(events_of(talk.say("What does [[Bees]] say?")))) == []
 
 
 def test_a_note_that_an_agent_would_bring_in_comes_with_the_message_alone(library: Library) -> None:
@@ -81,15 +66,8 @@ def test_a_note_that_an_agent_would_bring_in_comes_with_the_message_alone(librar
     file = ProfileFile(kind="agent", name="keeper", origin="user", path="keeper.md", text=text)
     provider = Reciting(calls_tools=True, window=32_000)
     talk = conversation_over(library, provider=provider, profiles=[file], choices=[AgentEntry(name="keeper")])
-    answer_to(talk, "Do bees make honey?")
+    answer_of(events_of(talk.say("Do bees make honey?")))
     assert sent(provider).count("# Bees\n") == 1
-    answer = answer_to(talk, "Do bees make honey, says [[Bees]]?")
+    answer = answer_of(events_of(talk.say("Do bees make honey, says [[Bees]]?")))
     assert provider.requests[-1].messages[-1].text.count("# Bees\n") == 1
     assert repeated(answer) == [("Bees", WITH_THE_MESSAGE)]
-
-
-def test_a_strict_answer_rests_on_a_note_that_was_added_and_linked(library: Library) -> None:
-    provider = Reciting(window=32_000)
-    talk = conversation_over(library, provider=provider, strict=True)
-    talk.add(RequestItem(type="reference", name="Wasps.md", include="manual"))
-    assert not answer_to(talk, "Zzz [[Wasps]]?").abstained

@@ -13,7 +13,6 @@ from zkchat.core.events import TurnFinished, Warned
 from zkchat.core.message import RequestItem
 from zkchat.core.profile import ProfileFile
 from zkchat.index.library import Library
-from zkchat.notes import link_resolver as live_catalog
 
 NOTES = {
     "Beekeeping.md": "# Beekeeping\n\nBees need a hive, honey and a careful beekeeper.\n",
@@ -80,17 +79,6 @@ def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_wha
     assert "rhyme scheme" not in str(provider.requests[-1])
 
 
-def test_a_vault_without_a_page_is_asked_for_it_and_not_for_names_like_it(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Comparing all names of a large vault took a third of the time of a first answer."""
-    monkeypatch.setattr(
-        live_catalog, "SimilarNames", lambda _names: pytest.fail("All names of the vault were compared.")
-    )
-    talk, _ = talk_over(library)
-    assert sent(talk, "Good morning!") == ["A", "Harbour"]
-
-
 def test_a_log_below_a_question_brings_nothing_along(library: Library) -> None:
     talk, _ = talk_over(library)
     log = "\n".join(f"{number} sonnets with rhyme and verse were printed" for number in range(100))
@@ -112,13 +100,6 @@ def test_what_is_dropped_stays_away_and_is_recorded(library: Library) -> None:
     ]
 
 
-def test_a_note_that_was_added_is_in_every_request_by_its_path(library: Library) -> None:
-    talk, provider = talk_over(library)
-    talk.add(RequestItem(type="reference", name="Beekeeping.md"))
-    assert "Beekeeping.md" in sent(talk, "Good morning!")
-    assert "careful beekeeper" in provider.requests[-1].messages[0].text
-
-
 def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: Library) -> None:
     talk, provider = talk_over(library)
     sent(talk, "@writer Shorten this.")
@@ -126,31 +107,14 @@ def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: L
     sent(talk, "And now?")
     assert agent_of_the_answer(talk) == "default"
     assert "Answer from the notes." in provider.requests[-1].messages[0].text
-
-
-def test_an_unknown_agent_is_told_and_the_usual_one_answers(library: Library) -> None:
-    talk, _ = talk_over(library)
     events = events_of(talk.say("@nobody Hello!"))
     assert any("no agent 'nobody'" in event.text for event in events if isinstance(event, Warned))
-    assert isinstance(events[-1], TurnFinished)
-
-
-def test_an_agent_that_was_chosen_stays(library: Library) -> None:
-    talk, _ = talk_over(library)
+    assert agent_of_the_answer(talk) == "default"
     assert talk.use_agent("Research").name == "research"
     sent(talk, "Hello!")
     assert agent_of_the_answer(talk) == "research"
     with pytest.raises(ConfigError, match="no agent 'reserch'"):
         talk.use_agent("reserch")
-
-
-def test_the_vaults_own_page_is_always_in_the_request(tmp_path: Path) -> None:
-    with library_of(tmp_path, {**NOTES, "ZKCHAT.md": "I keep bees in Kiel. See @Harbour.md\n"}) as library:
-        talk, provider = talk_over(library, ())
-        sent(talk, "Hello!")
-        system = provider.requests[-1].messages[0].text
-        assert "I keep bees in Kiel." in system
-        assert '<document path="Harbour.md">' in system
 
 
 @pytest.mark.parametrize("way", ["by the profile", "added", "imported by the page"])

@@ -81,46 +81,25 @@ def test_an_included_note_brings_along_the_notes_sections_and_blocks_that_it_emb
     ]
 
 
-def test_what_an_embedded_note_embeds_stays_out(library: Library) -> None:
-    texts, marked = included(library, "[[Week]]")
-    assert "Tuesday.md" not in texts
-    assert "Tuesday.md" not in {row.relative_path for row in marked}
-
-
-def test_a_note_that_embeds_itself_is_there_once(library: Library) -> None:
-    texts, marked = included(library, "[[Loop]]")
-    assert list(texts) == ["Loop.md"]
-    assert [row.hits for row in marked] == [1]
-
-
-def test_what_is_linked_and_embedded_is_there_once_and_counts_as_linked(library: Library) -> None:
-    texts, marked = included(library, "[[Week]], [[Monday]]")
-    assert list(texts) == ["Week.md", "Monday.md", "Sleep.md#Naps", "Sleep.md#^rule", "Tuesday.md"]
-    assert marked[1].via == "name"
-
-
-def test_two_sections_of_a_note_are_both_included_in_one_row(library: Library) -> None:
-    texts, marked = included(library, "Compare [[Sleep#Naps]] with [[Sleep#Dreams]], and again [[Sleep#Naps]].")
-    assert list(texts) == ["Sleep.md#Naps", "Sleep.md#Dreams"]
-    assert [(row.relative_path, row.included, row.hits) for row in marked] == [("Sleep.md", True, 3)]
-
-
-def test_a_section_of_a_note_that_is_there_as_a_whole_is_not_given_twice(library: Library) -> None:
-    texts, marked = included(library, "[[Sleep]], and mostly [[Sleep#Naps]]")
-    assert list(texts) == ["Sleep.md"]
-    assert [row.hits for row in marked] == [2]
-
-
-def test_a_section_of_a_note_that_is_too_long_may_still_fit(library: Library) -> None:
-    texts, marked = included(library, "[[Sleep]], and mostly [[Sleep#Naps]]", 60)
-    assert list(texts) == ["Sleep.md#Naps"]
-    assert [row.included for row in marked] == [True]
-
-
-def test_an_embed_in_the_users_message_is_a_link_like_others(library: Library) -> None:
-    texts, marked = included(library, "![[Sleep#Naps]]")
-    assert list(texts) == ["Sleep.md#Naps"]
-    assert [(row.wikilink, row.reference_type, row.via) for row in marked] == [("![[Sleep#Naps]]", "direct", "name")]
+@pytest.mark.parametrize(
+    ("message", "left", "names", "hits"),
+    [
+        ("[[Loop]]", 10_000, ["Loop.md"], [1]),
+        ("[[Week]], [[Monday]]", 10_000, ["Week.md", "Monday.md", "Sleep.md#Naps", "Sleep.md#^rule", "Tuesday.md"], []),
+        ("[[Sleep#Naps]] or [[Sleep#Dreams]]? [[Sleep#Naps]]!", 10_000, ["Sleep.md#Naps", "Sleep.md#Dreams"], [3]),
+        ("[[Sleep]], and mostly [[Sleep#Naps]]", 10_000, ["Sleep.md"], [2]),
+        ("[[Sleep]], and mostly [[Sleep#Naps]]", 60, ["Sleep.md#Naps"], [2]),
+        ("![[Sleep#Naps]]", 10_000, ["Sleep.md#Naps"], [1]),
+        ("[[Week]]", 10, [], [1]),
+        ("[x](https://example.org) and [[Nobody at all]]", 10_000, [], [1]),
+    ],
+)
+def test_each_text_is_there_once_as_far_as_there_is_room(
+    library: Library, message: str, left: int, names: list[str], hits: list[int]
+) -> None:
+    texts, marked = included(library, message, left)
+    assert list(texts) == names
+    assert not hits or [row.hits for row in marked] == hits
 
 
 def test_an_embed_that_could_mean_two_notes_says_so(library: Library) -> None:
@@ -142,17 +121,6 @@ def test_embeds_together_take_no_more_than_one_large_document(library: Library) 
     assert sum(row.included for row in marked) == len(texts)
 
 
-def test_a_note_that_is_only_pointed_to_brings_nothing_along(library: Library) -> None:
-    texts, marked = included(library, "[[Week]]", 10)
-    assert texts == {}
-    assert [row.relative_path for row in marked] == ["Week.md"]
-
-
-def test_what_is_commented_out_is_not_embedded(library: Library) -> None:
-    (week,) = resolve_links(library, Question.parse("[[Week]]").links)
-    assert [embed.relative_path for embed in embedded(library, week, "%% ![[Secret]] %% ![[Monday]]")] == ["Monday.md"]
-
-
 class LockedIndex(SqliteNoteIndex):
     def generation(self) -> int:
         raise StorageError("The index is locked.")
@@ -162,11 +130,6 @@ def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, t
     (week,) = resolve_links(library, Question.parse("[[Week]]").links)
     with closing(LockedIndex(tmp_path / "locked.db")) as index:
         assert embedded(Library.over(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
-
-
-def test_links_to_the_web_are_no_references(library: Library) -> None:
-    found = resolve_links(library, Question.parse("[x](https://example.org) and [[Nobody at all]]").links)
-    assert [(row.wikilink, row.status) for row in found] == [("[[Nobody at all]]", "missing")]
 
 
 @pytest.mark.parametrize(

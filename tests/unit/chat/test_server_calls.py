@@ -15,7 +15,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import ServerAccess
 from zkchat.chat.tools.server_tools import MAY_LEAK, CallReviewer
 from zkchat.core.events import Event, ResourceRead, ToolFinished, ToolStarted, Warned
-from zkchat.core.profile import Agent, ProfileFile
+from zkchat.core.profile import Agent
 from zkchat.core.tool_server import ServerDefinition, ServerStatus
 from zkchat.index.library import Library
 
@@ -65,32 +65,6 @@ def test_the_user_is_asked_once_before_a_tool_changes_something(library: Library
     started = next(event for event in events if isinstance(event, ToolStarted))
     assert (started.name, started.server) == ("web__send", "web")
     assert model.last_result.startswith('<result server="web" tool="send">\nfine\n</result>')
-
-
-def test_a_tool_that_changed_since_the_yes_is_asked_about_again(library: Library) -> None:
-    servers, user = ServersInMemory(server("web", tool())), Answering("yes", "yes")
-    conversation = talk(library, Playing(SEND, "Sent.", SEND, "Sent."), servers, user)
-    events_of(conversation.say("Send it."))
-    servers.connected = (server("web", tool(parameters={"type": "object", "required": ["notes"]})),)
-    events_of(conversation.say("Send it."))
-    assert len(user.asked) == 2
-
-
-def test_a_no_is_told_the_model_and_nothing_is_sent(library: Library) -> None:
-    servers = ServersInMemory(server("web", tool()))
-    model = Playing(SEND)
-    events = events_of(talk(library, model, servers, Answering("no")).say("Send it."))
-    assert servers.sent == []
-    assert model.last_result == ("Not called: the user said no to web/send with these arguments. Do without it.")
-    assert warnings_in(events) == []
-
-
-def test_always_is_remembered_for_the_tool(library: Library) -> None:
-    servers, approvals = ServersInMemory(server("web", tool())), ApprovalsInMemory()
-    events_of(talk(library, Playing(SEND), servers, Answering("always"), approvals=approvals).say("Send it."))
-    assert approvals.tools == [("web", "send")]
-    events_of(talk(library, Playing(SEND), servers, approvals=approvals).say("Send it."))
-    assert len(servers.sent) == 2
 
 
 @pytest.mark.parametrize(
@@ -154,6 +128,25 @@ def test_a_result_cannot_leave_its_wrapping_and_is_cut_to_the_budget(library: Li
     assert "cut to" in next(event.summary for event in events if isinstance(event, ToolFinished))
 
 
+def test_a_no_is_told_the_model_and_always_is_remembered_until_the_tool_changes(library: Library) -> None:
+    servers, approvals = ServersInMemory(server("web", tool())), ApprovalsInMemory()
+    model = Playing(SEND)
+    events = events_of(talk(library, model, servers, Answering("no")).say("Send it."))
+    assert servers.sent == []
+    assert model.last_result == ("Not called: the user said no to web/send with these arguments. Do without it.")
+    assert warnings_in(events) == []
+    events_of(talk(library, Playing(SEND), servers, Answering("always"), approvals=approvals).say("Send it."))
+    assert approvals.tools == [("web", "send")]
+    events_of(talk(library, Playing(SEND), servers, approvals=approvals).say("Send it."))
+    assert len(servers.sent) == 2
+    user = Answering("yes", "yes")
+    conversation = talk(library, Playing(SEND, "Sent.", SEND, "Sent."), servers, user)
+    events_of(conversation.say("Send it."))
+    servers.connected = (server("web", tool(parameters={"type": "object", "required": ["notes"]})),)
+    events_of(conversation.say("Send it."))
+    assert len(user.asked) == 2
+
+
 def test_notes_that_a_result_names_are_references_of_the_answer(library: Library) -> None:
     text = "See [[Sleep]], [[Nowhere]], ideas/tea.md and [[Family debts]]."
     servers = ServersInMemory(server("web", tool(read_only=True)), answer=text, uris=("note:///Ideas/Tea.md",))
@@ -180,25 +173,6 @@ def test_tools_that_do_not_fit_are_left_out_with_the_reason_and_ours_stay(librar
     assert {left.why for left in left_out} == {"budget"}
     assert {left.item.name for left in left_out}.isdisjoint(offered)
     assert {"read_document", "find_excerpts", "get_current_datetime"} <= offered
-
-
-def test_modes_of_servers_and_tools_are_those_of_the_profile(library: Library) -> None:
-    text = "---\ntools:\n  web/send: always\n  web/get: manual\nservers:\n  web: manual\n  other: manual\n---\nAnswer."
-    profile = ProfileFile(kind="agent", name="default", origin="user", path="default.md", text=text)
-    servers = ServersInMemory(server("other", tool("a", "other")), server("web", tool(), tool("get"), tool("put")))
-    model = Playing("Fine.")
-    conversation = talk(library, model, servers, profiles=[profile])
-    events_of(conversation.say("Hello?"))
-    assert {spec.name for spec in model.requests[0].tools if spec.server} == {"web__send"}
-
-
-def test_tools_that_arrive_later_join_at_the_next_turn(library: Library) -> None:
-    servers, model = ServersInMemory(), Playing("Fine.", "Fine.")
-    conversation = talk(library, model, servers)
-    events_of(conversation.say("One?"))
-    servers.connected = (server("web", tool()),)
-    events_of(conversation.say("Two?"))
-    assert ["web__send" in {spec.name for spec in request.tools} for request in model.requests] == [False, True]
 
 
 def test_a_server_that_failed_is_told_of_once(library: Library) -> None:
@@ -236,17 +210,14 @@ def test_an_answer_waits_for_a_server_that_its_agent_needs_and_not_twice(library
 
 ATTEMPTS = [
     {"text": SECRET},
-    {"text": f"Please keep this: {SECRET.upper()}"},
     {"text": "the bakery in Kassel forty"},
     {"text": "The-Bakery-in-Kassel-forty-thousand"},
     {"notes": [{"deep": ["owes the bakery in kassel"]}]},
     {"path": "Family debts.md"},
     {"url": "https://example.org/?q=family%20debts"},
     {"url": "https://example.org/?q=forty+thousand+crowns+since+spring"},
-    {"q": "family   DEBTS"},
     {"q": "what is in the Ottilie file"},
     {"Family debts": 1},
-    {"password": "QX77-K21."},
     {"password": "qx77-k21."},
 ]
 
@@ -277,14 +248,6 @@ def test_once_a_model_has_read_a_local_note_each_call_that_leaves_is_asked_about
     events_of(conversation.say("Look at [[Family debts]]." if named == "message" else "Go on."))
     assert [bool(call.warning) and not call.may_always for call in user.asked] == [True, True]
     assert servers.sent == [("web", "send", {"q": "weather"})]
-
-
-def test_where_nobody_can_be_asked_such_a_call_is_refused(library: Library) -> None:
-    servers = ServersInMemory(server("web", tool(read_only=True)))
-    model = Playing(("web__send", '{"q": "weather"}'), on_this_machine=True)
-    events_of(talk(library, model, servers, allowed=("web",)).say("Look at [[Family debts]]."))
-    assert servers.sent == []
-    assert "stay on this machine" in model.last_result
 
 
 def test_a_server_that_is_declared_local_gets_what_is_local(library: Library) -> None:
@@ -325,27 +288,17 @@ def test_a_resource_that_a_message_names_goes_along_as_data(library: Library) ->
     ]
 
 
-def test_a_resource_that_is_called_like_a_note_is_none(library: Library) -> None:
-    model = Playing("Fine.", "Fine.")
-    conversation = talk(library, model, ServersInMemory(server("web", tool()), answer="A memo."))
-    events_of(conversation.say("What does @web:gone.md say?"))
-    events_of(conversation.say("And now?"))
-    assert "A memo." in str(model.requests[1].messages)
-
-
-def test_a_resource_of_which_nothing_goes_along_is_told_of(library: Library) -> None:
-    servers = ServersInMemory(server("web", tool()), answer="")
-    events = events_of(talk(library, Playing("Fine."), servers).say("What does @web:memo://a say?"))
-    assert warnings_in(events) == ["@web:memo://a is left out: it is empty, or the context has no room for it."]
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"text": ""}, "@web:memo://a.md is left out: it is empty, or the context has no room for it."),
+        ({"text": "There is none.", "failed": True}, "@web:memo://a.md is left out. There is none."),
+    ],
+)
+def test_a_resource_of_which_nothing_goes_along_is_told_of(library: Library, answer: dict[str, Any], told: str) -> None:
+    servers, model = ServersInMemory(server("web", tool())), Playing("Fine.")
+    servers.answer = replace(servers.answer, **answer)
+    events = events_of(talk(library, model, servers).say("What does @web:memo://a.md say?"))
+    assert warnings_in(events) == [told]
     assert not [event for event in events if isinstance(event, ResourceRead)]
-
-
-def test_a_resource_that_cannot_be_read_is_told_of_and_the_question_is_asked(library: Library) -> None:
-    servers = ServersInMemory(server("web", tool()))
-    servers.answer = replace(servers.answer, failed=True, text="There is none.")
-    model = Playing("Fine.")
-    events = events_of(talk(library, model, servers).say("What does @web:notes/x.md say?"))
-    assert [event.text for event in events if isinstance(event, Warned)] == [
-        "@web:notes/x.md is left out. There is none."
-    ]
     assert len(model.requests) == 1

@@ -8,13 +8,12 @@ from shutil import rmtree
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.in_memory_files import MemoryFiles
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.agents import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
 from zkchat.core.events import Event, TurnFinished, Warned
-from zkchat.core.message import FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.core.message import RequestContext, RequestItem, ToolCallPart
 from zkchat.core.profile import ProfileFile
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.index.library import Library
@@ -128,48 +127,15 @@ def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: 
     assert "Bees hum." in str(here.requests[-1])
 
 
-def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Library, vault: Path) -> None:
+def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: Library, vault: Path) -> None:
     talk = conversation_over(library, provider=Reciting())
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert len(warnings(events_of(talk.retry()))) == 1
-
-
-def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: Library, vault: Path) -> None:
-    talk = conversation_over(library, provider=Reciting())
-    events_of(talk.say("What is in [[Bees]]?"))
     rmtree(vault)
     events = events_of(talk.retry())
     assert "Links and search do not work now" in warnings(events)[0]
     assert isinstance(events[-1], TurnFinished)
-
-
-def test_notes_that_stay_as_they_are_are_not_read_in_every_turn(tmp_path: Path) -> None:
-    files = MemoryFiles(Bees="# Bees\n\n## Sound\n\nThey hum.\n", Wasps="They sting.\n")
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        talk = conversation_over(Library.over(files, index), provider=Reciting())
-        events_of(talk.say("What is in [[Bees#Sound]] and [[Wasps]]?"))
-        files.reads.clear()
-        assert warnings(events_of(talk.say("And then?"))) == []
-        assert {"Bees.md", "Wasps.md"}.isdisjoint(files.reads)
-        files.write("Wasps.md", "They bite.\n")
-        assert len(warnings(events_of(talk.say("And now?")))) == 1
-        assert warnings(events_of(talk.say("And then?"))) == []
-
-
-def test_of_a_note_and_a_place_in_it_in_one_message_the_later_counts(library: Library, vault: Path) -> None:
-    talk = conversation_over(library, provider=Reciting())
-    events_of(talk.say("What is in [[Bees#Sound]] and in [[Bees]]?"))
-    (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("hum", "buzz"))
-    told = warnings(events_of(talk.say("And then?")))
-    assert [text.partition(" has")[0] for text in told] == ["Bees.md"]
-
-
-def test_a_name_with_a_sign_of_links_in_it_means_its_own_note(library: Library) -> None:
-    talk = conversation_over(library, provider=Reciting())
-    events_of(talk.say("What is in [them](C%23%20notes.md) and [[C]]?"))
-    assert [part.name for part in talk.messages[0].parts if isinstance(part, FilePart)] == ["C# notes.md", "C.md"]
-    assert warnings(events_of(talk.say("And then?"))) == []
 
 
 class ReadsBees(Reciting):
@@ -269,9 +235,6 @@ def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> 
         RequestItem(type="rule", name="goal", digest="3", reason="a step of the goal"),
     )
     assert changed_items(RequestContext(items=items), build_profiles(()), library) == []
-
-
-def test_an_agent_that_is_gone_is_named(library: Library) -> None:
-    record = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
-    (changed,) = changed_items(record, build_profiles(()), library)
+    gone = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
+    (changed,) = changed_items(gone, build_profiles(()), library)
     assert changed.sentence == "The agent editor has changed since: it was 1, and is not there any more."

@@ -1,19 +1,19 @@
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from tests.support.conversations import conversation_over, events_of
+from tests.support.conversations import answer_of, conversation_over, events_of, of_kind
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import CUT, MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
+from zkchat.chat.tool_loop import CUT, REPEATED
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ExitCode, StorageFull
 from zkchat.core.events import (
@@ -30,11 +30,9 @@ from zkchat.core.events import (
     UsageReported,
     Warned,
 )
-from zkchat.core.message import ChatMessage, EvidencePart, FilePart, LineRange, RequestItem, ToolResultPart
-from zkchat.core.ports import ModelProvider
-from zkchat.core.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.core.session import TitleEntry
-from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.message import ChatMessage, EvidencePart, FilePart, LineRange, ToolResultPart
+from zkchat.core.prompt import ModelInfo
+from zkchat.core.session_history import thread_of
 from zkchat.core.values import from_plain
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
@@ -47,7 +45,6 @@ NOTES = {
 }
 
 
-E = TypeVar("E")
 Answers = list[list[dict[str, Any]]]
 
 
@@ -55,21 +52,8 @@ def scripted(answers: Answers, **more: Any) -> Scripted:
     return Scripted(from_plain(Script, {"answers": answers, **more}))
 
 
-def conversation(library: Library, store: SessionsInMemory, provider: ModelProvider, **shares: Any) -> Conversation:
-    return conversation_over(library, store, provider, **shares)
-
-
 def say(talk: Conversation, text: str) -> list[Event]:
     return events_of(talk.say(text))
-
-
-def finished(events: list[Event]) -> TurnFinished:
-    assert isinstance(events[-1], TurnFinished), events[-1]
-    return events[-1]
-
-
-def of_kind(events: list[Event], kind: type[E]) -> list[E]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 def stored(store: SessionsInMemory) -> list[ChatMessage]:
@@ -77,25 +61,19 @@ def stored(store: SessionsInMemory) -> list[ChatMessage]:
     return thread_of(entries)
 
 
-def test_the_users_message_is_on_disk_before_the_request_leaves(library: Library, store: SessionsInMemory) -> None:
-    seen: list[list[str]] = []
-
-    class Watching(Scripted):
-        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-            seen.append([message.text for message in stored(store)])
-            async for chunk in super().stream(request):
-                yield chunk
-
-    say(conversation(library, store, Watching(from_plain(Script, {"answers": [[{"text": "hi"}]]}))), "Hello!")
-    assert seen == [["Hello!"]]
-
-
 def test_the_events_of_a_turn_come_in_order(library: Library, store: SessionsInMemory) -> None:
     answers: Answers = [
         [{"thinking": "hm"}, {"tool": "find_excerpts", "arguments": {"query": "hours adults"}}],
         [{"text": "Seven."}, {"finish": "stop", "usage": {"prompt_tokens": 7}}],
     ]
-    events = say(conversation(library, store, scripted(answers)), "How long, says [[Sleep]]?")
+    events = say(conversation_over(library, store, scripted(answers)), "How long, says [[Sleep]]?")
+    assert [(message.role, message.priority, message.status) for message in stored(store)] == [
+        ("user", 5, "complete"),
+        ("assistant", 5, "complete"),
+        ("tool", 3, "complete"),
+        ("assistant", 5, "complete"),
+    ]
+    assert len({message.session_id for message in stored(store)}) == 1
     assert [type(event) for event in events if not isinstance(event, ReferenceFound)] == [
         LinksResolved,
         PromptReady,
@@ -106,37 +84,14 @@ def test_the_events_of_a_turn_come_in_order(library: Library, store: SessionsInM
         UsageReported,
         TurnFinished,
     ]
-    assert finished(events).message.usage == TokenUsage(prompt_tokens=7)
-
-
-def test_every_step_of_a_turn_is_a_message_of_the_thread(library: Library, store: SessionsInMemory) -> None:
-    answers: Answers = [[{"tool": "find_excerpts", "arguments": {"query": "naps"}}], [{"text": "Twenty minutes."}]]
-    say(conversation(library, store, scripted(answers)), "How long?")
-    assert [(message.role, message.status) for message in stored(store)] == [
-        ("user", "complete"),
-        ("assistant", "complete"),
-        ("tool", "complete"),
-        ("assistant", "complete"),
-    ]
-    assert len({message.session_id for message in stored(store)}) == 1
-
-
-def test_a_session_is_titled_by_its_first_message(library: Library, store: SessionsInMemory) -> None:
-    talk = conversation(library, store, scripted([[{"text": "a"}], [{"text": "b"}]]))
-    say(talk, "What do my notes\nsay about " + "sleep " * 30)
-    say(talk, "And then?")
-    titles = [entry.body.title for entry in store.rows[talk.session_id] if isinstance(entry.body, TitleEntry)]
-    assert len(titles) == 1
-    assert titles[0].startswith("What do my notes say about sleep")
-    assert titles[0].endswith("…")
-    assert [message.text for message in talk.messages][-2:] == ["And then?", "b"]
+    assert answer_of(events).usage == TokenUsage(prompt_tokens=7)
 
 
 def test_a_linked_section_goes_into_the_request_and_the_beginning_of_a_long_note(
     library: Library, store: SessionsInMemory
 ) -> None:
     provider = scripted([[{"text": "ok"}]])
-    say(conversation(library, store, provider), "Compare [[Sleep#Naps]] with [[Long]] and [[Nowhere]].")
+    say(conversation_over(library, store, provider), "Compare [[Sleep#Naps]] with [[Long]] and [[Nowhere]].")
     user = stored(store)[0]
     files = [part for part in user.parts if isinstance(part, FilePart)]
     assert [(part.name, bool(part.extent)) for part in files] == [("Sleep.md#Naps", False), ("Long.md", True)]
@@ -150,23 +105,14 @@ def test_a_linked_section_goes_into_the_request_and_the_beginning_of_a_long_note
     assert sum("Compare" in message.text for message in request.messages) == 1
 
 
-def test_an_earlier_turn_is_sent_again_word_for_word(library: Library, store: SessionsInMemory) -> None:
-    provider = scripted([[{"text": "one"}], [{"text": "two"}]])
-    talk = conversation(library, store, provider)
-    say(talk, "See [[Coffee]].")
-    say(talk, "Go on.")
-    first, second = provider.requests
-    assert second.messages[: len(first.messages)] == first.messages
-
-
 def test_a_model_without_tools_is_handed_evidence(library: Library, store: SessionsInMemory) -> None:
     provider = scripted([[{"text": "Seven, says [[Sleep]]."}]], calls_tools=False)
-    events = say(conversation(library, store, provider), "How many hours do adults need?")
+    events = say(conversation_over(library, store, provider), "How many hours do adults need?")
     (request,) = provider.requests
     assert request.tools == ()
     assert request.evidence[0].text == "Adults need seven hours."
     assert any(isinstance(part, EvidencePart) for part in stored(store)[0].parts)
-    (reference, *_) = finished(events).message.references
+    (reference, *_) = answer_of(events).references
     assert (reference.relative_path, reference.via, reference.cited) == ("Sleep.md", "evidence", True)
 
 
@@ -179,24 +125,11 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
             return replace(super().info, needs_evidence=True)
 
     tiny = Tiny(from_plain(Script, {"answers": [[{"text": "Seven."}]], "calls_tools": False}))
-    talk = conversation(library, store, tiny)
-    assert finished(say(talk, "Who won at chess?")).abstained
+    talk = conversation_over(library, store, tiny)
+    assert answer_of(say(talk, "Who won at chess?")).abstained
     assert tiny.requests == []
     assert stored(store)[0].parts[1:] == (EvidencePart(evidence=(), searched_for=("won", "chess")),)
-    assert finished(say(talk, "How many hours do adults need?")).message.text == "Seven."
-
-
-def test_quote_abstains_with_an_event_that_says_so(library: Library, store: SessionsInMemory) -> None:
-    assert finished(say(conversation(library, store, Quote()), "Who won at chess?")).abstained
-
-
-def test_a_document_that_only_the_answer_names_is_in_the_ledger(library: Library, store: SessionsInMemory) -> None:
-    answers: Answers = [[{"text": "See [[Coffee]], [[Invented]] and [[https://example.org]]."}]]
-    message = finished(say(conversation(library, store, scripted(answers)), "What now?")).message
-    assert [(row.wikilink, row.status, row.via, row.cited) for row in message.references] == [
-        ("[[Coffee]]", "resolved", "answer", True),
-        ("[[Invented]]", "missing", "answer", True),
-    ]
+    assert answer_of(say(talk, "How many hours do adults need?")).text == "Seven."
 
 
 LONG_SLEEP = """---
@@ -244,8 +177,8 @@ def test_a_reference_is_to_the_passage_that_the_answer_uses(
     place: tuple[str, int, int],
 ) -> None:
     with library_of(tmp_path, {"Rest.md": LONG_SLEEP, **NOTES}) as library:
-        talk = conversation(library, store, scripted([*([call] for call in calls), [{"text": answer}]]))
-        message = finished(say(talk, "How do I sleep well?")).message
+        talk = conversation_over(library, store, scripted([*([call] for call in calls), [{"text": answer}]]))
+        message = answer_of(say(talk, "How do I sleep well?"))
         (row,) = (row for row in message.references if row.relative_path == "Rest.md")
         assert row.lines
         assert (row.anchor, row.lines.first, row.lines.last) == place
@@ -253,8 +186,8 @@ def test_a_reference_is_to_the_passage_that_the_answer_uses(
 
 
 def test_the_reference_of_a_linked_note_names_the_passage_too(library: Library, store: SessionsInMemory) -> None:
-    talk = conversation(library, store, scripted([[{"text": "Twenty minutes at most."}]]))
-    (row,) = finished(say(talk, "How long may a nap in [[Sleep]] be?")).message.references
+    talk = conversation_over(library, store, scripted([[{"text": "Twenty minutes at most."}]]))
+    (row,) = answer_of(say(talk, "How long may a nap in [[Sleep]] be?")).references
     assert (row.wikilink, row.anchor, row.lines, row.snippet) == (
         "[[Sleep]]",
         "Naps",
@@ -265,7 +198,7 @@ def test_the_reference_of_a_linked_note_names_the_passage_too(library: Library, 
 
 def test_a_failing_model_leaves_the_question_and_what_arrived(library: Library, store: SessionsInMemory) -> None:
     provider = scripted([[{"text": "It is"}, {"error": "Gone.", "hint": "Wait."}], [{"text": "Back."}]])
-    talk = conversation(library, store, provider)
+    talk = conversation_over(library, store, provider)
     events = say(talk, "What is it?")
     failed = events[-1]
     assert isinstance(failed, TurnFailed)
@@ -274,16 +207,14 @@ def test_a_failing_model_leaves_the_question_and_what_arrived(library: Library, 
         ("What is it?", "complete"),
         ("It is", "unfinished"),
     ]
-    assert finished(say(talk, "Again?")).message.text == "Back."
-
-
-def test_a_model_that_fails_before_its_first_word_leaves_an_error(library: Library, store: SessionsInMemory) -> None:
-    say(conversation(library, store, scripted([[{"error": "Gone."}]])), "What is it?")
-    assert [(message.status, message.error) for message in stored(store)][-1] == ("error", "Gone.")
+    assert answer_of(say(talk, "Again?")).text == "Back."
+    silent = SessionsInMemory()
+    say(conversation_over(library, silent, scripted([[{"error": "Gone."}]])), "What is it?")
+    assert [(message.status, message.error) for message in stored(silent)][-1] == ("error", "Gone.")
 
 
 def test_a_stream_without_an_end_is_a_cut_answer(library: Library, store: SessionsInMemory) -> None:
-    events = say(conversation(library, store, scripted([[{"text": "half"}]], cut=True)), "Well?")
+    events = say(conversation_over(library, store, scripted([[{"text": "half"}]], cut=True)), "Well?")
     assert isinstance(events[-1], TurnFailed)
     assert "cut off" in events[-1].text
     assert stored(store)[-1].status == "unfinished"
@@ -291,7 +222,7 @@ def test_a_stream_without_an_end_is_a_cut_answer(library: Library, store: Sessio
 
 @pytest.mark.parametrize("leave", ["close", "cancel"])
 def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: SessionsInMemory, leave: str) -> None:
-    talk = conversation(library, store, scripted([[{"text": "one "}, {"text": "two"}, {"delay": 30}]]))
+    talk = conversation_over(library, store, scripted([[{"text": "one "}, {"text": "two"}, {"delay": 30}]]))
 
     async def listen(heard: Callable[[Event], None]) -> None:
         async with aclosing(talk.say("Count!")) as events:
@@ -315,44 +246,19 @@ def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: Session
     )
 
 
-def test_an_endless_tool_loop_is_ended_by_asking_without_tools(library: Library, store: SessionsInMemory) -> None:
-    calls = [[{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}}] for n in range(MAX_ROUNDS + 1)]
-    provider = scripted(calls)
-    events = say(conversation(library, store, provider), "Loop!")
-    assert isinstance(events[-1], TurnFinished)
-    assert [bool(request.tools) for request in provider.requests] == [True] * MAX_ROUNDS + [False]
-    assert len(of_kind(events, ToolFinished)) == MAX_ROUNDS
-
-
 def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMemory) -> None:
     call = {"tool": "find_excerpts", "arguments": {"query": "adults"}}
     provider = scripted([[call, call], [{"text": "ok"}]])
-    events = say(conversation(library, store, provider), "Again!")
+    events = say(conversation_over(library, store, provider), "Again!")
     assert [event.summary for event in of_kind(events, ToolFinished)] == ["1 passage", "same as before"]
     assert provider.requests[-1].messages[-1].text == REPEATED
-    assert finished(events).message.references[0].hits == 1
-
-
-def test_a_tool_that_was_dropped_cannot_be_called(library: Library, store: SessionsInMemory) -> None:
-    provider = scripted([[{"tool": "find_related", "arguments": {"relative_path": "Sleep.md"}}], [{"text": "ok"}]])
-    talk = conversation(library, store, provider)
-    talk.drop(RequestItem(type="tool", name="find_related"))
-    (finished,) = of_kind(say(talk, "What is near?"), ToolFinished)
-    assert finished.failed
-    assert provider.requests[-1].messages[-1].text.startswith("There is no tool 'find_related'.")
-
-
-def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Library, store: SessionsInMemory) -> None:
-    bad: Answers = [[{"tool": "find_excerpts", "arguments": "{" * n}] for n in range(1, 4)]
-    provider = scripted([*bad[:MAX_FAILED_ROUNDS], [{"text": "I give up."}]])
-    assert finished(say(conversation(library, store, provider), "Try!")).message.text == "I give up."
-    assert [bool(request.tools) for request in provider.requests] == [True, True, False]
+    assert answer_of(events).references[0].hits == 1
 
 
 def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library, store: SessionsInMemory) -> None:
     pages = [{"tool": "read_document", "arguments": {"relative_path": "Long.md", "offset": n * 8000}} for n in range(3)]
     provider = scripted([pages, [{"text": "ok"}]], context_limit=4000)
-    events = say(conversation(library, store, provider), "Read!")
+    events = say(conversation_over(library, store, provider), "Read!")
     results = [part for message in stored(store) for part in message.parts if isinstance(part, ToolResultPart)]
     assert all(part.text.endswith("no room for more.)") for part in results)
     sizes = [len(part.text) for part in results]
@@ -365,31 +271,6 @@ def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library,
     assert sum(Estimate().count(message.text) for message in last.messages) < 4000 - 512
 
 
-def test_a_message_over_the_window_is_kept_whole_and_sent_in_a_short_form(
-    library: Library, store: SessionsInMemory
-) -> None:
-    text = "".join(f"Cats number {n} sleep a lot. " for n in range(3_000))
-    provider = scripted([[{"text": "ok"}]])
-    events = say(conversation(library, store, provider), text)
-    assert finished(events).message.text == "ok"
-    assert f"Your message has {len(text):,} characters, more than" in of_kind(events, Warned)[0].text
-    assert stored(store)[0].text == text
-    sent = provider.requests[-1].messages[-1].text
-    assert "Cats number" in sent
-    assert Estimate().count(sent) < 8192 - 512
-
-
-def test_a_full_disk_is_told_and_the_conversation_goes_on(library: Library, store: SessionsInMemory) -> None:
-    store.full = True
-    answers: Answers = [[{"tool": "find_excerpts", "arguments": {"query": "naps"}}], [{"text": "one"}], [{"text": "2"}]]
-    talk = conversation(library, store, scripted(answers))
-    events = say(talk, "First?")
-    assert all("not saved" in warning.text for warning in of_kind(events, Warned))
-    assert finished(events).message.text == "one"
-    say(talk, "Second?")
-    assert [message.text for message in talk.messages if message.role == "user"] == ["First?", "Second?"]
-
-
 def test_without_an_index_a_model_still_answers_and_quote_says_why_not(
     library: Library, store: SessionsInMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,49 +278,33 @@ def test_without_an_index_a_model_still_answers_and_quote_says_why_not(
         raise StorageFull("No room for the index.")
 
     monkeypatch.setattr(library, "refresh", full)
-    events = say(conversation(library, store, scripted([[{"text": "hi"}]])), "Hello [[Sleep]]")
+    events = say(conversation_over(library, store, scripted([[{"text": "hi"}]])), "Hello [[Sleep]]")
     assert "Links and search do not work now. No room for the index." in of_kind(events, Warned)[0].text
-    assert finished(events).message.text == "hi"
-    (failed,) = say(conversation(library, SessionsInMemory(), Quote()), "Hello")
+    assert answer_of(events).text == "hi"
+    (failed,) = say(conversation_over(library, SessionsInMemory(), Quote()), "Hello")
     assert isinstance(failed, TurnFailed)
 
 
 def test_what_is_wrong_with_a_note_is_told_once(library: Library, store: SessionsInMemory, tmp_path: Path) -> None:
-    talk = conversation(library, store, scripted([[{"text": "a"}], [{"text": "b"}]]))
+    talk = conversation_over(library, store, scripted([[{"text": "a"}], [{"text": "b"}]]))
     (tmp_path / "vault" / "Odd.md").write_bytes(b"caf\xe9")
     assert "Odd.md" in of_kind(say(talk, "One?"), Warned)[0].text
     (tmp_path / "vault" / "Odd.md").write_bytes(b"caf\xe9!")
     assert of_kind(say(talk, "Two?"), Warned) == []
 
 
-def test_the_record_of_the_request_stays_with_the_answer(library: Library, store: SessionsInMemory) -> None:
-    message = finished(say(conversation(library, store, scripted([[{"text": "ok"}]])), "See [[Coffee]].")).message
-    assert message.request_context is not None
-    kinds = [item.type for item in message.request_context.items]
-    assert list(dict.fromkeys(kinds)) == ["system", "tool", "message", "reference"]
-    assert [item.name for item in message.request_context.items][-1] == "Coffee.md"
-    assert messages_of(store.rows["s1"])[message.id].request_context == message.request_context
-
-
 def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: SessionsInMemory) -> None:
     provider = scripted([[{"text": "Seven hours, says [[Sleep]]."}]], calls_tools=True)
     talk = conversation_over(library, store, provider, strict=True)
-    assert finished(say(talk, "How many hours of sleep do adults need?")).message.text.startswith("Seven")
+    assert answer_of(say(talk, "How many hours of sleep do adults need?")).text.startswith("Seven")
     (request,) = provider.requests
     assert request.tools == ()
     assert request.evidence
     assert "Answer only from the text inside <evidence>" in request.messages[0].text
-    silent = finished(say(talk, "Who painted the Sistine Chapel?"))
+    silent = answer_of(say(talk, "Who painted the Sistine Chapel?"))
     assert silent.abstained
-    assert silent.message.text == "Your notes hold nothing on “painted, Sistine, Chapel”.\n"
+    assert silent.text == "Your notes hold nothing on “painted, Sistine, Chapel”.\n"
     assert len(provider.requests) == 1
-
-
-def test_results_of_tools_are_less_important_than_what_is_said(library: Library, store: SessionsInMemory) -> None:
-    provider = scripted([[{"tool": "find_excerpts", "arguments": {"query": "adults"}}], [{"text": "Seven."}]])
-    say(conversation(library, store, provider), "How many hours do adults sleep?")
-    priorities = {(message.role, message.priority, message.has_usual_priority) for message in stored(store)}
-    assert priorities == {("user", 5, True), ("assistant", 5, True), ("tool", 3, True)}
 
 
 @pytest.mark.parametrize(
@@ -454,6 +319,6 @@ def test_results_of_tools_are_less_important_than_what_is_said(library: Library,
 def test_a_message_that_is_mostly_pasted_is_less_important(
     library: Library, store: SessionsInMemory, text: str, priority: int
 ) -> None:
-    say(conversation(library, store, scripted([[{"text": "ok"}]], context_limit=32_768)), text)
+    say(conversation_over(library, store, scripted([[{"text": "ok"}]], context_limit=32_768)), text)
     asked = next(message for message in reversed(stored(store)) if message.role == "user")
     assert asked.priority == priority

@@ -43,12 +43,3 @@ def test_a_refused_question_does_not_block_those_that_follow(library: Library) -
         ("unanswered", "Something forbidden?"),
         ("unanswered", ""),
     ]
-
-
-def test_what_is_asked_again_is_sent(library: Library) -> None:
-    provider = Refusing("forbidden")
-    talk = conversation_over(library, SessionsInMemory(), provider)
-    events_of(talk.say("Something forbidden?"))
-    provider.refused = "nothing"
-    events_of(talk.retry())
-    assert provider.requests[-1].messages[-1].text.startswith("Something forbidden?")

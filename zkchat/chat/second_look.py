@@ -1,0 +1,213 @@
+"""Answers that are not left as they are: given without a look into the notes, or against what they say."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from zkchat.chat.context.assembly import AssembledRequest, PromptItem, RequestPlan, prompt_item
+from zkchat.chat.context.formatting import format_evidence
+from zkchat.chat.context.selection import wants_evidence
+from zkchat.chat.core import ConversationCore
+from zkchat.chat.event_stream import Emit
+from zkchat.chat.evidence_lookup import as_reference, look_up
+from zkchat.chat.question import Question
+from zkchat.chat.references import ReferenceList
+from zkchat.chat.tool_loop import Exchange
+from zkchat.core import (
+    AnswerReplaced,
+    ChatMessage,
+    DocumentReference,
+    Evidence,
+    EvidenceFound,
+    FilePart,
+    Finish,
+    HeadEntry,
+    RequestItem,
+    TextDelta,
+    Warned,
+    ZkchatError,
+    counted,
+    place_of,
+    quotations,
+    shorten,
+)
+from zkchat.index import Library, terms, topic_terms
+
+MAX_QUOTED_CHARS: Final = 160
+"""Of each statement that a warning quotes."""
+MAX_QUOTED_STATEMENTS: Final = 3
+"""Statements that a warning quotes."""
+REASON: Final = "the first answer was given without a look into the notes"
+
+
+def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
+    """What the notes say on a message, if it asks for something that may stand there.
+
+    A passage has more than one word with the question in common, or is from a note of that name: a single word is
+    found anywhere, and what was no question about notes shall not be made one.
+    """
+    topic = topic_terms(" ".join([question.prose, *(link.target for link in question.links)]))
+    if not topic:
+        return []
+    found = look_up(library, question, references)
+    return [
+        each
+        for each in found.evidence
+        if found.remark
+        or topic.intersection(terms(each.title))
+        or len(topic.intersection(terms(f"{each.heading} {each.text}"))) > 1
+    ]
+
+
+def may_look_again(core: ConversationCore, plan: RequestPlan) -> bool:
+    """Whether a model may be asked again after this request.
+
+    That happens once in a session: from then on the model is given the evidence with the question.
+    """
+    return core.settings.look_again and plan.offers_tools and not core.history.was_asked_again
+
+
+async def look_again(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
+    """Ask again with evidence where the model has tools, used none, was given nothing to answer from, and answered.
+
+    The first answer stays in the session, on a branch of its own, and is marked: the mark says that it has happened,
+    to whoever goes on with the session.
+    """
+    core = exchange.core
+    is_over = (
+        question.split.material
+        or not may_look_again(core, exchange.plan)
+        or exchange.finish is None
+        or exchange.finish.reason != "stop"
+        or any(map(_is_given, exchange.assembled.context.items))
+        or any(message.role == "tool" for message in core.history.newest_first)
+    )
+    found = [] if is_over else relevant_evidence(core.library, question, user.references)
+    if not found:
+        return
+    first = exchange.close()
+    if any(reference.cited and not reference.unverified for reference in first.references):
+        return
+    assert exchange.draft is not None
+    exchange.draft.message = replace(exchange.draft.message, asked_again=True)  # it may be stored again
+    if warning := exchange.store(replace(first, asked_again=True)):
+        await emit(warning)
+    await emit(
+        Warned(
+            text=f"{core.info.name} answered without looking into your notes. They say something on this, so it is "
+            "asked again.",
+            hint="references.look_again = false leaves it at the first answer.",
+        )
+    )
+    await _ask_again(exchange, user, found, emit)
+
+
+async def _ask_again(exchange: Exchange, user: ChatMessage, found: Sequence[Evidence], emit: Emit) -> None:
+    """Ask with the evidence. Where not a word comes of it, the first answer is the answer."""
+    journal, before = exchange.core.journal, replace(exchange)
+
+    def take_back() -> bool:
+        """Go on with the first answer, unless another has begun."""
+        if exchange.draft and exchange.draft is not before.draft and exchange.draft.finished().parts:
+            return False
+        assert before.draft is not None
+        journal.append(HeadEntry(message_id=before.draft.message.id))
+        exchange.draft, exchange.finish = before.draft, before.finish
+        exchange.assembled, exchange.references = before.assembled, before.references
+        return True
+
+    try:
+        journal.append(HeadEntry(message_id=user.id))
+        exchange.plan = exchange.plan.with_items(map(_evidence_item, found))
+        exchange.references = ReferenceList(user.references)
+        await emit(EvidenceFound(evidence=tuple(found)))
+        await exchange.ask_again(user.id, [*map(as_reference, found)], emit)
+    except ZkchatError as error:
+        if not take_back():
+            raise
+        await emit(Warned(text=f"It could not be asked again. {error.message}", hint=error.hint))
+    except (asyncio.CancelledError, GeneratorExit):
+        take_back()
+        raise
+
+
+def _is_given(item: RequestItem) -> bool:
+    """Whether it is there to be answered from: a note, an image, or what is remembered on the question."""
+    if item.type == "memory":
+        return item.include == "agent"
+    return item.type in {"reference", "evidence", "recall", "image"}
+
+
+def _evidence_item(evidence: Evidence) -> PromptItem:
+    return prompt_item(
+        "evidence",
+        evidence.relative_path,
+        format_evidence([evidence]),
+        include="agent",
+        score=evidence.score,
+        reason=REASON,
+        this_turn_only=True,
+    )
+
+
+def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:
+    """Whether the answer to this request is checked: of models that were handed passages, small ones, and any in strict
+    mode. Large models with tools are left alone: they read more than what was handed to them."""
+    info, settings = core.info, core.settings
+    is_handed_evidence = settings.strict or wants_evidence(
+        info, assembled.budget.window, can_read=assembled.context.can_read
+    )
+    return settings.check_answers and is_handed_evidence and not info.needs_notes and bool(assembled.request.evidence)
+
+
+async def check_answer(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
+    """Replace the answer of the exchange by the passage that it contradicts, if there is one.
+
+    In strict mode, statements that do not stand in the notes are named.
+    """
+    core = exchange.core
+    if exchange.draft is None or exchange.rounds or not is_checked(core, exchange.assembled):
+        return
+    from zkchat.answers import find_contradiction, verify
+
+    documents = [part.text for part in user.parts if isinstance(part, FilePart)]
+    text = exchange.draft.finished().text
+    found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
+    if found:
+        said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
+        await _replace_answer(exchange, user, found.evidence, said, emit)
+    elif core.settings.strict:
+        statements = verify(core.library, text).statements
+        missing = [f"“{_quoted(each.text)}”" for each in statements if not each.is_supported]
+        if missing:
+            named = ", ".join([*missing[:MAX_QUOTED_STATEMENTS], *["…"] * (len(missing) > MAX_QUOTED_STATEMENTS)])
+            await emit(
+                Warned(
+                    text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
+                    f"{'does' if len(missing) == 1 else 'do'} not stand in your notes, word for word or nearly: "
+                    f"{named}.",
+                    hint="/verify in a chat, and zkchat verify, show what your notes say of each.",
+                )
+            )
+
+
+async def _replace_answer(exchange: Exchange, user: ChatMessage, evidence: Evidence, said: str, emit: Emit) -> None:
+    """Quote the evidence in place of the answer, which stays in the session, on a branch of its own."""
+    journal, first = exchange.core.journal, exchange.close()
+    warnings = [exchange.store(first), journal.append(HeadEntry(message_id=user.id))]
+    text = "".join(piece.text for piece in quotations([evidence]))
+    exchange.draft = journal.begin_answer(exchange.core.info)
+    exchange.draft.add(text=text)
+    exchange.finish = Finish()
+    for warning in filter(None, warnings):
+        await emit(warning)
+    hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."
+    await emit(Warned(text=said, hint=hint))
+    await emit(AnswerReplaced(message_id=first.id))
+    await emit(TextDelta(text=text))
+
+
+def _quoted(sentence: str) -> str:
+    return shorten(" ".join(sentence.split()), MAX_QUOTED_CHARS)
