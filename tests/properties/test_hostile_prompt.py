@@ -26,7 +26,7 @@ from zkchat.core.prompt import ModelInfo
 from zkchat.core.session import Session
 from zkchat.index.library import Library
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text
-from zkchat.repl.completion import MenuCompleter, Suggestions
+from zkchat.repl.completion import MenuCompleter
 from zkchat.repl.note_names import NameCache, NamedNote, NoteNames
 from zkchat.repl.prompt import Prompt, Status, status_line
 
@@ -76,7 +76,7 @@ class PayloadSource:
 
 
 def menu_of(payload: str, library: Library | None = None) -> MenuCompleter:
-    return MenuCompleter(Suggestions(Named(payload), PayloadSource(payload, library)))
+    return MenuCompleter(Named(payload), PayloadSource(payload, library))
 
 
 def rows(menu: MenuCompleter, before: str) -> list[Completion]:

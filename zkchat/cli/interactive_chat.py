@@ -91,7 +91,6 @@ from zkchat.repl import (
     PickRow,
     PlainSurface,
     Prompt,
-    Suggestions,
     Surface,
     Switch,
     VaultBrowser,
@@ -384,7 +383,7 @@ class InteractiveChat:
     """One `zkchat chat`, from the greeting to the end.
 
     Implements what the parts of `repl` ask of the chat around them: `loop.Chat`, `prompt.PromptHost`,
-    `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
+    `completion.CompletionSource` and `surface.Questioner`.
     """
 
     def __init__(
@@ -409,7 +408,7 @@ class InteractiveChat:
         self._replaced: str | None = None
         """The id of the message whose place is taken by what is sent from the prompt."""
         self._greeting = ChatGreeting(io, view)
-        self._active = open_active_conversation(io, self._options, self)
+        self._active = open_active_conversation(io, self._options, self.activity_changed)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
         self._prompt = self._make_prompt() if is_drawn else None
 
@@ -458,7 +457,8 @@ class InteractiveChat:
         before = self._active
         is_same = to.session is not None and to.session == before.session_id
         try:
-            following = open_active_conversation(self.io, self._options_for(to, is_same=is_same), self)
+            options = self._options_for(to, is_same=is_same)
+            following = open_active_conversation(self.io, options, self.activity_changed)
         except ZkchatError as error:
             self.io.fail(error)
             return
@@ -555,7 +555,7 @@ class InteractiveChat:
         ui = self._active.opened.settings.ui
         return Prompt(
             self,
-            completer=MenuCompleter(Suggestions(self._name_cache, self)),
+            completer=MenuCompleter(self._name_cache, self),
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",

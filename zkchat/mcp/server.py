@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import socket
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from pydantic import ValidationError
 from zkchat.app import Channel, Lines, Notices, Workspace, claimed_streams
 from zkchat.core import NoteNotFound, ZkchatError
 from zkchat.mcp.prompts import PromptHandlers
-from zkchat.mcp.service import TEMPLATE, HostOptions, ListedFile, VaultService, Worker, list_page, uri_of
+from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
@@ -50,10 +49,9 @@ class ResourceHandlers:
     ) -> types.ListResourcesResult:
         cursor = (params and params.cursor) or ""
         try:
-            page = await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
+            return await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
         except ValueError:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not one of this list.") from None
-        return types.ListResourcesResult(resources=[*map(_resource, page.files)], next_cursor=page.cursor or None)
 
     async def list_templates(
         self, _: Context, params: types.PaginatedRequestParams | None
@@ -80,25 +78,7 @@ class ResourceHandlers:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
             raise MCPError(code, "Resource not found", {"uri": uri[:MAX_URI_CHARACTERS]}) from None
-        if content.text is not None:
-            text = types.TextResourceContents(uri=uri, mime_type=content.media_type, text=content.text)
-            return types.ReadResourceResult(contents=[text])
-        blob = b64encode(content.data).decode()
-        return types.ReadResourceResult(
-            contents=[types.BlobResourceContents(uri=uri, mime_type=content.media_type, blob=blob)]
-        )
-
-
-def _resource(file: ListedFile) -> types.Resource:
-    modified = file.changed_at.isoformat(timespec="seconds") if file.changed_at else None
-    return types.Resource(
-        name=file.path,
-        title=file.title,
-        uri=uri_of(file.path),
-        mime_type=file.media_type or None,
-        size=file.size,
-        annotations=types.Annotations(last_modified=modified) if modified else None,
-    )
+        return types.ReadResourceResult(contents=[content])
 
 
 MAX_LINE_BYTES: Final = 4_000_000

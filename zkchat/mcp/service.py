@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import unicodedata
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
+import mcp_types as types
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -113,13 +114,6 @@ class _HostReview:
     ) -> Verdict:
         is_agreed = is_asked and bool(self.agreed) and _name_of(changes) == self.agreed
         return Verdict(answer="yes" if is_agreed else "no", changes=changes)
-
-
-class _HostInterface(Unattended):
-    """Implements `UserInterface`: the host's user is asked about changes, and about nothing else."""
-
-    def __init__(self, review: _HostReview) -> None:
-        self.change_reviewer = review
 
 
 class HostChanges:
@@ -224,9 +218,10 @@ def open_host_changes(
     """What a host may change notes with, over the notes that its model may see."""
     clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
     workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
+    interface = Unattended()  # the host's user is asked about changes, and about nothing else
+    interface.change_reviewer = review
     with open_change_store(workspace, library, notices) as store:
-        options = WritingOptions(enabled=True)
-        parts = proposals_over(store, workspace, model, _HostInterface(review), options)
+        parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
         visible = library.overlaid(parts.staged).guarded_for(model)
         readings = Readings(visible, turns)
         proposals = parts.proposals(visible, readings)
@@ -266,14 +261,8 @@ class Place(NamedTuple):
 
 def uri_of(path: str, heading: str = "") -> str:
     """The address of a file of the vault, or of what stands under a heading of a note."""
-    fragment = f"#{_quoted(heading)}" if heading else ""
-    return f"{SCHEME}{_quoted(path)}{fragment}"
-
-
-def path_in(uri: str) -> str | None:
-    """The path that an address names; None where it is no address of a note."""
-    places = places_in(uri)
-    return places[0].path if places else None
+    path, heading = (quote(text, safe=_UNESCAPED, errors="replace") for text in (path, heading))
+    return f"{SCHEME}{path}#{heading}" if heading else f"{SCHEME}{path}"
 
 
 def places_in(uri: str) -> list[Place]:
@@ -286,18 +275,10 @@ def places_in(uri: str) -> list[Place]:
     whole = uri[len(SCHEME) :]
     path, sign, heading = whole.partition("#")
     try:
-        places = [Place(_unquoted(path), _unquoted(heading))]
-        return [*places, Place(_unquoted(whole))] if sign else places
+        path, heading, whole = (unquote(text, errors="strict") for text in (path, heading, whole))
     except UnicodeDecodeError:
         return []
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe=_UNESCAPED, errors="replace")
-
-
-def _unquoted(text: str) -> str:
-    return unquote(text, errors="strict")
+    return [Place(path, heading), Place(whole)] if sign else [Place(path)]
 
 
 PAGE_FILES: Final = 100
@@ -315,29 +296,8 @@ for _type, _suffix in (
     ("video/x-matroska", ".mkv"),
 ):
     _TYPES.add_type(_type, _suffix)
+Content = types.TextResourceContents | types.BlobResourceContents
 _TEXT_TYPES: Final = ("text/", "application/json", "application/xml", "application/yaml", "application/javascript")
-
-
-class ListedFile(Struct, frozen=True, kw_only=True):
-    path: str
-    title: str
-    media_type: str
-    size: int | None = None
-    changed_at: datetime | None = None
-
-
-class FilePage(Struct, frozen=True, kw_only=True):
-    files: Sequence[ListedFile]
-    cursor: str = ""
-    """Where the next page begins; empty on the last one."""
-
-
-class FileContent(Struct, frozen=True, kw_only=True):
-    place: Place
-    media_type: str
-    text: str | None = None
-    data: bytes = b""
-    """Where it is no text."""
 
 
 class VisibleFiles:
@@ -370,26 +330,30 @@ class VisibleFiles:
         return {path for path in attachments if not self.library.links_to(path)}
 
 
-def list_page(files: VisibleFiles, cursor: str = "") -> FilePage:
+def list_page(files: VisibleFiles, cursor: str = "") -> types.ListResourcesResult:
     """A page of all files. Raises `ValueError` for a cursor that is none of ours."""
     rows, library = files.rows(), files.library
     start = bisect_right(rows, _path_of(cursor), key=lambda row: row.path) if cursor else 0
     page = rows[start : start + PAGE_FILES]
-    stamps = library.stamps()
+    stamps, zone = library.stamps(), library.calendar().now.tzinfo
     shown = {*library.confirmed(row.path for row in page)}
-    dates, zone = library.dates(shown), library.calendar().now.tzinfo
-    changed = {path: each.changed.at(zone) for path, each in dates.items()}
-    listed = [_listed(row, stamps.get(row.path), changed.get(row.path)) for row in page if row.path in shown]
-    return FilePage(files=listed, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
+    dates = library.dates(shown)
 
+    def described(row: CatalogRow) -> types.Resource:
+        stamp, date = stamps.get(row.path), dates.get(row.path)
+        modified = date.changed.at(zone).isoformat(timespec="seconds") if date else None
+        return types.Resource(
+            name=row.path,
+            title=row.title or file_title(row.path),
+            uri=uri_of(row.path),
+            mime_type=media_type_of(row.path) or None,
+            size=stamp[0] if stamp else None,
+            annotations=types.Annotations(last_modified=modified) if modified else None,
+        )
 
-def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None, changed_at: datetime | None) -> ListedFile:
-    return ListedFile(
-        path=row.path,
-        title=row.title or file_title(row.path),
-        media_type=media_type_of(row.path),
-        size=stamp[0] if stamp else None,
-        changed_at=changed_at,
+    return types.ListResourcesResult(
+        resources=[described(row) for row in page if row.path in shown],
+        next_cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else None,
     )
 
 
@@ -404,9 +368,11 @@ def _path_of(cursor: str) -> str:
     return path
 
 
-def read_uri(files: VisibleFiles, uri: str) -> FileContent:
-    """What an address names. Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there,
-    and `NoteUnreadable`."""
+def read_uri(files: VisibleFiles, uri: str) -> tuple[Place, Content]:
+    """What an address names, and which place that is.
+
+    Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there, and `NoteUnreadable`.
+    """
     library = files.library
     place = _find(files.rows(), places_in(uri))
     if place is None:
@@ -414,12 +380,14 @@ def read_uri(files: VisibleFiles, uri: str) -> FileContent:
     if place.heading and not _has_heading(library, place):
         raise NoteNotFound(f"{place.path} has no such heading.")
     if is_note(place.path) or is_drawing(place.path) or (place.heading and library.is_indexed(place.path)):
-        return FileContent(place=place, media_type=MARKDOWN, text=library.section(place.path, place.heading))
+        section = library.section(place.path, place.heading)
+        return place, types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=section)
     content = library.read_data(place.path, MAX_BLOB_BYTES)
     media_type = media_type_of(place.path)
     if (text := _as_text(content, media_type)) is not None:
-        return FileContent(place=place, media_type=media_type or "text/plain", text=text)
-    return FileContent(place=place, media_type=media_type or "application/octet-stream", data=content)
+        return place, types.TextResourceContents(uri=uri, mime_type=media_type or "text/plain", text=text)
+    blob = b64encode(content).decode()
+    return place, types.BlobResourceContents(uri=uri, mime_type=media_type or "application/octet-stream", blob=blob)
 
 
 def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:
@@ -547,11 +515,11 @@ class OpenVault:
             self.changes.readings.see(outcome.references, documents_in(outcome.text))
         return outcome
 
-    def read_resource(self, uri: str) -> FileContent:
+    def read_resource(self, uri: str) -> Content:
         """What an address names, as `read_uri`; of a note the host's model knows it from now on."""
-        content = read_uri(self.files, uri)
-        if self.changes and is_note(content.place.path):
-            self.changes.readings.show(content.place.path, content.place.heading)
+        place, content = read_uri(self.files, uri)
+        if self.changes and is_note(place.path):
+            self.changes.readings.show(place.path, place.heading)
         return content
 
 

@@ -243,7 +243,7 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
     digits = max(len(str(number)) for number, _ in brief.rows)
     room = width - digits - 1
     cells = [_cells(reference) for _, reference in brief.rows if not reference.is_doubtful]
-    columns = [max(map(_cell_len, column)) for column in zip(*cells, strict=True)] if cells else [0, 0, 0]
+    columns = [max(map(cell_len, column)) for column in zip(*cells, strict=True)] if cells else [0, 0, 0]
     is_aligned = sum(columns) + 2 * len(_GAP) <= room
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="bold", no_wrap=True)
@@ -278,13 +278,13 @@ def _fitted(cells: tuple[str, str, str], room: int) -> list[str]:
     """The cells of a row in one line: the link and the reason give way, since the place must stay whole."""
     link, where, why = cells
     shortest = why.partition(",")[0]
-    least = min(_cell_len(link), _MIN_LINK_WIDTH)
+    least = min(cell_len(link), _MIN_LINK_WIDTH)
     for reason in (why, shortest):
-        left = room - _cell_len(where) - _cell_len(reason) - 2 * len(_GAP)
+        left = room - cell_len(where) - cell_len(reason) - 2 * len(_GAP)
         if left >= least:
             return [fit_cells(link, left), where, reason]
-    beside = room - _cell_len(where) - len(_GAP)
-    return ["", where, next((reason for reason in (why, shortest) if _cell_len(reason) <= beside), "")]
+    beside = room - cell_len(where) - len(_GAP)
+    return ["", where, next((reason for reason in (why, shortest) if cell_len(reason) <= beside), "")]
 
 
 def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = (0, 0, 0)) -> Text:
@@ -293,7 +293,7 @@ def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = 
     row = Text()
     for text, style, width in zip(cells, styles, columns, strict=True):
         if text:
-            row.append(_GAP if row else "").append(text, style=style).append(" " * (width - _cell_len(text)))
+            row.append(_GAP if row else "").append(text, style=style).append(" " * (width - cell_len(text)))
     return row
 
 
@@ -301,7 +301,3 @@ def _doubtful(reference: DocumentReference, address: str | None) -> Text:
     link = Text(sanitize_line(reference.wikilink), style=link_style(DOUBTFUL_STYLE, address))
     about = filter(None, [place(reference), short_reason(reference)])
     return Text.assemble(link, *((f"{_GAP}{words}", DOUBTFUL_STYLE) for words in about))
-
-
-def _cell_len(text: str) -> int:
-    return cell_len(text)

@@ -61,31 +61,24 @@ class PromptHost(Protocol):
     @property
     def session_id(self) -> str:
         """Of the session that lines are typed in; empty before the first message."""
-        ...
 
     def status_line(self, width: int) -> str:
         """The text of the bar below the prompt."""
-        ...
 
     def prompt_painted(self) -> None:
         """Called whenever the prompt has been drawn."""
-        ...
 
     def text_changed(self) -> None:
         """Called at every change of the text."""
-        ...
 
     def text_accepted(self, text: str) -> None:
         """Called as Enter is pressed, before anything is drawn."""
-        ...
 
     def text_dropped(self) -> None:
         """Called when the user empties the prompt instead of sending its text."""
-        ...
 
     def toggle_thinking(self) -> None:
         """Show or fold the thinking of models from now on. May print."""
-        ...
 
 
 class Prompt:

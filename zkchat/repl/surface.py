@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol, TextIO
+from typing import Final, NamedTuple, Protocol, TextIO, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -84,10 +84,6 @@ class Position(Struct, frozen=True, kw_only=True):
     def percent(self) -> int:
         return round(100 * (self.part + self.row / max(1, self.rows)) / self.parts)
 
-    def row_of(self, rows: int) -> int:
-        """The same position where the part is drawn in so many rows, as on a screen of another width."""
-        return self.row if rows == self.rows else round(self.row * rows / max(1, self.rows))
-
 
 class NotePages:
     """The pages of one note. Each part is drawn only when a page of it is shown."""
@@ -124,9 +120,11 @@ class NotePages:
         return shown, position
 
     def _following(self, position: Position) -> tuple[list[Row], Position]:
-        is_over = position.row >= position.rows
-        at = min(position.part + is_over, len(self._parts) - 1)
-        return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
+        if position.row >= position.rows:
+            return self._page(min(position.part + 1, len(self._parts) - 1), 0)
+        at = min(position.part, len(self._parts) - 1)
+        # On a screen of another width the part has other rows: it goes on at about the same place.
+        return self._page(at, round(position.row * len(self._rows(at)) / position.rows))
 
     def _rows(self, at: int) -> list[Row]:
         if self._drawn is None or self._drawn[0] != at:
@@ -197,37 +195,23 @@ _MAX_REFRESH_SECONDS: Final = 0.5
 """How long a command waits for notes that changed; the rest goes on beside it."""
 
 
-class VaultView:
+class VaultView(Struct):
     """The list and the note that were shown last; both count until another answer comes."""
 
-    def __init__(self) -> None:
-        self._listed: tuple[str, Sequence[Place]] = ("", ())
-        self._reading: tuple[str, tuple[Place, str, Position]] | None = None
-
-    def show_list(self, answer_id: str, places: Sequence[Place]) -> None:
-        """Remember a list that was shown after this answer."""
-        self._listed = (answer_id, places)
-
-    def forget_list(self) -> None:
-        """The documents of the answer are what is numbered again."""
-        self._listed = ("", ())
+    list_after: str = ""
+    """The id of the answer after which the list was shown."""
+    places: Sequence[Place] = ()
+    note_after: str = ""
+    reading: tuple[Place, str, Position] | None = None
+    """The place shown last, its path, and how far it was shown."""
 
     def listed(self, answer_id: str) -> Sequence[Place]:
         """The list shown since this answer; empty if none was."""
-        return self._listed[1] if self._listed[0] == answer_id else ()
-
-    def show_note(self, answer_id: str, place: Place, path: str, position: Position) -> None:
-        """Remember how far a note was shown after this answer."""
-        self._reading = (answer_id, (place, path, position))
-
-    @property
-    def reading(self) -> tuple[Place, str, Position] | None:
-        """The place shown last, its path, and how far it was shown."""
-        return self._reading[1] if self._reading else None
+        return self.places if self.list_after == answer_id else ()
 
     def current(self, answer_id: str) -> Place | None:
         """The note shown last, if it was shown since this answer."""
-        return self._reading[1][0] if self._reading and self._reading[0] == answer_id else None
+        return self.reading[0] if self.reading and self.note_after == answer_id else None
 
 
 class DocumentEditor(Protocol):
@@ -236,11 +220,9 @@ class DocumentEditor(Protocol):
     @property
     def name(self) -> str:
         """What the user calls it; empty where none is set."""
-        ...
 
     def edit(self, path: str, line: int | None) -> None:
         """Open a document at a line, and wait until the editor is closed. Raises `UsageError` if it cannot start."""
-        ...
 
 
 class VaultBrowser(Struct, frozen=True, kw_only=True):
@@ -264,21 +246,98 @@ _MAX_COPY_BYTES: Final = 74_000
 _PLAIN_WIDTH: Final = 80
 
 
+class Surface(ABC):
+    """What commands print on, and ask the user by. It sanitizes everything that it prints, here as plain lines."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Columns."""
+
+    @abstractmethod
+    def print(self, text: str) -> None:
+        """Print one or more lines."""
+
+    @abstractmethod
+    async def confirm(self, question: str) -> bool:
+        """Ask the user; False where nobody is there to answer."""
+
+    def print_dimmed(self, text: str) -> None:
+        """Print what matters less, dimmed where there is colour."""
+        self.print(text)
+
+    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
+        """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
+        self.print(text)
+
+    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
+        """Show a numbered list of places in parts; `matches` finds words to be marked in their texts."""
+        self.print(plain_sections(sections))
+
+    def print_changes(self, changes: ChangeSet) -> None:
+        """Show the diff of changes of notes."""
+        if changes:
+            self.print(patch_of(changes).removesuffix("\n"))
+
+    def print_heading(self, name: str, place: str) -> None:
+        """Show the name of a document above its text, and where it stands."""
+        self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        """Draw a page of the note `source`, or the `whole` rest, and return how far it was shown.
+
+        It begins `after` what was shown, else at the top, or at a line of a note that is longer than a page. In plain
+        lines it is all of it: whoever reads a pipe, or hears a text, has pages of their own.
+        """
+        del source, first_line, after, whole
+        self.print(text.strip("\n"))
+        return Position(row=1, rows=1)
+
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
+        """Show the panel "Referenced Documents" with all of them."""
+        self.print("\n".join(reference_lines(references, most=len(references))))
+
+    def print_usage(self, usage: ContextUsage) -> None:
+        """Show the context bar."""
+        self.print(context_line(usage))
+
+    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+        """Let the user choose a row and return its number from 0; None if the user chose none.
+
+        Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
+        """
+        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
+        return None
+
+    @property
+    def has_desktop(self) -> bool:
+        """Whether there is a desktop that opens addresses."""
+        return False
+
+    def open(self, _address: str) -> bool:
+        """Open an address on the desktop; False where there is none."""
+        return False
+
+    def copy(self, text: str) -> bool:
+        """Copy the text to the clipboard through the terminal. Where that is impossible, print it and return False."""
+        self.print(text)
+        return False
+
+
 class Questioner(Protocol):
     """Asks the user a question."""
 
     async def ask(self, question: str) -> str:
         """Show the question and return what the user typed. Raises EOFError where nobody is there."""
-        ...
 
     @property
     def can_pick(self) -> bool:
         """Whether a list can be drawn to choose from."""
-        ...
 
     async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
-        ...
 
 
 class Desktop(Protocol):
@@ -289,15 +348,32 @@ class Desktop(Protocol):
 
     def open(self, address: str) -> bool:
         """Open an address; False where there is no desktop."""
-        ...
 
 
-class _Surface(ABC):
-    """What plain and drawn surfaces share: questions, lists to choose from, and the desktop."""
+class PlainSurface(Surface):
+    """Prints lines without boxes, colour or escape sequences."""
 
-    def __init__(self, questioner: Questioner, desktop: Desktop) -> None:
+    def __init__(self, stream: TextIO, questioner: Questioner, desktop: Desktop) -> None:
+        never_fail_to_encode(stream)
+        self._stream = stream
         self._questioner = questioner
         self._desktop = desktop
+
+    @property
+    def width(self) -> int:
+        return _PLAIN_WIDTH
+
+    def print(self, text: str) -> None:
+        self._stream.write(sanitize_text(text) + "\n")
+        self._stream.flush()
+
+    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
+        """Wrapped on a narrow terminal; on any other, and in a pipe, lines stay whole."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        self.print(plain_sections(sections, columns=columns if columns < _PLAIN_WIDTH else 0))
 
     async def confirm(self, question: str) -> bool:
         try:
@@ -309,16 +385,7 @@ class _Surface(ABC):
     async def pick(self, title: str, rows: Sequence[PickRow], instead: str) -> int | None:
         if self._questioner.can_pick:
             return await self._questioner.pick(title, rows)
-
-        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
-        return None
-
-    @property
-    @abstractmethod
-    def width(self) -> int: ...
-
-    @abstractmethod
-    def print(self, text: str) -> None: ...
+        return await super().pick(title, rows, instead)
 
     @property
     def has_desktop(self) -> bool:
@@ -328,70 +395,11 @@ class _Surface(ABC):
         return self._desktop.open(address)
 
 
-class PlainSurface(_Surface):
-    """Prints lines without boxes, colour or escape sequences."""
-
-    def __init__(self, stream: TextIO, questioner: Questioner, desktop: Desktop) -> None:
-        super().__init__(questioner, desktop)
-        never_fail_to_encode(stream)
-        self._stream = stream
-
-    @property
-    def width(self) -> int:
-        return _PLAIN_WIDTH
-
-    def print(self, text: str) -> None:
-        self._stream.write(sanitize_text(text) + "\n")
-        self._stream.flush()
-
-    def print_dimmed(self, text: str) -> None:
-        self.print(text)
-
-    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
-        self.print(text)
-
-    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
-        self.print(plain_sections(sections, columns=self._narrow_columns()))
-
-    def _narrow_columns(self) -> int:
-        """The width of a narrow terminal; 0 for any other, and for a pipe, where lines stay whole."""
-        try:
-            columns = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):
-            return 0
-        return columns if columns < _PLAIN_WIDTH else 0
-
-    def print_changes(self, changes: ChangeSet) -> None:
-        if changes:
-            self.print(patch_of(changes).removesuffix("\n"))
-
-    def print_heading(self, name: str, place: str) -> None:
-        self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
-
-    def print_note(
-        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
-    ) -> Position:
-        """Print all of it: whoever reads a pipe, or hears a text, has pages of their own."""
-        del source, first_line, after, whole
-        self.print(text.strip("\n"))
-        return Position(row=1, rows=1)
-
-    def print_references(self, references: Sequence[DocumentReference]) -> None:
-        self.print("\n".join(reference_lines(references, most=len(references))))
-
-    def print_usage(self, usage: ContextUsage) -> None:
-        self.print(context_line(usage))
-
-    def copy(self, text: str) -> bool:
-        self.print(text)
-        return False
-
-
-class DrawnSurface(_Surface):
+class DrawnSurface(PlainSurface):
     """Draws panels, bars and Markdown on a console."""
 
     def __init__(self, console: Console, questioner: Questioner, desktop: Desktop, links: ClickableLinks) -> None:
-        super().__init__(questioner, desktop)
+        super().__init__(cast("TextIO", console.file), questioner, desktop)
         self._console = console
         self._links = links
 
@@ -406,7 +414,6 @@ class DrawnSurface(_Surface):
         self._print(text, "dim")
 
     def _print(self, text: str, style: str) -> None:
-
         # A word longer than the screen, such as an address, must stay in one piece to be usable.
         is_whole = any(len(word) > self.width for word in text.split())
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
@@ -439,8 +446,7 @@ class DrawnSurface(_Surface):
             rows, position = pages.page_at(first_line)
         else:
             rows, position = pages.rest_after(after) if whole else pages.page_after(after)
-        self._console.file.write("".join(f"{row.text}\n" for row in rows))
-        self._console.file.flush()
+        self._write("".join(f"{row.text}\n" for row in rows))
         return position
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
@@ -455,6 +461,9 @@ class DrawnSurface(_Surface):
         if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
-        self._console.file.write(f"\x1b]52;c;{encoded}\x07")
-        self._console.file.flush()
+        self._write(f"\x1b]52;c;{encoded}\x07")
         return True
+
+    def _write(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()

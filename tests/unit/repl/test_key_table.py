@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from zkchat.repl import key_table as module
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.commands.table import run
 from zkchat.repl.key_table import SECTIONS, help_lines, renewed, table
 
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
@@ -40,9 +40,3 @@ def test_help_keys_shows_every_row_of_the_table_at_any_width(width: int) -> None
     words = re.sub(r"\s+", " ", harness.surface.text)
     assert all(keys in words and does in words for rows in SECTIONS.values() for keys, does in rows)
     assert max(map(len, help_lines(width))) <= max(width, 41)
-
-
-def test_keys_are_a_topic_of_help() -> None:
-    context = CommandHarness().context
-    assert completions(context, "/help k") == ["keys"]
-    assert "keys" in completions(context, "/help ")

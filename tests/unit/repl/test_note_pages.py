@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support.screens import without_sequences
 from zkchat.render.console import Row
 from zkchat.repl import surface as note_pages
-from zkchat.repl.surface import MAX_PART_CHARACTERS, NotePages, Position, split_parts
+from zkchat.repl.surface import MAX_PART_CHARACTERS, NotePages, Position, menu_rows, page_rows, split_parts
 
 
 def draw(text: str) -> list[Row]:
@@ -107,3 +107,8 @@ def test_a_note_that_became_shorter_meanwhile_is_shown_to_its_end() -> None:
     position = Position(row=7, rows=7, part=4, parts=6)
     assert NotePages("one\n", draw, 10).page_after(position)[1].is_end
     assert note_pages.Position(row=50, rows=100, parts=2).percent == 25
+
+
+@pytest.mark.parametrize(("height", "menu", "page"), [(80, 8, 65), (40, 8, 25), (24, 6, 11), (12, 3, 4), (1, 0, 4)])
+def test_rows_are_kept_for_the_menu_and_the_rest_is_a_page(height: int, menu: int, page: int) -> None:
+    assert (menu_rows(height), page_rows(height)) == (menu, page)

@@ -136,7 +136,8 @@ NEXT_STEP: Final = "/show N reads one, /open N opens it."
 
 def show_list(context: CommandContext, places: Sequence[Place]) -> None:
     """Let numbers mean these places from now on."""
-    context.browser.view.show_list(last_answer_id(context), places)
+    view = context.browser.view
+    view.list_after, view.places = last_answer_id(context), places
 
 
 def describe_next_steps(listing: VaultListing) -> str:

@@ -60,12 +60,6 @@ def test_remarks_on_an_answer_have_a_field_of_their_own() -> None:
     assert (replaced["answer"], replaced["remarks"]) == ("> b", [])
 
 
-def test_that_there_is_no_answer_is_told() -> None:
-    silence = TurnFinished(message=an_answer("Nothing.", abstained=True), usage=a_usage(), abstained=True)
-    assert parsed(silence)["abstained"] is True
-    assert parsed(TurnFinished(message=an_answer("Much."), usage=a_usage()))["abstained"] is False
-
-
 def test_a_whole_turn_is_one_object() -> None:
     context = RequestContext(items=(RequestItem(type="rule", name="Tone", include="manual"),))
     message = an_answer("Hi.", SLEEP, request_context=context, usage=TokenUsage(prompt_tokens=7))
@@ -151,12 +145,6 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert whole["error"] == {"text": "The model went away.", "hint": "Try again.", "exit_code": 6}
 
 
-def test_an_unfinished_message_is_shown_as_such() -> None:
-    message = an_answer("Half", status="unfinished")
-    whole = parsed(TurnFailed(text="Stopped.", exit_code=130, message=message))
-    assert (whole["answer"], whole["status"], whole["message"]) == ("Half", "unfinished", "m1")
-
-
 def test_a_turn_that_was_broken_off_is_an_object_too() -> None:
     assert parsed()["status"] == "error"
 
@@ -174,8 +162,3 @@ def test_only_printable_ascii_is_written_and_one_newline_ends_it() -> None:
     text = printed(TurnFinished(message=an_answer("\x9b31m \u202e 日本\x7f"), usage=a_usage()))
     assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
     assert text.endswith("}\n")
-
-
-def test_an_answer_that_was_replaced_is_not_part_of_one_that_breaks_off() -> None:
-    events = (TextDelta(text="Four hours."), AnswerReplaced(message_id="a1"), TextDelta(text="> Two days."))
-    assert parsed(*events)["answer"] == "> Two days."

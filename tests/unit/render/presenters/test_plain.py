@@ -70,12 +70,6 @@ def test_remarks_on_an_answer_are_beside_it() -> None:
         assert shown(events, details=details) == ("> a\n> b\n", "In doubt:\nElse␛:\n")
 
 
-def test_a_pipe_needs_no_headings() -> None:
-    events: list[Event] = [TextDelta(text="> a\n"), Remarked(text="Else:", is_heading=True), TextDelta(text="> b")]
-    assert shown(events) == ("> a\n> b\n", "")
-    assert shown(events, details=True) == ("> a\n> b\n", "Else:\n")
-
-
 def test_with_details_calls_references_and_context_are_plain_lines_beside_the_answer() -> None:
     out, err = shown(TURN, details=True)
     assert out == "**Sleep** well, [[Sleep|y]].\n"
@@ -87,11 +81,6 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
         "1. [[Sleep]]  Sleep.md  cited, linked by you",
         "Context: 3,434 / 8,192 tokens (41 %)",
     ]
-
-
-def test_the_result_of_a_call_that_nobody_announced_is_shown_by_its_name() -> None:
-    _, err = shown([ToolFinished(call_id="9", name="find", summary="", failed=True)], details=True)
-    assert err == "find: failed\n"
 
 
 def test_warnings_and_errors_go_beside_the_answer_on_lines_of_their_own() -> None:
@@ -145,14 +134,6 @@ def test_a_pipe_gets_what_takes_the_place_of_a_contradicting_answer() -> None:
     replaced = AnswerReplaced(message_id="a1")
     events: list[Event] = [PROMPT, TextDelta(text="Four hours."), replaced, TextDelta(text="> Two days.")]
     assert shown(events) == ("> Two days.\n", "")
-
-
-def test_a_pipe_need_not_wait_for_an_answer_that_nothing_replaces() -> None:
-    out = io.StringIO()
-    presenter = PlainPresenter(out, io.StringIO())
-    presenter.show(replace(PROMPT, is_provisional=False))
-    presenter.show(TextDelta(text="Four hours."))
-    assert out.getvalue() == "Four hours."
 
 
 def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
