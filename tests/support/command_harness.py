@@ -208,7 +208,8 @@ class RecordingSurface(Surface):
         end = len(lines) if whole else min(len(lines), first + self.page_rows)
         self.drawn.append("\n".join(lines[first:end]))
         self.read.append((source, first_line))
-        return Position(row=end, rows=len(lines), is_from_top=not first)
+        percent = round(100 * end / len(lines)) if lines else 100
+        return Position(row=end, percent=percent, is_end=end == len(lines), is_from_top=not first)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references

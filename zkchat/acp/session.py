@@ -125,7 +125,7 @@ class MarkdownSurface(Surface):
         """All of it: clients scroll."""
         del source, first_line, after, whole
         self.print_markdown(text.strip("\n"))
-        return Position(row=1, rows=1)
+        return Position()
 
     async def confirm(self, question: str) -> bool:
         """A permission request, after what was printed so far."""

@@ -2,11 +2,10 @@
 
 import base64
 import os
-import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -34,13 +33,8 @@ from zkchat.render import (
 )
 from zkchat.repl.picker import PickRow, numbered_lines
 
-MAX_PART_CHARACTERS: Final = 10_000
-"""Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
-_MAX_CUT: Final = 3
-"""The part of a page that is left out at most, so that the page ends with a block: a third."""
-_HEADING: Final = re.compile(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
-"""A row that is bold from end to end."""
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+if TYPE_CHECKING:
+    from zkchat.render import DrawnNote
 
 _MAX_MENU_ROWS: Final = 8
 _STATUS_BAR_ROWS: Final = 1
@@ -59,136 +53,62 @@ def page_rows(height: int) -> int:
     return max(_MIN_PAGE_ROWS, height - _ROWS_AROUND_PAGE - menu_rows(height) - _STATUS_BAR_ROWS)
 
 
-class Part(NamedTuple):
-    text: str
-    first_line: int
-
-
 class Position(Struct, frozen=True, kw_only=True):
     """How far a note has been shown."""
 
-    row: int
-    """The first row of the part that was not shown."""
-    rows: int
-    """All rows of the part, as it was drawn."""
+    block: int = 0
+    """The first block of which not all was shown, and its first row that was not."""
+    row: int = 0
+    percent: int = 100
+    is_end: bool = True
     is_from_top: bool = True
     """Whether the page began with the note."""
-    part: int = 0
-    parts: int = 1
-
-    @property
-    def is_end(self) -> bool:
-        return self.row >= self.rows and self.part == self.parts - 1
-
-    @property
-    def percent(self) -> int:
-        return round(100 * (self.part + self.row / max(1, self.rows)) / self.parts)
 
 
-class NotePages:
-    """The pages of one note. Each part is drawn only when a page of it is shown."""
-
-    def __init__(self, text: str, draw: Callable[[str], list[Row]], size: int) -> None:
-        """`draw` draws Markdown; a page has `size` rows at most."""
-        self._parts = split_parts(text)
-        self._draw = draw
-        self._size = size
-        self._drawn: tuple[int, list[Row]] | None = None
-        """The part drawn last."""
-
-    def page_at(self, line: int) -> tuple[list[Row], Position]:
-        """The page that begins at a line, or earlier where less than a page would be left of the part."""
-        at = max(index for index, part in enumerate(self._parts) if part.first_line <= max(1, line))
-        rows = self._rows(at)
-        is_last, most = at == len(self._parts) - 1, max(0, len(rows) - self._size)
-        if is_last and not most:
-            return self._page(at, 0)
-        first = self._row_of(line, self._parts[at], rows)
-        return self._page(at, min(first, most) if is_last else first)
-
-    def page_after(self, position: Position) -> tuple[list[Row], Position]:
-        """The page after one that was shown, without a blank row at its top."""
-        rows, after = self._following(position)
-        return (rows[1:] if len(rows) > 1 and not rows[0].cells else rows), after
-
-    def rest_after(self, position: Position) -> tuple[list[Row], Position]:
-        """All that follows a page that was shown."""
-        shown: list[Row] = []
-        while not position.is_end:
-            rows, position = self._following(position)
-            shown += rows
-        return shown, position
-
-    def _following(self, position: Position) -> tuple[list[Row], Position]:
-        if position.row >= position.rows:
-            return self._page(min(position.part + 1, len(self._parts) - 1), 0)
-        at = min(position.part, len(self._parts) - 1)
-        # On a screen of another width the part has other rows: it goes on at about the same place.
-        return self._page(at, round(position.row * len(self._rows(at)) / position.rows))
-
-    def _rows(self, at: int) -> list[Row]:
-        if self._drawn is None or self._drawn[0] != at:
-            self._drawn = at, self._draw(self._parts[at].text)
-        return self._drawn[1]
-
-    def _page(self, at: int, first: int) -> tuple[list[Row], Position]:
-        """The page that begins at a row of a part; it may go on in the next part."""
-        is_from_top = not (at or first)
-        shown = self._rows(at)[first : first + self._size]
-        end = first + len(shown)
-        while end >= len(self._rows(at)) and at < len(self._parts) - 1 and len(shown) < self._size - 1:
-            at += 1
-            taken = self._rows(at)[: self._size - len(shown) - 1]
-            end = len(taken)
-            shown += [BLANK, *taken]
-        rows = len(self._rows(at))
-        if end < rows and (cut := rows_after_block(shown)) <= end:
-            shown, end = shown[: len(shown) - cut], end - cut
-        return shown, Position(row=end, rows=rows, is_from_top=is_from_top, part=at, parts=len(self._parts))
-
-    def _row_of(self, line: int, part: Part, rows: list[Row]) -> int:
-        """The row at which a line is drawn, by what is drawn of the lines above it."""
-        above = "".join(part.text.splitlines(keepends=True)[: line - part.first_line])
-        row = len(self._draw(above)) if above.strip() else 0
-        return row + 1 if row < len(rows) and not rows[row].cells else row
+def page_start(note: "DrawnNote", line: int, size: int) -> Position:
+    """Where to begin so that a line is shown: at its block, or earlier where less than a page would be left."""
+    if line <= 1 or not note.blocks:
+        return Position()
+    lines = note.lines()
+    block = max(0, min(bisect_right(lines, line), len(note.blocks)) - 1)
+    last, left = len(note.blocks), 0
+    while last > 0:
+        rows = note.rows(last - 1)
+        left += len(rows)
+        if left - (bool(rows) and not rows[0].cells) > size:  # the blank row would be on top
+            break
+        last -= 1
+    rows_of_block = len(note.rows(block)) if block <= last else 0
+    row = min(line - lines[block], rows_of_block - size) if rows_of_block > size else 0  # as in a long table
+    return Position(block=min(block, last), row=row)
 
 
-def rows_after_block(page: Sequence[Row]) -> int:
-    """How many rows at the end of a page begin a block that goes on; 0 where too little of the page would be left.
+def draw_page(note: "DrawnNote", start: Position, size: int | None) -> tuple[list[Row], Position]:
+    """The rows from a position on, without a blank one on top: all of them, or a page of at most `size`.
 
-    A heading belongs to the block below it.
+    A page ends with a block where one ends in its last third, and not with a heading.
     """
-    for cut in range(len(page) // _MAX_CUT + 1):
-        kept = page[: len(page) - cut]
-        if kept and not kept[-1].cells and not (len(kept) > 1 and _HEADING.fullmatch(kept[-2].text)):
-            return cut
-    return 0
-
-
-def split_parts(text: str) -> list[Part]:
-    """Split a very long text at blank lines outside code; most texts are one part."""
-    parts: list[Part] = []
-    lines: list[str] = []
-    size, first, fence = 0, 1, ""
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        lines.append(line)
-        size += len(line)
-        fence = _fence_after(fence, line)
-        if size >= MAX_PART_CHARACTERS and not (fence or line.strip()):
-            parts.append(Part("".join(lines), first))
-            lines, size, first = [], 0, number + 1
-    return [*parts, Part("".join(lines), first)] if lines or not parts else parts
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """The mark of the code block that is open after a line; empty where none is."""
-    match = _FENCE.match(line)
-    if not match:
-        return fence
-    if not fence:
-        return match[1]
-    is_closed = match[1].startswith(fence) and not line.strip().strip(fence[0])
-    return "" if is_closed else fence
+    shown: list[Row] = []
+    at, row, total = start.block, start.row, len(note.blocks)
+    end: tuple[int, int] | None = None  # the rows and blocks after which the page may end
+    while at < total:
+        rows = note.rows(at)
+        is_apart = bool(rows) and not rows[0].cells
+        if shown and is_apart and not note.is_heading(at - 1):
+            end = len(shown), at
+        rows = rows[max(row, int(not shown and is_apart)) :]
+        room = len(rows) if size is None else size - len(shown)
+        shown += rows[:room]
+        if len(rows) > room:
+            row = len(note.rows(at)) - len(rows) + room
+            break
+        at, row = at + 1, 0
+    if at < total and size and end and end[0] + 1 >= size - size // 3:
+        shown, at, row = [*shown[: end[0]], BLANK][:size], end[1], 0
+    lines = note.lines()
+    percent = 100 if at >= total else round(100 * (lines[at] - lines[0]) / max(1, lines[-1] - lines[0]))
+    is_from_top = not (start.block or start.row)
+    return shown, Position(block=at, row=row, percent=percent, is_end=at >= total, is_from_top=is_from_top)
 
 
 _MAX_REFRESH_SECONDS: Final = 0.5
@@ -293,7 +213,7 @@ class Surface(ABC):
         """
         del source, first_line, after, whole
         self.print(text.strip("\n"))
-        return Position(row=1, rows=1)
+        return Position()
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         """Show the panel "Referenced Documents" with all of them."""
@@ -438,14 +358,10 @@ class DrawnSurface(PlainSurface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        from zkchat.render import note_rows  # as above
+        from zkchat.render import DrawnNote  # slow to import, as above
 
-        draw = partial(note_rows, self._console, source=source, links=self._links)
-        pages = NotePages(text, draw, page_rows(self._console.height))
-        if after is None:
-            rows, position = pages.page_at(first_line)
-        else:
-            rows, position = pages.rest_after(after) if whole else pages.page_after(after)
+        note, size = DrawnNote(self._console, text, source=source, links=self._links), page_rows(self._console.height)
+        rows, position = draw_page(note, after or page_start(note, first_line, size), None if whole else size)
         self._write("".join(f"{row.text}\n" for row in rows))
         return position
 

@@ -120,9 +120,9 @@ def test_a_note_is_drawn_page_by_page_and_no_row_is_missing_or_drawn_twice() -> 
     console = terminal(80, 24)
     surface = drawn(console)
     position = surface.print_note(PARAGRAPHS, source="a.md")
-    assert position == Position(row=10, rows=59)
-    assert paragraphs(console) == [*range(1, 6)]
-    while position.row < position.rows:
+    assert position == Position(block=6, percent=20, is_end=False)
+    assert paragraphs(console) == [*range(1, 7)]
+    while not position.is_end:
         position = surface.print_note(PARAGRAPHS, source="a.md", after=position)
     assert paragraphs(console) == [*range(1, 31)]
 
@@ -133,7 +133,7 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
     assert paragraphs(console)[0] == 11
     assert not position.is_from_top
     end = terminal(80, 24)
-    assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).row == 59
+    assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).is_end
     assert paragraphs(end) == [*range(25, 31)]
     tall = terminal(80, 80)
     assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).is_from_top
@@ -143,7 +143,7 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
 def test_in_plain_lines_a_note_is_printed_whole() -> None:
     surface, stream = plain()
     surface.print_heading("Sleep › Phases", "Sleep.md:3")
-    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position(row=1, rows=1)
+    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position()
     assert stream.getvalue() == f"Sleep › Phases\nSleep.md:3\n\n{PARAGRAPHS.strip()}\n"
 
 
