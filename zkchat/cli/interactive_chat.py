@@ -103,7 +103,6 @@ from zkchat.repl import (
     pick,
     session_rows,
     sessions_to_resume,
-    status_line,
     status_of,
 )
 
@@ -625,14 +624,14 @@ class InteractiveChat:
 
     def status_line(self, width: int) -> str:
         active = self._active
-        status = status_of(
+        return status_of(
             active.opened.conversation,
+            width,
             vault=active.opened.paths.vault.name,
             session=active.session,
             activity=active.activity,
             is_measured=active.opened.conversation.is_measurable,
         )
-        return status_line(status, width)
 
     def activity_changed(self) -> None:
         if self._prompt and self._is_prompting:

@@ -81,28 +81,57 @@ class Settled(Struct, frozen=True, kw_only=True):
     """What became of a call that changes notes."""
 
     text: str
-    applied: bool = False
+    failed: bool = False
     title: str = ""
     paths: tuple[str, ...] = ()
     record: int | None = None
-    failed: bool = False
 
 
-class _CallsAsTurns(NothingBefore):
-    """Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own."""
+class HostChanges(NothingBefore):
+    """Calls tools that change notes. Only the worker's thread uses it.
 
-    def __init__(self) -> None:
-        self.calls = 0
+    Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own; and
+    `ChangeReviewer`: the answer is yes to the changes that the host's user has seen.
+    """
+
+    readings: Readings
+    _proposals: Proposals
+    _toolbox: Toolbox
+    _was_withheld: Callable[[ChangeSet, str], bool]
+    """`Proposals.is_withheld` over the notes without what is staged."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._at: datetime | None = None
+        self._calls = 0
+        self._agreed = ""
+        """The name of the changes that may be made."""
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, workspace: Workspace, library: Library, model: LocatedModel, notices: Notices
+    ) -> "Iterator[HostChanges]":
+        """What a host may change notes with, over the notes that its model may see."""
+        changes = cls(workspace.environment.now)
+        workspace = replace(workspace, environment=replace(workspace.environment, now=changes.now))
+        interface = Unattended()  # the host's user is asked about changes, and about nothing else
+        interface.change_reviewer = changes
+        with open_change_store(workspace, library, notices) as store:
+            parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
+            visible = library.overlaid(parts.staged).guarded_for(model)
+            changes.readings = Readings(visible, changes)
+            changes._proposals = parts.proposals(visible, changes.readings)
+            changes._toolbox = Toolbox(changes._proposals.tools)
+            changes._was_withheld = partial(parts.is_withheld, library.guarded_for(model))
+            yield changes
+
+    def now(self) -> datetime:
+        """The time of a proposal, which is the same when it is made again after the user's yes."""
+        return self._at or self._now()
 
     def question(self) -> tuple[str, dict[str, str]]:
-        return str(self.calls), {}
-
-
-class _HostReview:
-    """Implements `ChangeReviewer`: the answer is yes to the changes that the host's user has seen."""
-
-    def __init__(self) -> None:
-        self.agreed = ""
+        return str(self._calls), {}
 
     def review(
         self,
@@ -112,38 +141,20 @@ class _HostReview:
         may_always: bool = False,  # noqa: ARG002
         is_asked: bool = True,
     ) -> Verdict:
-        is_agreed = is_asked and bool(self.agreed) and _name_of(changes) == self.agreed
+        is_agreed = is_asked and bool(self._agreed) and _name_of(changes) == self._agreed
         return Verdict(answer="yes" if is_agreed else "no", changes=changes)
-
-
-class HostChanges:
-    """Calls tools that change notes. Only the worker's thread uses it."""
-
-    def __init__(
-        self,
-        proposals: Proposals,
-        readings: Readings,
-        turns: _CallsAsTurns,
-        review: _HostReview,
-        clock: "_Clock",
-        was_withheld: Callable[[ChangeSet, str], bool],
-    ) -> None:
-        """`was_withheld` is `Proposals.is_withheld` over the notes without what is staged."""
-        self.readings = readings
-        self._was_withheld = was_withheld
-        self._proposals = proposals
-        self._turns = turns
-        self._review = review
-        self._clock = clock
-        self._toolbox = Toolbox(proposals.tools)
 
     def call(self, tool: str, arguments: str, *, can_ask: bool, agreed: str = "") -> Question | Settled:
         """Propose a change, and apply it if it was `agreed` to or nobody has to be asked.
 
         Where the host has no way to ask its user, its approval of the call is the review.
         """
-        self._turns.calls += 1
-        name = self._clock.begin(agreed)
+        self._calls += 1
+        at, _, name = agreed.partition(" ")
+        try:
+            self._at = datetime.fromisoformat(at).astimezone(UTC)
+        except (ValueError, OverflowError):  # no state of ours
+            self._at, name = self._now(), ""
         try:
             outcome = asyncio.run(self._toolbox.call(ToolCallPart(call_id="", name=tool, arguments=arguments)))
             if outcome.failed or not self._proposals.staged:
@@ -151,14 +162,14 @@ class HostChanges:
             return self._settle(tool, outcome, can_ask, name)
         finally:
             self._proposals.staged.clear()
-            self._clock.at, self._review.agreed = None, ""
+            self._at, self._agreed = None, ""
 
     def _settle(self, tool: str, outcome: ToolOutcome, can_ask: bool, agreed: str) -> Question | Settled:
         proposals = self._proposals
         changes = proposals.staged.change_set()
         is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
         if not is_refused and any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
-            return Settled(text=WITHHELD_TOUCHED, title=changes.title, failed=True)
+            return Settled(text=WITHHELD_TOUCHED, failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
         if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
             reasons = reasons or (WILL_BE_WITHHELD,)
@@ -167,12 +178,11 @@ class HostChanges:
         name = _name_of(changes)
         if why and is_asked and agreed != name:
             said = [*(() if why.takes_yes else why.sentences), *remarks]
-            return Question(message=_shown(changes, said), state=f"{self._clock().isoformat()} {name}")
-        may_apply = why is None or is_asked or why.takes_yes
-        self._review.agreed = name if may_apply else ""
-        if why and not may_apply:
+            return Question(message=_shown(changes, said), state=f"{self.now().isoformat()} {name}")
+        if why and not (is_asked or why.takes_yes):
             refusal = f"{changes.title}: nothing was changed, because it needs a yes of the user. {why.sentence}"
             return Settled(text=refusal, failed=True)
+        self._agreed = name
         return self._applied(tool, outcome)
 
     def _applied(self, tool: str, outcome: ToolOutcome) -> Settled:
@@ -184,49 +194,11 @@ class HostChanges:
         details = outcome.text.partition("\n")[2]
         return Settled(
             text="\n".join(filter(None, [told, details if applied else ""])),
-            applied=applied,
+            failed=not applied,
             title=settled.changes.title,
             paths=paths,
             record=settled.record_id,
-            failed=not applied,
         )
-
-
-class _Clock(Struct):
-    """The time of a proposal, which is the same when it is made again after the user's yes."""
-
-    now: Callable[[], datetime]
-    at: datetime | None = None
-
-    def __call__(self) -> datetime:
-        return self.at or self.now()
-
-    def begin(self, state: str) -> str:
-        """Take the time of a proposal from its state, and return its name; else the time is now."""
-        at, _, name = state.partition(" ")
-        try:
-            self.at = datetime.fromisoformat(at).astimezone(UTC)
-        except (ValueError, OverflowError):  # no state of ours
-            self.at, name = self.now(), ""
-        return name
-
-
-@contextmanager
-def open_host_changes(
-    workspace: Workspace, library: Library, model: LocatedModel, notices: Notices
-) -> Iterator[HostChanges]:
-    """What a host may change notes with, over the notes that its model may see."""
-    clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
-    workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
-    interface = Unattended()  # the host's user is asked about changes, and about nothing else
-    interface.change_reviewer = review
-    with open_change_store(workspace, library, notices) as store:
-        parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
-        visible = library.overlaid(parts.staged).guarded_for(model)
-        readings = Readings(visible, turns)
-        proposals = parts.proposals(visible, readings)
-        was_withheld = partial(parts.is_withheld, library.guarded_for(model))
-        yield HostChanges(proposals, readings, turns, review, clock, was_withheld)
 
 
 def _unwritten(changes: ChangeSet) -> ChangeSet:
@@ -566,7 +538,7 @@ class VaultService:
                 model = HostModel(self.options.is_local)
                 changes = None
                 if self.options.may_write:
-                    changes = stack.enter_context(open_host_changes(self.workspace, library, model, self._notices))
+                    changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))
                 self._index = stack.enter_context(open_fresh_index(self.workspace, library))
                 self._vault = OpenVault(self.workspace, library, model, changes)
                 self._resources = stack.pop_all()

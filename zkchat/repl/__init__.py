@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat.repl.loop import converse
     from zkchat.repl.note_names import NameCache, NamedNote, NoteNames, normalize_name
     from zkchat.repl.picker import QUESTION, PickRow, ago, numbered_lines, pick, session_rows, sessions_to_resume
-    from zkchat.repl.prompt import Prompt, status_line, status_of
+    from zkchat.repl.prompt import Prompt, status_of
     from zkchat.repl.surface import DrawnSurface, PlainSurface, Position, Surface, VaultBrowser, VaultView
 else:
     __getattr__ = lazy_names(
@@ -31,7 +31,7 @@ else:
             "loop": "converse",
             "note_names": "NameCache NamedNote NoteNames normalize_name",
             "picker": "PickRow QUESTION ago numbered_lines pick session_rows sessions_to_resume",
-            "prompt": "Prompt status_line status_of",
+            "prompt": "Prompt status_of",
             "surface": "DrawnSurface PlainSurface Position Surface VaultBrowser VaultView",
         },
     )
