@@ -145,7 +145,9 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             return await act(*arguments, **named)
         except ZkchatError as error:
             sentence = f"{error.message} {error.hint}".strip()
-            raise RequestError(_code_of(error), sentence, {"details": sentence}) from None
+            code = _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
+            code = _NOT_FOUND if isinstance(error, SessionNotFound) else code
+            raise RequestError(code, sentence, {"details": sentence}) from None
         except (RequestError, asyncio.CancelledError):
             raise
         except Exception as error:  # noqa: BLE001 - the error boundary of this process
@@ -153,12 +155,6 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             raise RequestError(_FAILED, sentence, {"details": sentence}) from None
 
     return call
-
-
-def _code_of(error: ZkchatError) -> int:
-    if isinstance(error, SessionNotFound):
-        return _NOT_FOUND
-    return _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
 
 
 class VaultAgent:

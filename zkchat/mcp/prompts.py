@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from typing import Final
 
@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from zkchat.answers import MAX_LISTED_IN_BRIEF, as_data, make_brief, report_brief, report_section
 from zkchat.app import daily_note_settings
 from zkchat.core import (
-    Calendar,
     CatalogRow,
     NoteDate,
     NoteNotFound,
@@ -150,7 +149,9 @@ def ask(vault: OpenVault, arguments: Mapping[str, str]) -> list[types.PromptMess
 def daily_review(vault: OpenVault, arguments: Mapping[str, str]) -> list[types.PromptMessage]:
     """A day: its daily note, what else changed, the tasks that are open there or due, and this day in other years."""
     library = vault.library
-    day = _day(arguments.get("date") or "today", library.calendar())
+    at = parse_instant("date", arguments.get("date") or "today", library.calendar(), is_since=False)
+    assert at is not None
+    day = at.astimezone(library.calendar().now.tzinfo).date()
     daily = find_daily_note(library, daily_note_settings(vault.workspace.paths.vault), day).path
     calendar = replace(library.calendar(), now=datetime.combine(day, time(12), library.calendar().now.tzinfo))
     brief = make_brief(library, calendar, days=1, most=MAX_LISTED_IN_BRIEF, unlinked=False, daily=daily)
@@ -230,13 +231,6 @@ def _changed(library: Library, begin: datetime) -> dict[str, NoteDate]:
 
 def _inside(folder: str, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not folder or path.startswith(f"{folder}/")]
-
-
-def _day(text: str, calendar: Calendar) -> date:
-    """Raises `UsageError` for a text that names no day."""
-    at = parse_instant("date", text, calendar, is_since=False)
-    assert at is not None
-    return at.astimezone(calendar.now.tzinfo).date()
 
 
 MAX_ARGUMENT_CHARACTERS: Final = 10_000

@@ -1,7 +1,7 @@
 """Wording of tool calls, warnings, checklists, progress and links, already sanitized."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, assert_never
 
 from zkchat.core import (
@@ -68,9 +68,8 @@ def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
     is_begun = any(step.state != "open" for step in goal.steps)
     if is_begun:
         yield "Check against your notes"
-    for number, (step, support) in enumerate(zip(goal.steps, _padded(event), strict=True), start=1):
-        if not is_begun:
-            break
+    supports = [*event.check.steps, *[events.AnswerSupport()] * len(goal.steps)]
+    for number, (step, support) in enumerate(zip(goal.steps, supports, strict=False) if is_begun else (), start=1):
         yield _step_line(number, step.text, step.state, step.reason, is_plain=is_plain)
         if step.state == "done":
             yield from _support_lines(support)
@@ -82,11 +81,6 @@ def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
     yield end_sentence(goal)
     if event.hint:
         yield event.hint
-
-
-def _padded(event: events.GoalEnded) -> Sequence[events.AnswerSupport]:
-    checked = event.check.steps
-    return [*checked, *[events.AnswerSupport()] * (len(event.goal.steps) - len(checked))][: len(event.goal.steps)]
 
 
 def _support_lines(support: events.AnswerSupport) -> Iterator[str]:
