@@ -17,7 +17,7 @@ from prompt_toolkit.document import Document
 from benchmarks.generate import ENDINGS, SEED, SYLLABLES
 from zkchat.index import Library
 from zkchat.notes import folders_of
-from zkchat.repl import MenuCompleter, NameCache, NamedNote, NoteNames, Suggestions
+from zkchat.repl import MenuCompleter, NameCache, NamedNote, NoteNames
 
 AIMS = {10_000: 16.0, 100_000: 16.0}
 PEER_KEYS = 15
@@ -100,7 +100,7 @@ def main() -> None:
         )
         built = time.thread_time() - start
         typed = keys(titles, options.typists)
-        menu = MenuCompleter(Suggestions(name_cache, NoSource()))
+        menu = MenuCompleter(name_cache, NoSource())
         ours, mentions = milliseconds(menu, "[[", typed), milliseconds(menu, '@"', typed)
         peer = milliseconds(FuzzyWordCompleter(titles), "", random.Random(SEED).sample(typed, PEER_KEYS))
         for name, times in (("zkchat [[", ours), ("zkchat @", mentions), ("FuzzyCompleter", peer)):

@@ -19,14 +19,14 @@ paths = st.lists(words, min_size=1, max_size=4).map("/".join)
 def test_tags_that_are_offered_match_and_count_notes_once(vault: dict[str, set[str]], typed: str) -> None:
     names = TagNames(vault)
     found = names.find(typed)
-    assert {tag for tag in vault if normalize_name(typed) in normalize_name(tag)} <= {tag.name for tag in found}
-    for tag in found:
-        below = [paths for name, paths in vault.items() if name == tag.name or name.startswith(f"{tag.name}/")]
-        assert tag.notes == len(set().union(*below))
-        assert normalize_name(typed) in normalize_name(tag.name)
-        alike = [other for other in names.find(tag.name) if normalize_name(other.name) == normalize_name(tag.name)]
-        assert tag in alike, "what was taken is still offered"
-    beginning = [normalize_name(tag.name).startswith(normalize_name(typed)) for tag in found]
+    assert {tag for tag in vault if normalize_name(typed) in normalize_name(tag)} <= {tag for tag, _ in found}
+    for tag, notes in found:
+        below = [paths for name, paths in vault.items() if name == tag or name.startswith(f"{tag}/")]
+        assert notes == len(set().union(*below))
+        assert normalize_name(typed) in normalize_name(tag)
+        alike = [other for other in names.find(tag) if normalize_name(other[0]) == normalize_name(tag)]
+        assert (tag, notes) in alike, "what was taken is still offered"
+    beginning = [normalize_name(tag).startswith(normalize_name(typed)) for tag, _ in found]
     assert beginning == sorted(beginning, reverse=True)
 
 

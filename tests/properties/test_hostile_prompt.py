@@ -26,9 +26,9 @@ from zkchat.core.prompt import ModelInfo
 from zkchat.core.session import Session
 from zkchat.index.library import Library
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text
-from zkchat.repl.completion import MenuCompleter, Suggestions
+from zkchat.repl.completion import MenuCompleter
 from zkchat.repl.note_names import NameCache, NamedNote, NoteNames
-from zkchat.repl.prompt import Prompt, Status, status_line
+from zkchat.repl.prompt import Prompt, status_line
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -39,8 +39,8 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
 def test_the_bar_and_the_greeting_show_it(payload: str) -> None:
-    status = Status(vault=payload, model=payload, session=payload, activity=payload, usage=a_usage())
-    assert what_acts_on_a_terminal(status_line(status, 250)) == set()
+    line = status_line(250, vault=payload, model=payload, session=payload, activity=payload, usage=a_usage())
+    assert what_acts_on_a_terminal(line) == set()
     session = Session(id="s1", title=payload, created_at=NOW, updated_at=NOW)
     model = ModelInfo(provider=payload, id=payload)
     for known in ((session, None), (None, session)):
@@ -76,7 +76,7 @@ class PayloadSource:
 
 
 def menu_of(payload: str, library: Library | None = None) -> MenuCompleter:
-    return MenuCompleter(Suggestions(Named(payload), PayloadSource(payload, library)))
+    return MenuCompleter(Named(payload), PayloadSource(payload, library))
 
 
 def rows(menu: MenuCompleter, before: str) -> list[Completion]:
@@ -111,7 +111,7 @@ class PayloadHost(RecordingHost):
         self._payload = payload
 
     def status_line(self, width: int) -> str:
-        return status_line(Status(vault=self._payload, model=self._payload), width)
+        return status_line(width, vault=self._payload, model=self._payload)
 
 
 def written_while_typing(folder: Path, payload: str) -> str:

@@ -1,5 +1,6 @@
 """Slash commands in memory: a conversation without a model, a surface that records, a vault without files."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NoReturn, cast
 
@@ -31,9 +32,10 @@ from zkchat.index.daily_notes import DailyNoteSettings
 from zkchat.index.library import Library
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import RowSection, plain_sections
-from zkchat.repl.command_context import CommandContext
+from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Play
+from zkchat.repl.commands.table import run
 from zkchat.repl.picker import PickRow
-from zkchat.repl.surface import Position, VaultBrowser
+from zkchat.repl.surface import Position, Surface, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 from zkchat.writing.targets import LinkStyle
 
@@ -143,11 +145,13 @@ class ConversationInMemory:
         self.append(HeadEntry(message_id=message_id))
 
 
-class RecordingSurface:
-    """Implements `repl.command_context.Surface`."""
+class RecordingSurface(Surface):
+    """Keeps what was printed."""
+
+    width = 80
+    has_desktop = True
 
     def __init__(self) -> None:
-        self.width = 80
         self.lines: list[str] = []
         self.dimmed: list[str] = []
         self.drawn: list[str] = []
@@ -164,7 +168,6 @@ class RecordingSurface:
         """Rows of a page of a note."""
         self.read: list[tuple[str, int]] = []
         """The notes that were shown, and the line to begin at."""
-        self.has_desktop = True
         self.opened: list[str] = []
         self.has_clipboard = True
         self.copied: list[str] = []
@@ -205,7 +208,8 @@ class RecordingSurface:
         end = len(lines) if whole else min(len(lines), first + self.page_rows)
         self.drawn.append("\n".join(lines[first:end]))
         self.read.append((source, first_line))
-        return Position(row=end, rows=len(lines), is_from_top=not first)
+        percent = round(100 * end / len(lines)) if lines else 100
+        return Position(row=end, percent=percent, is_end=end == len(lines), is_from_top=not first)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references
@@ -375,3 +379,23 @@ class CommandHarness:
         """A question and its answer; returns the answer."""
         self.conversation.add("user", question)
         return self.conversation.add("assistant", answer, references=references, **more)
+
+    def outcome(self, line: str) -> Outcome:
+        """What a command that is typed comes to."""
+        self.surface.lines.clear()
+        return asyncio.run(run(self.context, line))
+
+    def typed(self, line: str) -> str:
+        """What a command prints that comes to nothing else."""
+        assert isinstance(self.outcome(line), Nothing)
+        return self.surface.text
+
+    def played(self, line: str) -> list[Event]:
+        """The events of a command that has some."""
+
+        async def play() -> list[Event]:
+            outcome = await run(self.context, line)
+            assert isinstance(outcome, Play)
+            return [event async for event in outcome.events]
+
+        return asyncio.run(play())

@@ -4,7 +4,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
 
 import pytest
 
@@ -95,40 +94,6 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     assert terminal.finish() == 0
     assert re.search(r"Resume: zkchat chat --vault \S+ --session \w+\s*$", terminal.text.replace("\n", ""))
     assert questions(world) == ["A\nB\nC\nD\nE\nF", "half!"]
-
-
-def test_tags_and_folders_are_completed_and_help_names_the_keys(chat: Open, world: World) -> None:
-    thoughts: list[dict[str, Any]] = [
-        {"thinking": "A first thought.\n"},
-        {"delay": 2},
-        {"thinking": "A second.\n"},
-        {"text": "Done."},
-    ]
-    terminal = chat("--model", world.script([{"text": "Rest."}], thoughts))
-    terminal.wait_for("2 notes")
-    terminal.wait_for_prompt()
-    terminal.type("What of #hea")
-    terminal.wait_for("#health", "2 notes", "#health/sleep", "1 note")
-    terminal.type("\t\t\r @ide")
-    terminal.wait_for("you › What of #health/sleep @ide", "Ideas/", "folder")
-    terminal.type("\t/")
-    terminal.wait_for("@Ideas/", "Ideas/Old/", "Ideas/Sleep.md")
-    terminal.type("sl")
-    terminal.wait_until(lambda: "Ideas/Old/" not in terminal.text, "a menu of one row")
-    terminal.type("\t")
-    terminal.wait_for("[[Ideas/Sleep.md]]")
-    terminal.type("\r?\r")
-    terminal.wait_for("Rest.")
-    terminal.wait_for_prompt()
-    terminal.type("/help keys\r")
-    terminal.wait_for("Ctrl-T", "Esc, Ctrl-C")
-    terminal.wait_for_prompt()
-    assert questions(world) == ["What of #health/sleep [[Ideas/Sleep.md]] ?"]
-    terminal.type("Think\r")
-    terminal.wait_for("A first thought.")
-    terminal.type(f"half{CTRL_T} a line")
-    terminal.wait_for("A first thought.", "A second.", "Thinking is shown from now on", "you › half a line")
-    assert questions(world)[1:] == ["Think"]
 
 
 def test_vi_shows_its_mode_and_escape_is_its_own(chat: Open, world: World) -> None:

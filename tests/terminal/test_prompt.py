@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
 
 import pytest
 
@@ -66,27 +65,6 @@ def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_co
     terminal.type("\x04")
     assert terminal.finish() == 0
     assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
-
-
-def test_an_agent_a_folder_and_a_file_are_chosen_after_an_at_sign(chat: Open, world: World) -> None:
-    world.note("Ideas/prices.csv", "name,price\nglass,12\n")
-    world.script([{"text": "Twelve."}], [{"text": "Twelve."}], context_limit=4096)
-    terminal = chat()
-    terminal.wait_for("/help for help")
-    terminal.type("@rese")
-    terminal.wait_for("@research")
-    terminal.type("\t")
-    terminal.type("See @ide")
-    terminal.wait_for("folder")
-    terminal.type("\t")
-    terminal.wait_for("@research See @Ideas/")
-    terminal.type(" and @pric")
-    terminal.wait_for("Ideas/prices.csv", "file")
-    terminal.type("\t")
-    terminal.wait_for("[[Ideas/prices.csv]]")
-    terminal.type("\r?\r")
-    terminal.wait_for("Twelve.", "1 @Ideas/", "2 [[Ideas/prices.csv]]")
-    assert messages(world)[0] == ("user", "complete", "@research See @Ideas/ and [[Ideas/prices.csv]] ?")
 
 
 def test_a_note_saved_while_one_types_is_indexed_before_the_message_is_sent(chat: Open, world: World) -> None:
@@ -156,32 +134,6 @@ def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, wor
     assert len(messages(world)) == 4
 
 
-def answering(chat: Open, world: World) -> Terminal:
-    """A chat in the middle of an answer; the next one is the same."""
-    slow: list[dict[str, Any]] = [{"text": "One "}, {"delay": 0.8}, {"text": "two."}]
-    world.script(slow, slow)
-    terminal = chat()
-    terminal.wait_for_prompt()
-    terminal.type("Count\r")
-    terminal.wait_for("One")
-    return terminal
-
-
-def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_prompt(chat: Open, world: World) -> None:
-    terminal = answering(chat, world)
-    terminal.type("Again")
-    terminal.wait_for("One two.", "you › Again")
-    assert terminal.text.count("Again") == 1
-    terminal.type("\r")
-    terminal.wait_until(lambda: "One" in terminal.text.partition("› Again")[2], "the second answer")
-    terminal.type("\x04")
-    assert terminal.finish() == 0
-    assert [(role, status) for role, status, _ in messages(world)] == [
-        ("user", "complete"),
-        ("assistant", "complete"),
-    ] * 2
-
-
 def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_before_it_to_the_prompt(
     chat: Open, world: World
 ) -> None:
@@ -210,28 +162,6 @@ def test_while_a_model_is_silent_the_time_is_shown_and_a_stopped_answer_says_so(
     terminal.wait_for("(Stopped. What came is kept.)")
     assert "waiting" not in terminal.text
     terminal.wait_for_prompt()
-
-
-def test_the_greeting_is_folded_between_words(chat: Open, world: World) -> None:
-    world.script([])
-    terminal = chat(width=40)
-    terminal.wait_for_prompt()
-    assert terminal.rows[:4] == [
-        "zkchat · vault · 2 notes ·",
-        "scripted:scripted",
-        "Ask; [[ names a note, / a command. /help",
-        "for help, Ctrl-D to leave.",
-    ]
-
-
-def test_a_line_that_the_user_began_is_distinguished_from_one_that_was_wrapped(chat: Open, world: World) -> None:
-    world.script([])
-    terminal = chat(width=40)
-    terminal.wait_for_prompt()
-    terminal.type(f"{'word ' * 8}\x1b\rnext")
-    terminal.wait_for("next")
-    begun = terminal.rows.index(f"you › {('word ' * 8)[:34]}".rstrip())
-    assert terminal.rows[begun + 1 : begun + 3] == [f"      {('word ' * 8)[34:]}".rstrip(), "    · next"]
 
 
 @pytest.mark.parametrize("width", [40, 250])
@@ -267,10 +197,3 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     assert terminal.finish() == 0
     assert re.search(r"you › \r\nResume: zkchat chat --vault \S+ --session \w+\r\n$", terminal.written)
     assert "\x1b" not in terminal.written
-
-
-def test_in_ci_nothing_is_drawn_while_one_types(chat: Open, world: World) -> None:
-    world.script([{"text": "Rest."}])
-    terminal = chat(variables={"CI": "1"})
-    terminal.wait_for("you ›")
-    assert "\x1b[?2004h" not in terminal.written

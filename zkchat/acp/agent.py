@@ -13,31 +13,8 @@ from inspect import CORO_CREATED, getcoroutinestate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
 
-from acp import PROTOCOL_VERSION, RequestError
+from acp import PROTOCOL_VERSION, RequestError, schema
 from acp.agent.connection import AgentSideConnection
-from acp.schema import (
-    AgentCapabilities,
-    AllowedOutcome,
-    CloseSessionResponse,
-    ForkSessionResponse,
-    Implementation,
-    InitializeResponse,
-    ListSessionsResponse,
-    LoadSessionResponse,
-    NewSessionResponse,
-    PromptCapabilities,
-    PromptResponse,
-    RequestPermissionResponse,
-    ResumeSessionResponse,
-    SessionCapabilities,
-    SessionCloseCapabilities,
-    SessionForkCapabilities,
-    SessionInfo,
-    SessionListCapabilities,
-    SessionResumeCapabilities,
-    SetSessionConfigOptionResponse,
-    SetSessionModeResponse,
-)
 from msgspec.structs import replace
 
 from zkchat.acp import choices
@@ -49,7 +26,6 @@ from zkchat.version import __version__
 
 if TYPE_CHECKING:
     from acp.interfaces import Agent, Client
-    from acp.schema import PermissionOption, ToolCallUpdate
 
     from zkchat.acp.prompts import Block
     from zkchat.acp.session import AgentSession
@@ -66,7 +42,7 @@ class SessionClient:
         self._connection = connection
         self._loop = loop
         self.session_id = session_id
-        self._asked: Future[RequestPermissionResponse] | None = None
+        self._asked: Future[schema.RequestPermissionResponse] | None = None
         """The question that the thread of the conversation waits for."""
 
     async def update(self, *updates: "Update") -> None:
@@ -85,7 +61,7 @@ class SessionClient:
         with suppress(ConnectionError, RuntimeError):
             self._submit(self._connection.session_update(self.session_id, update))
 
-    def ask(self, call: "ToolCallUpdate", options: "Sequence[PermissionOption]") -> str:
+    def ask(self, call: schema.ToolCallUpdate, options: "Sequence[schema.PermissionOption]") -> str:
         """Ask the user, and block this thread until there is an answer: the id of an option, empty for none."""
         try:
             self._asked = self._submit(self._connection.request_permission(self.session_id, call, list(options)))
@@ -94,7 +70,7 @@ class SessionClient:
             return ""
         finally:
             self._asked = None
-        return outcome.option_id if isinstance(outcome, AllowedOutcome) else ""
+        return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else ""
 
     def stop_asking(self) -> None:
         """Have a question that is open answered by nothing. May be called from any thread."""
@@ -169,7 +145,9 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             return await act(*arguments, **named)
         except ZkchatError as error:
             sentence = f"{error.message} {error.hint}".strip()
-            raise RequestError(_code_of(error), sentence, {"details": sentence}) from None
+            code = _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
+            code = _NOT_FOUND if isinstance(error, SessionNotFound) else code
+            raise RequestError(code, sentence, {"details": sentence}) from None
         except (RequestError, asyncio.CancelledError):
             raise
         except Exception as error:  # noqa: BLE001 - the error boundary of this process
@@ -177,12 +155,6 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             raise RequestError(_FAILED, sentence, {"details": sentence}) from None
 
     return call
-
-
-def _code_of(error: ZkchatError) -> int:
-    if isinstance(error, SessionNotFound):
-        return _NOT_FOUND
-    return _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
 
 
 class VaultAgent:
@@ -198,22 +170,22 @@ class VaultAgent:
     def on_connect(self, conn: "Client") -> None:
         self._connection = conn
 
-    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+    async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
         """Answered at once: no vault is looked for yet."""
         del protocol_version
-        return InitializeResponse(
+        return schema.InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
-            agent_capabilities=AgentCapabilities(
+            agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
-                prompt_capabilities=PromptCapabilities(embedded_context=True, image=True, audio=False),
-                session_capabilities=SessionCapabilities(
-                    list=SessionListCapabilities(),
-                    resume=SessionResumeCapabilities(),
-                    close=SessionCloseCapabilities(),
-                    fork=SessionForkCapabilities(),
+                prompt_capabilities=schema.PromptCapabilities(embedded_context=True, image=True, audio=False),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities(),
+                    resume=schema.SessionResumeCapabilities(),
+                    close=schema.SessionCloseCapabilities(),
+                    fork=schema.SessionForkCapabilities(),
                 ),
             ),
-            agent_info=Implementation(name="zkchat", title="zkchat", version=__version__),
+            agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
             auth_methods=[],
         )
 
@@ -222,47 +194,40 @@ class VaultAgent:
         del method_id
 
     @answered
-    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         session_id = self._environment.new_id()
-        session, worker = await self._open(session_id, cwd, stored=False)
-        options, modes = session.choices()
-        self._announce(session, worker)
-        return NewSessionResponse(session_id=session_id, config_options=[*options], modes=modes)
+        options, modes = await self._open(session_id, cwd, stored=False)
+        return schema.NewSessionResponse(session_id=session_id, config_options=options, modes=modes)
 
     @answered
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
-        session, worker = await self._open(session_id, cwd, stored=True)
-        await worker.run(session.replay())
-        options, modes = session.choices()
-        self._announce(session, worker)
-        return LoadSessionResponse(config_options=[*options], modes=modes)
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+        options, modes = await self._open(session_id, cwd, stored=True, replayed=True)
+        return schema.LoadSessionResponse(config_options=options, modes=modes)
 
     @answered
-    async def resume_session(self, cwd: str, session_id: str, **_: Any) -> ResumeSessionResponse:
-        session, worker = await self._open(session_id, cwd, stored=True)
-        options, modes = session.choices()
-        self._announce(session, worker)
-        return ResumeSessionResponse(config_options=[*options], modes=modes)
+    async def resume_session(self, cwd: str, session_id: str, **_: Any) -> schema.ResumeSessionResponse:
+        options, modes = await self._open(session_id, cwd, stored=True)
+        return schema.ResumeSessionResponse(config_options=options, modes=modes)
 
     @answered
-    async def fork_session(self, cwd: str, session_id: str, **_: Any) -> ForkSessionResponse:
+    async def fork_session(self, cwd: str, session_id: str, **_: Any) -> schema.ForkSessionResponse:
         """A copy of a session, under an id of its own."""
         environment, vault = self._place(cwd)
         forked = environment.new_id()
         await asyncio.to_thread(_copy_session, environment, vault, session_id, forked)
-        session, worker = await self._open(forked, cwd, stored=True)
-        options, modes = session.choices()
-        self._announce(session, worker)
-        return ForkSessionResponse(session_id=forked, config_options=[*options], modes=modes)
+        options, modes = await self._open(forked, cwd, stored=True)
+        return schema.ForkSessionResponse(session_id=forked, config_options=options, modes=modes)
 
     @answered
-    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+    async def list_sessions(
+        self, cwd: str | None = None, cursor: str | None = None, **_: Any
+    ) -> schema.ListSessionsResponse:
         """The sessions of the vault that `cwd` means, those used last first."""
         environment, vault = self._place(cwd or str(self._environment.cwd))
         found = await asyncio.to_thread(_listed_sessions, environment, vault)
         start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= _MAX_CURSOR else 0
         infos = [
-            SessionInfo(
+            schema.SessionInfo(
                 session_id=session.id,
                 cwd=cwd or str(vault),
                 title=sanitize_line(session.title) or None,
@@ -271,36 +236,38 @@ class VaultAgent:
             for session in found[start : start + PAGE]
         ]
         following = start + PAGE
-        return ListSessionsResponse(sessions=infos, next_cursor=str(following) if following < len(found) else None)
+        return schema.ListSessionsResponse(
+            sessions=infos, next_cursor=str(following) if following < len(found) else None
+        )
 
     @answered
-    async def prompt(self, session_id: str, prompt: "Sequence[Block]", **_: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: "Sequence[Block]", **_: Any) -> schema.PromptResponse:
         session, worker = self._session(session_id)
-        return PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
+        return schema.PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         if session_id in self._sessions:
             self._sessions[session_id][0].cancel()
 
     @answered
-    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
         session, worker = self._session(session_id)
         await worker.run(session.choose(choices.MODE, mode_id))
-        return SetSessionModeResponse()
+        return schema.SetSessionModeResponse()
 
     @answered
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_: Any
-    ) -> SetSessionConfigOptionResponse:
+    ) -> schema.SetSessionConfigOptionResponse:
         session, worker = self._session(session_id)
         await worker.run(session.choose(config_id, str(value)))
-        return SetSessionConfigOptionResponse(config_options=[*session.choices()[0]])
+        return schema.SetSessionConfigOptionResponse(config_options=[*session.choices()[0]])
 
     @answered
-    async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
+    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         self._session(session_id)
         await self._close(session_id)
-        return CloseSessionResponse()
+        return schema.CloseSessionResponse()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         del params
@@ -333,7 +300,10 @@ class VaultAgent:
             hint = "Name your notes where the agent is set up: zkchat acp --vault FOLDER. Or run zkchat setup once."
             raise VaultError(error.message, hint=hint) from None
 
-    async def _open(self, session_id: str, cwd: str, *, stored: bool) -> "tuple[AgentSession, Worker]":
+    async def _open(
+        self, session_id: str, cwd: str, *, stored: bool, replayed: bool = False
+    ) -> tuple[list[Any], schema.SessionModeState]:
+        """Open a session, and return the choices that its user has; with `replayed`, send what was said in it."""
         from zkchat.acp.session import AgentSession  # half a second, which the first answer need not wait for
 
         environment, vault = self._place(cwd)
@@ -341,26 +311,26 @@ class VaultAgent:
             await self._close(session_id)
         worker = Worker(f"acp-{session_id}")
         client = SessionClient(self._connection, asyncio.get_running_loop(), session_id)
-        session = AgentSession(environment, self._options, client)
-        session.attach(worker.loop)
+        session = AgentSession(environment, self._options, client, worker.loop)
         try:
             await worker.run(session.open(vault, stored=stored))
         except BaseException:
             worker.close(session.close())
             raise
         self._sessions[session_id] = session, worker
-        return session, worker
+        if replayed:
+            await worker.run(session.replay())
+        options, modes = session.choices()
+        # What follows the answer to the client: until it has that, it knows no session to update.
+        announced = asyncio.wrap_future(worker.submit(session.announce()))
+        self._announcements.add(announced)
+        announced.add_done_callback(self._announcements.discard)
+        return [*options], modes
 
     async def _close(self, session_id: str) -> None:
         session, worker = self._sessions.pop(session_id)
         session.cancel()
         await asyncio.to_thread(worker.close, session.close())
-
-    def _announce(self, session: "AgentSession", worker: Worker) -> None:
-        """Begin what follows the answer to the client: until it has that, it knows no session to update."""
-        announced = asyncio.wrap_future(worker.submit(session.announce()))
-        self._announcements.add(announced)
-        announced.add_done_callback(self._announcements.discard)
 
     def _session(self, session_id: str) -> "tuple[AgentSession, Worker]":
         found = self._sessions.get(session_id)

@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from acp.schema import (
-    ConfigOptionUpdate,
-    CurrentModeUpdate,
-    SessionConfigOptionSelect,
-    SessionConfigSelectOption,
-    SessionMode,
-    SessionModeState,
-)
+from acp import schema
 
 from zkchat.chat import Conversation
 from zkchat.render import sanitize_line
@@ -30,15 +23,19 @@ def mode_of(conversation: Conversation) -> str:
     return WRITE if conversation.writing.is_on else ASK
 
 
-def modes_of(conversation: Conversation) -> SessionModeState:
+def modes_of(conversation: Conversation) -> schema.SessionModeState:
     """The same choice as the option `mode`, for clients that know no options."""
-    return SessionModeState(
+    return schema.SessionModeState(
         current_mode_id=mode_of(conversation),
-        available_modes=[SessionMode(id=id_, name=name, description=about) for id_, (name, about) in _MODES.items()],
+        available_modes=[
+            schema.SessionMode(id=id_, name=name, description=about) for id_, (name, about) in _MODES.items()
+        ],
     )
 
 
-def options_of(conversation: Conversation, present: str, models: Sequence[str]) -> list[SessionConfigOptionSelect]:
+def options_of(
+    conversation: Conversation, present: str, models: Sequence[str]
+) -> list[schema.SessionConfigOptionSelect]:
     """The choices with what is chosen now; `present` is the model that answers, `models` are those that are known."""
     agents = conversation.profiles.agents.values()
     options = [
@@ -53,25 +50,25 @@ def options_of(conversation: Conversation, present: str, models: Sequence[str]) 
 
 def updates_of(
     conversation: Conversation, present: str, models: Sequence[str]
-) -> tuple[ConfigOptionUpdate, CurrentModeUpdate]:
+) -> tuple[schema.ConfigOptionUpdate, schema.CurrentModeUpdate]:
     """What tells the client that a choice was made otherwise, by a command."""
     return (
-        ConfigOptionUpdate(
+        schema.ConfigOptionUpdate(
             session_update="config_option_update", config_options=[*options_of(conversation, present, models)]
         ),
-        CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode_of(conversation)),
+        schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode_of(conversation)),
     )
 
 
-def _option(value: str, name: str, description: str = "") -> SessionConfigSelectOption:
-    return SessionConfigSelectOption(
+def _option(value: str, name: str, description: str = "") -> schema.SessionConfigSelectOption:
+    return schema.SessionConfigSelectOption(
         value=value, name=sanitize_line(name), description=sanitize_line(description) or None
     )
 
 
 def _select(
-    id_: str, name: str, value: str, options: list[SessionConfigSelectOption], category: str | None = None
-) -> SessionConfigOptionSelect:
-    return SessionConfigOptionSelect.model_validate(
+    id_: str, name: str, value: str, options: list[schema.SessionConfigSelectOption], category: str | None = None
+) -> schema.SessionConfigOptionSelect:
+    return schema.SessionConfigOptionSelect.model_validate(
         {"type": "select", "id": id_, "name": name, "category": category, "current_value": value, "options": options}
     )

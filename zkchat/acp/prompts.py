@@ -8,14 +8,7 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
-from acp.schema import (
-    AudioContentBlock,
-    EmbeddedResourceContentBlock,
-    ImageContentBlock,
-    ResourceContentBlock,
-    TextContentBlock,
-    TextResourceContents,
-)
+from acp import schema
 from msgspec import Struct
 
 from zkchat.app import inline_image
@@ -34,7 +27,13 @@ from zkchat.core import (
 from zkchat.index import Library
 from zkchat.notes import privacy_of_text
 
-Block = TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock | EmbeddedResourceContentBlock
+Block = (
+    schema.TextContentBlock
+    | schema.ImageContentBlock
+    | schema.AudioContentBlock
+    | schema.ResourceContentBlock
+    | schema.EmbeddedResourceContentBlock
+)
 _LINES: Final = lazy_pattern(r"L(\d+)(?:(?::|-L?)(\d+))?")
 _FENCE: Final = lazy_pattern(r"`{3,}")
 
@@ -77,21 +76,21 @@ class PromptReader:
 
     def _words(self, block: Block) -> str:
         match block:
-            case TextContentBlock():
+            case schema.TextContentBlock():
                 return block.text
-            case ResourceContentBlock():
+            case schema.ResourceContentBlock():
                 return self._mention(block.uri, block.name)
-            case EmbeddedResourceContentBlock():
-                if isinstance(block.resource, TextResourceContents):
+            case schema.EmbeddedResourceContentBlock():
+                if isinstance(block.resource, schema.TextResourceContents):
                     return self._embedded(block.resource.uri, block.resource.text)
                 self._notices.append(f"{_name_of(block.resource.uri)} is no text, so nothing of it was sent.")
-            case ImageContentBlock():
+            case schema.ImageContentBlock():
                 return self._image(block)
-            case AudioContentBlock():
+            case schema.AudioContentBlock():
                 self._notices.append("Sound is not understood here, so none was sent.")
         return ""
 
-    def _image(self, block: ImageContentBlock) -> str:
+    def _image(self, block: schema.ImageContentBlock) -> str:
         """An image of the vault is named, so that it is as private as it is there; any other goes along, reduced."""
         if block.uri and (path := self._path_in_vault(block.uri)):
             return self._link(path)

@@ -2,19 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from acp import schema
 from acp.helpers import start_tool_call, text_block, tool_content, tool_diff_content, update_tool_call
-from acp.schema import (
-    ContentToolCallContent,
-    FileEditToolCallContent,
-    PermissionOption,
-    TerminalToolCallContent,
-    ToolCallLocation,
-    ToolCallProgress,
-    ToolCallStart,
-    ToolCallUpdate,
-)
 
 from zkchat.acp.agent import SessionClient
 from zkchat.acp.updates import NotePlaces, cleaned
@@ -22,10 +13,6 @@ from zkchat.chat import CallAnswer, ServerCall
 from zkchat.core import TRASH, ChangeSet, ChangesReviewed, FileWrite, direct_moves, patch_of
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import Verdict, folders_of
-
-if TYPE_CHECKING:
-    from acp.schema import ToolCallStatus, ToolKind
-
 
 YES: Final = "apply"
 ALWAYS: Final = "apply-always"
@@ -35,7 +22,7 @@ MAX_DIFF_BYTES: Final = 400_000
 _MAX_PATCH_CHARS: Final = 100_000
 _MAX_FOLDERS: Final = 2
 
-Content = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
+Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
 
 
 class ClientChangeReviewer:
@@ -54,13 +41,13 @@ class ClientChangeReviewer:
         call_id = self._open_call = self._next_id()
         content: list[Content] = [*(_sentence(remark) for remark in remarks), *_contents(changes, self._places)]
         title, kind = sanitize_line(changes.title), _kind(changes)
-        locations = [ToolCallLocation(path=self._places.absolute(write.path)) for write in changes.writes]
+        locations = [schema.ToolCallLocation(path=self._places.absolute(write.path)) for write in changes.writes]
         self._client.update_now(
             start_tool_call(call_id, title, kind=kind, status="pending", content=content, locations=locations)
         )
         if not is_asked:
             return Verdict(answer="no", changes=changes)
-        call = ToolCallUpdate(
+        call = schema.ToolCallUpdate(
             tool_call_id=call_id, title=title, kind=kind, status="pending", content=content, locations=locations
         )
         chosen = self._client.ask(call, [*_options(changes, may_always=may_always)])
@@ -68,9 +55,9 @@ class ClientChangeReviewer:
             return Verdict(answer="no" if chosen == NO else "stop", changes=changes)
         return Verdict(answer="yes", changes=changes, always=chosen == ALWAYS and may_always)
 
-    def settled(self, event: ChangesReviewed) -> ToolCallStart | ToolCallProgress:
+    def settled(self, event: ChangesReviewed) -> schema.ToolCallStart | schema.ToolCallProgress:
         """The call that showed the changes, at its end; one of its own for changes that needed no question."""
-        status: ToolCallStatus = "completed" if event.decision == "applied" else "failed"
+        status: schema.ToolCallStatus = "completed" if event.decision == "applied" else "failed"
         call_id, self._open_call = self._open_call, ""
         if call_id:
             return update_tool_call(call_id, status=status)
@@ -80,7 +67,7 @@ class ClientChangeReviewer:
             kind="edit",
             status=status,
             content=[_patch(event.diff)],
-            locations=[ToolCallLocation(path=self._places.absolute(path)) for path in event.paths],
+            locations=[schema.ToolCallLocation(path=self._places.absolute(path)) for path in event.paths],
         )
 
     def _next_id(self) -> str:
@@ -95,7 +82,7 @@ class ClientCallReviewer:
         self._numbers = count(1)
 
     def review(self, call: ServerCall) -> CallAnswer:
-        asked = ToolCallUpdate(
+        asked = schema.ToolCallUpdate(
             tool_call_id=f"server-call-{next(self._numbers)}",
             title=sanitize_line(call.title),
             kind="other",
@@ -104,22 +91,22 @@ class ClientCallReviewer:
             raw_input=cleaned(dict(call.arguments)),
         )
         name = "Call it, also later in this session" if call.may_always else "Call it"
-        options = [PermissionOption(option_id=YES, name=name, kind="allow_once")]
+        options = [schema.PermissionOption(option_id=YES, name=name, kind="allow_once")]
         if call.may_always:
-            options.append(PermissionOption(option_id=ALWAYS, name="Always call it", kind="allow_always"))
-        options.append(PermissionOption(option_id=NO, name="Do not call it", kind="reject_once"))
+            options.append(schema.PermissionOption(option_id=ALWAYS, name="Always call it", kind="allow_always"))
+        options.append(schema.PermissionOption(option_id=NO, name="Do not call it", kind="reject_once"))
         chosen = self._client.ask(asked, options)
         if chosen == ALWAYS and call.may_always:
             return "always"
         return "yes" if chosen == YES else "no"
 
 
-def _options(changes: ChangeSet, *, may_always: bool) -> Iterator[PermissionOption]:
-    yield PermissionOption(option_id=YES, name="Apply", kind="allow_once")
+def _options(changes: ChangeSet, *, may_always: bool) -> Iterator[schema.PermissionOption]:
+    yield schema.PermissionOption(option_id=YES, name="Apply", kind="allow_once")
     if may_always:
         name = f"Apply, and do not ask again in {_folders(changes)} in this session"
-        yield PermissionOption(option_id=ALWAYS, name=name, kind="allow_always")
-    yield PermissionOption(option_id=NO, name="Do not apply", kind="reject_once")
+        yield schema.PermissionOption(option_id=ALWAYS, name=name, kind="allow_always")
+    yield schema.PermissionOption(option_id=NO, name="Do not apply", kind="reject_once")
 
 
 def _folders(changes: ChangeSet) -> str:
@@ -128,7 +115,7 @@ def _folders(changes: ChangeSet) -> str:
     return f"{shown} and {len(names) - _MAX_FOLDERS} more" if len(names) > _MAX_FOLDERS else shown
 
 
-def _kind(changes: ChangeSet) -> "ToolKind":
+def _kind(changes: ChangeSet) -> schema.ToolKind:
     if any(move.target.startswith(f"{TRASH}/") for move in changes.moves):
         return "delete"
     return "move" if changes.moves and not changes.writes else "edit"
@@ -148,11 +135,11 @@ def _content(changes: ChangeSet, write: FileWrite, places: NotePlaces) -> Conten
     return tool_diff_content(places.absolute(write.path), write.after.decode(errors="replace"), before)
 
 
-def _sentence(text: str) -> ContentToolCallContent:
+def _sentence(text: str) -> schema.ContentToolCallContent:
     return tool_content(text_block(sanitize_line(text)))
 
 
-def _patch(diff: str) -> ContentToolCallContent:
+def _patch(diff: str) -> schema.ContentToolCallContent:
     text = diff.encode(errors="replace").decode()
     more = "\n…" if len(text) > _MAX_PATCH_CHARS else ""
     return tool_content(text_block(f"````diff\n{sanitize_text(text[:_MAX_PATCH_CHARS])}{more}\n````"))

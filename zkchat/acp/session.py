@@ -9,20 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, assert_never
 
+from acp import schema
 from acp.helpers import update_user_message_text
-from acp.schema import (
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    AvailableCommand,
-    AvailableCommandInput,
-    AvailableCommandsUpdate,
-    EmbeddedResourceContentBlock,
-    PermissionOption,
-    SessionInfoUpdate,
-    ToolCallUpdate,
-    UnstructuredCommandInput,
-    UserMessageChunk,
-)
 from msgspec.structs import replace
 
 from zkchat.acp import choices
@@ -50,8 +38,6 @@ from zkchat.core import (
     ChangeSet,
     ChatMessage,
     CompactionPart,
-    ContextUsage,
-    DocumentReference,
     Environment,
     Event,
     Goal,
@@ -71,16 +57,7 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.index import Progress
-from zkchat.render import (
-    RowSection,
-    compaction_part,
-    context_line,
-    plain_sections,
-    reference_lines,
-    reviewed,
-    sanitize_line,
-    sanitize_text,
-)
+from zkchat.render import compaction_part, reviewed, sanitize_line, sanitize_text
 from zkchat.repl import (
     COMMANDS,
     Background,
@@ -89,22 +66,19 @@ from zkchat.repl import (
     Edit,
     Leave,
     Nothing,
-    PickRow,
     Play,
     Position,
     Send,
+    Surface,
     Switch,
     VaultBrowser,
     VaultView,
     find_command,
-    numbered_lines,
     run,
 )
 from zkchat.writing import ChangeReviewer, LinkStyle
 
 if TYPE_CHECKING:
-    from acp.schema import SessionConfigOptionSelect, SessionModeState, StopReason
-
     from zkchat.render import Matches
 
 
@@ -114,8 +88,10 @@ _YES: Final = "yes"
 _FENCES: Final = lazy_pattern(r"`{3,}")
 
 
-class MarkdownSurface:
-    """Implements `repl.command_context.Surface`. What is printed is kept until it is taken."""
+class MarkdownSurface(Surface):
+    """What is printed is Markdown, and kept until it is taken."""
+
+    width = _WIDTH
 
     def __init__(self, client: SessionClient) -> None:
         self._client = client
@@ -129,78 +105,47 @@ class MarkdownSurface:
         text, self._pieces = "\n\n".join(self._pieces), []
         return text
 
-    @property
-    def width(self) -> int:
-        return _WIDTH
-
     def print(self, text: str) -> None:
         self._lines.extend(sanitize_text(text).split("\n"))
 
-    print_dimmed = print
-
     def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
-        self._add(sanitize_text(text))
-
-    def print_sections(self, sections: Sequence[RowSection], _matches: "Matches | None" = None, /) -> None:
-        self.print(plain_sections(sections))
+        self._end_lines()
+        self._pieces.append(sanitize_text(text))
 
     def print_changes(self, changes: ChangeSet) -> None:
         if changes:
-            self._add(_fenced(sanitize_text(patch_of(changes).removesuffix("\n")), "diff"))
+            self.print_markdown(_fenced(patch_of(changes).removesuffix("\n"), "diff"))
 
     def print_heading(self, name: str, place: str) -> None:
-        self._add(f"**{sanitize_line(name)}** {sanitize_line(place)}")
+        self.print_markdown(f"**{sanitize_line(name)}** {sanitize_line(place)}")
 
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
         """All of it: clients scroll."""
         del source, first_line, after, whole
-        self._add(sanitize_text(text.strip("\n")))
-        return Position(row=1, rows=1)
-
-    def print_references(self, references: Sequence[DocumentReference]) -> None:
-        self.print("\n".join(reference_lines(references, most=len(references))))
-
-    def print_usage(self, usage: ContextUsage) -> None:
-        self.print(context_line(usage))
+        self.print_markdown(text.strip("\n"))
+        return Position()
 
     async def confirm(self, question: str) -> bool:
         """A permission request, after what was printed so far."""
-        from zkchat.acp.updates import text_chunk
-
         if printed := self.take():
             await self._client.update(text_chunk(f"{printed}\n\n"))
-        call = ToolCallUpdate(
+        call = schema.ToolCallUpdate(
             tool_call_id=f"question-{next(self._questions)}",
             title=sanitize_line(question),
             kind="other",
             status="pending",
         )
         options = [
-            PermissionOption(option_id=_YES, name="Yes", kind="allow_once"),
-            PermissionOption(option_id="no", name="No", kind="reject_once"),
+            schema.PermissionOption(option_id=_YES, name="Yes", kind="allow_once"),
+            schema.PermissionOption(option_id="no", name="No", kind="reject_once"),
         ]
         return self._client.ask(call, options) == _YES
 
-    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
-        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
-        return None
-
-    @property
-    def has_desktop(self) -> bool:
-        return False
-
-    def open(self, _address: str) -> bool:
-        return False
-
     def copy(self, text: str) -> bool:
-        self._add(sanitize_text(text))
+        self.print_markdown(text)
         return False
-
-    def _add(self, text: str) -> None:
-        self._end_lines()
-        self._pieces.append(text)
 
     def _end_lines(self) -> None:
         """Lines one below the other stay so; a single one is a sentence."""
@@ -225,17 +170,21 @@ def offered_commands() -> tuple[Command, ...]:
     return tuple(command for command in COMMANDS if command.name not in NOT_OFFERED)
 
 
-def commands_update() -> AvailableCommandsUpdate:
-    described = [_described(command.name, command.help, command.arguments) for command in offered_commands()]
-    return AvailableCommandsUpdate(
+def commands_update() -> schema.AvailableCommandsUpdate:
+    described = [(command.name, command.help, command.arguments) for command in offered_commands()]
+    return schema.AvailableCommandsUpdate(
         session_update="available_commands_update",
-        available_commands=[*described, _described(HELP, "what the commands do", "[NAME]")],
+        available_commands=[
+            schema.AvailableCommand(
+                name=name,
+                description=about,
+                input=schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint=arguments))
+                if arguments
+                else None,
+            )
+            for name, about, arguments in (*described, (HELP, "what the commands do", "[NAME]"))
+        ],
     )
-
-
-def _described(name: str, help_text: str, arguments: str) -> AvailableCommand:
-    hint = AvailableCommandInput(UnstructuredCommandInput(hint=arguments)) if arguments else None
-    return AvailableCommand(name=name, description=help_text, input=hint)
 
 
 def help_text(argument: str) -> str:
@@ -270,49 +219,11 @@ class _NoEditor:
         raise UsageError("Nobody can be asked about links from here.", hint="In a terminal: zkchat note link NAME")
 
 
-class ClientCommands:
-    """What slash commands of one session need, over the conversation that is open."""
-
-    def __init__(self, environment: Environment, surface: MarkdownSurface) -> None:
-        self._environment = environment
-        self.surface = surface
-        self._view = VaultView()
-
-    def context(
-        self, opened: OpenConversation, models: ModelCatalogue, keys: Callable[[OpenConversation], Sequence[str]]
-    ) -> CommandContext:
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
-        goals.way_back = lambda _: "/goal resume goes on with it."
-        return CommandContext(
-            conversation=opened.conversation,
-            store=opened.store,
-            changes=opened.changes,
-            surface=self.surface,
-            links=opened.document_links,
-            items=SessionItems(opened.conversation),
-            page_editor=_NoEditor(),
-            browser=VaultBrowser(
-                library=opened.library,
-                view=self._view,
-                editor=_NoEditor(),
-                open_with=opened.settings.ui.open_with,
-                daily_notes=partial(daily_note_settings, opened.paths.vault),
-            ),
-            now=self._environment.now,
-            models=models,
-            goals=goals,
-            mentions=_NoEditor(),
-            keys=keys(opened),
-            servers=opened.conversation.servers,
-            embedding_progress=opened.library.embedding_progress,
-        )
-
-
 def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
     """The messages in their order; what was compacted is there too."""
     for message in messages:
         for update in _updates_of(message, places):
-            if isinstance(update, UserMessageChunk | AgentMessageChunk | AgentThoughtChunk):
+            if isinstance(update, schema.UserMessageChunk | schema.AgentMessageChunk | schema.AgentThoughtChunk):
                 update.message_id = message.id
             yield update
     if goal and goal.steps:
@@ -346,12 +257,13 @@ BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it
 
 
 class _Interface:
-    """Implements `compose.user_interface.UserInterface`: asks about changes of notes and about servers."""
+    """Implements `UserInterface`: asks about changes of notes and about servers."""
+
+    reviewer: Reviewer | None = None
 
     def __init__(
         self, client: SessionClient, reviewer: ClientChangeReviewer, background: Callable[[], Background]
     ) -> None:
-        self.reviewer: Reviewer | None = None
         self.change_reviewer: ChangeReviewer | None = reviewer
         self.call_reviewer: CallReviewer | None = ClientCallReviewer(client)
         self._background = background
@@ -367,14 +279,22 @@ class _Interface:
 class AgentSession:
     """All methods but `cancel` run on the thread of the session's worker."""
 
-    def __init__(self, environment: Environment, options: AgentOptions, client: SessionClient) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        options: AgentOptions,
+        client: SessionClient,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """`loop` is the event loop on which all but `cancel` run."""
+        self._loop = loop
         self._environment = environment
         self._agent_options = options
         self._client = client
         self._resources = ExitStack()
         self._servers = ServerConnections()
         self._surface = MarkdownSurface(client)
-        self._commands = ClientCommands(environment, self._surface)
+        self._view = VaultView()
         self._models = ModelCatalogue(lambda: self._opened.workspace)
         self._model_names: tuple[str, ...] = ()
         self._model_name = ""
@@ -453,7 +373,7 @@ class AgentSession:
         """Send the whole conversation to the client."""
         await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
 
-    def choices(self) -> "tuple[list[SessionConfigOptionSelect], SessionModeState]":
+    def choices(self) -> "tuple[list[schema.SessionConfigOptionSelect], schema.SessionModeState]":
         return choices.options_of(self._talk, self._model_name, self._model_names), choices.modes_of(self._talk)
 
     async def choose(self, what: str, value: str) -> None:
@@ -472,7 +392,7 @@ class AgentSession:
             case _:
                 raise UsageError(f"There is no choice {value!r} of {what!r} in a session.")
 
-    async def prompt(self, blocks: Sequence[Block]) -> "StopReason":
+    async def prompt(self, blocks: Sequence[Block]) -> schema.StopReason:
         """Answer a prompt. Raises `ZkchatError` where there is no answer."""
         if self._turn:
             raise UsageError(BUSY)
@@ -498,10 +418,6 @@ class AgentSession:
         with suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(self._stop)
 
-    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The event loop on which all but `cancel` run."""
-        self._loop = loop
-
     def _stop(self) -> None:
         if self._turn:
             self._is_cancelled = True
@@ -518,7 +434,7 @@ class AgentSession:
     async def _answer(self, blocks: Sequence[Block]) -> str:
         workspace, live = self._opened.workspace, self._opened.live
         live.catch_up()
-        if any(isinstance(block, EmbeddedResourceContentBlock) for block in blocks):
+        if any(isinstance(block, schema.EmbeddedResourceContentBlock) for block in blocks):
             with suppress(ProviderError):  # then the model counts as one that is not on this machine
                 await self._talk.connect()
         reader = PromptReader(
@@ -537,18 +453,15 @@ class AgentSession:
         is_command = prompt.text.startswith("/")
         if not is_command:
             self._talk.keep(prompt.text, images=prompt.images)
-        await self._wait_for_index()
+        # A new vault is indexed before the first answer; until then the user reads what is waited for.
+        if activity := self._background.activity:
+            await self._client.update(thought_chunk(f"{activity} …\n"))
+        await self._background.wait()
         if is_command:
             await self._command(prompt.text)
         else:
             await self._play(self._talk.say(prompt.text))
         return prompt.text
-
-    async def _wait_for_index(self) -> None:
-        """A new vault is indexed before the first answer; until then the user reads what is waited for."""
-        if activity := self._background.activity:
-            await self._client.update(thought_chunk(f"{activity} …\n"))
-        await self._background.wait()
 
     async def _command(self, line: str) -> None:
         """Run a slash command, and show what it printed."""
@@ -568,8 +481,7 @@ class AgentSession:
             self._surface.print_markdown(help_text(argument))
             return
         check_offered(line)
-        context = self._commands.context(self._opened, self._models, self._agent_options.keys)
-        outcome = await run(context, line)
+        outcome = await run(self._command_context(), line)
         if printed := self._surface.take():
             await self._client.update(text_chunk(f"{printed}\n\n"))
         match outcome:
@@ -584,6 +496,34 @@ class AgentSession:
                 pass
             case _:
                 assert_never(outcome)
+
+    def _command_context(self) -> CommandContext:
+        opened = self._opened
+        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
+        goals.way_back = lambda _: "/goal resume goes on with it."
+        return CommandContext(
+            conversation=opened.conversation,
+            store=opened.store,
+            changes=opened.changes,
+            surface=self._surface,
+            links=opened.document_links,
+            items=SessionItems(opened.conversation),
+            page_editor=_NoEditor(),
+            browser=VaultBrowser(
+                library=opened.library,
+                view=self._view,
+                editor=_NoEditor(),
+                open_with=opened.settings.ui.open_with,
+                daily_notes=partial(daily_note_settings, opened.paths.vault),
+            ),
+            now=self._environment.now,
+            models=self._models,
+            goals=goals,
+            mentions=_NoEditor(),
+            keys=self._agent_options.keys(opened),
+            servers=opened.conversation.servers,
+            embedding_progress=opened.library.embedding_progress,
+        )
 
     def _reopen(self, to: Switch) -> None:
         """Open the same conversation anew, with another model or with the settings of another agent."""
@@ -618,10 +558,10 @@ class AgentSession:
                 session = self._opened.store.get(self._talk.session_id)
                 if session != self._told:
                     self._told = session
-                    await self._client.update(session_info(session))
-
-
-def session_info(session: Session) -> SessionInfoUpdate:
-    return SessionInfoUpdate(
-        session_update="session_info_update", title=session.title or None, updated_at=session.updated_at.isoformat()
-    )
+                    await self._client.update(
+                        schema.SessionInfoUpdate(
+                            session_update="session_info_update",
+                            title=session.title or None,
+                            updated_at=session.updated_at.isoformat(),
+                        )
+                    )

@@ -35,7 +35,7 @@ from zkchat.core import (
 )
 from zkchat.index import Progress
 from zkchat.render import sanitize_line
-from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, Background, ProgressObserver
+from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, Background
 from zkchat.writing import Verdict, folders_of
 
 if TYPE_CHECKING:
@@ -474,12 +474,12 @@ class ActiveConversation(Struct, kw_only=True):
 
 
 def open_active_conversation(
-    io: CommandIO, options: ConversationOptions, observer: ProgressObserver
+    io: CommandIO, options: ConversationOptions, activity_changed: Callable[[], object]
 ) -> ActiveConversation:
     """Open a conversation and a thread for its background work. Raises `ZkchatError`."""
     with ExitStack() as stack:
         opened = stack.enter_context(conversation.open_conversation(io.environment, options))
-        background = stack.enter_context(Background(observer))
+        background = stack.enter_context(Background(activity_changed))
         learns = opened.settings.memory.learn == "ask"
         active = ActiveConversation(
             opened=opened,

@@ -90,7 +90,6 @@ from zkchat.repl import (
     PickRow,
     PlainSurface,
     Prompt,
-    Suggestions,
     Surface,
     Switch,
     VaultBrowser,
@@ -103,7 +102,6 @@ from zkchat.repl import (
     pick,
     session_rows,
     sessions_to_resume,
-    status_line,
     status_of,
 )
 
@@ -383,7 +381,7 @@ class InteractiveChat:
     """One `zkchat chat`, from the greeting to the end.
 
     Implements what the parts of `repl` ask of the chat around them: `loop.Chat`, `prompt.PromptHost`,
-    `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
+    `completion.CompletionSource` and `surface.Questioner`.
     """
 
     def __init__(
@@ -408,7 +406,7 @@ class InteractiveChat:
         self._replaced: str | None = None
         """The id of the message whose place is taken by what is sent from the prompt."""
         self._greeting = ChatGreeting(io, view)
-        self._active = open_active_conversation(io, self._options, self)
+        self._active = open_active_conversation(io, self._options, self.activity_changed)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
         self._prompt = self._make_prompt() if is_drawn else None
 
@@ -457,7 +455,8 @@ class InteractiveChat:
         before = self._active
         is_same = to.session is not None and to.session == before.session_id
         try:
-            following = open_active_conversation(self.io, self._options_for(to, is_same=is_same), self)
+            options = self._options_for(to, is_same=is_same)
+            following = open_active_conversation(self.io, options, self.activity_changed)
         except ZkchatError as error:
             self.io.fail(error)
             return
@@ -554,7 +553,7 @@ class InteractiveChat:
         ui = self._active.opened.settings.ui
         return Prompt(
             self,
-            completer=MenuCompleter(Suggestions(self._name_cache, self)),
+            completer=MenuCompleter(self._name_cache, self),
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",
@@ -624,14 +623,14 @@ class InteractiveChat:
 
     def status_line(self, width: int) -> str:
         active = self._active
-        status = status_of(
+        return status_of(
             active.opened.conversation,
+            width,
             vault=active.opened.paths.vault.name,
             session=active.session,
             activity=active.activity,
             is_measured=active.opened.conversation.is_measurable,
         )
-        return status_line(status, width)
 
     def activity_changed(self) -> None:
         if self._prompt and self._is_prompting:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import socket
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +19,12 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec import Struct, field
 from pydantic import ValidationError
 
 from zkchat.app import Channel, Lines, Notices, Workspace, claimed_streams
 from zkchat.core import NoteNotFound, ZkchatError
 from zkchat.mcp.prompts import PromptHandlers
-from zkchat.mcp.service import TEMPLATE, HostOptions, ListedFile, VaultService, Worker, list_page, uri_of
+from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
@@ -50,10 +48,9 @@ class ResourceHandlers:
     ) -> types.ListResourcesResult:
         cursor = (params and params.cursor) or ""
         try:
-            page = await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
+            return await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
         except ValueError:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not one of this list.") from None
-        return types.ListResourcesResult(resources=[*map(_resource, page.files)], next_cursor=page.cursor or None)
 
     async def list_templates(
         self, _: Context, params: types.PaginatedRequestParams | None
@@ -80,67 +77,14 @@ class ResourceHandlers:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
             raise MCPError(code, "Resource not found", {"uri": uri[:MAX_URI_CHARACTERS]}) from None
-        if content.text is not None:
-            text = types.TextResourceContents(uri=uri, mime_type=content.media_type, text=content.text)
-            return types.ReadResourceResult(contents=[text])
-        blob = b64encode(content.data).decode()
-        return types.ReadResourceResult(
-            contents=[types.BlobResourceContents(uri=uri, mime_type=content.media_type, blob=blob)]
-        )
-
-
-def _resource(file: ListedFile) -> types.Resource:
-    modified = file.changed_at.isoformat(timespec="seconds") if file.changed_at else None
-    return types.Resource(
-        name=file.path,
-        title=file.title,
-        uri=uri_of(file.path),
-        mime_type=file.media_type or None,
-        size=file.size,
-        annotations=types.Annotations(last_modified=modified) if modified else None,
-    )
+        return types.ReadResourceResult(contents=[content])
 
 
 MAX_LINE_BYTES: Final = 4_000_000
 """Bytes of a message; a longer one is not read."""
 DRAIN_SECONDS: Final = 60.0
 """How long requests may take to be answered after the end of input."""
-
-
-class Exchange(Struct):
-    """Which requests are under way: of the client, which we answer, and of ours, which it answers."""
-
-    asked: Counter[str] = field(default_factory=Counter)
-    asking: set[types.RequestId] = field(default_factory=set)
-    is_ended: bool = False
-    """Whether the client sends nothing more."""
-    changed: anyio.Event = field(default_factory=anyio.Event)
-
-    def received(self, message: types.JSONRPCMessage) -> None:
-        match message:
-            case types.JSONRPCRequest():
-                self.asked[str(message.id)] += 1
-            case types.JSONRPCNotification(method="notifications/cancelled"):
-                self._done(str((message.params or {}).get("requestId")))  # which is not answered
-            case types.JSONRPCResponse() | types.JSONRPCError() if message.id is not None:
-                self.asking.discard(message.id)
-
-    def sent(self, message: types.JSONRPCMessage) -> None:
-        match message:
-            case types.JSONRPCRequest():
-                self.asking.add(message.id)
-                self._wake()
-            case types.JSONRPCResponse() | types.JSONRPCError():
-                self._done(str(message.id))
-
-    def _done(self, request: str) -> None:
-        self.asked[request] -= 1
-        self.asked = +self.asked
-        self._wake()
-
-    def _wake(self) -> None:
-        self.changed.set()
-        self.changed = anyio.Event()
+DRAIN_INTERVAL: Final = 0.02
 
 
 class StdioTransport:
@@ -150,7 +94,10 @@ class StdioTransport:
         self._lines = Lines(channel.read, MAX_LINE_BYTES)
         self._write = channel.write
         self._reading, self._writing = Worker(), Worker()
-        self._exchange = Exchange()
+        self._asked: Counter[str] = Counter()
+        """The requests of the client that are under way."""
+        self._asking: set[types.RequestId] = set()
+        """Those of ours, which the client answers."""
 
     async def serve(self, server: Server[Any]) -> None:
         """Serve until the input has ended and every request is answered, or nobody reads the output."""
@@ -178,23 +125,28 @@ class StdioTransport:
                 except NoMessage as refused:
                     await answers.send(SessionMessage(refused.answer))
                 else:
-                    self._exchange.received(message)
+                    self._received(message)
                     await inbox.send(SessionMessage(message))
             with anyio.move_on_after(DRAIN_SECONDS):
                 await self._drain(inbox)
 
+    def _received(self, message: types.JSONRPCMessage) -> None:
+        match message:
+            case types.JSONRPCRequest():
+                self._asked[str(message.id)] += 1
+            case types.JSONRPCNotification(method="notifications/cancelled"):
+                self._asked[str((message.params or {}).get("requestId"))] -= 1  # which is not answered
+            case types.JSONRPCResponse() | types.JSONRPCError() if message.id is not None:
+                self._asking.discard(message.id)
+
     async def _drain(self, inbox: ObjectSendStream[SessionMessage | Exception]) -> None:
         """Wait until all is answered; nobody answers questions of ours any more."""
-        exchange = self._exchange
-        while exchange.asked:
-            changed = exchange.changed
-            for unanswered in [*exchange.asking]:
-                exchange.asking.discard(unanswered)
+        while any(count > 0 for count in self._asked.values()):
+            while self._asking:
                 closed = types.ErrorData(code=types.CONNECTION_CLOSED, message="The input has ended.")
-                await inbox.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=unanswered, error=closed)))
-            if not exchange.asked:
-                return
-            await changed.wait()
+                refusal = types.JSONRPCError(jsonrpc="2.0", id=self._asking.pop(), error=closed)
+                await inbox.send(SessionMessage(refusal))
+            await anyio.sleep(DRAIN_INTERVAL)
 
     async def _send(self, outbox: ObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
         async with outbox:
@@ -205,7 +157,11 @@ class StdioTransport:
                 except OSError:  # nobody reads it
                     scope.cancel()
                     return
-                self._exchange.sent(item.message)
+                match item.message:
+                    case types.JSONRPCRequest():
+                        self._asking.add(item.message.id)
+                    case types.JSONRPCResponse() | types.JSONRPCError():
+                        self._asked[str(item.message.id)] -= 1
 
 
 class NoMessage(Exception):

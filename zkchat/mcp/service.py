@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import unicodedata
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
+import mcp_types as types
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -81,28 +82,57 @@ class Settled(Struct, frozen=True, kw_only=True):
     """What became of a call that changes notes."""
 
     text: str
-    applied: bool = False
+    failed: bool = False
     title: str = ""
     paths: tuple[str, ...] = ()
     record: int | None = None
-    failed: bool = False
 
 
-class _CallsAsTurns(NothingBefore):
-    """Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own."""
+class HostChanges(NothingBefore):
+    """Calls tools that change notes. Only the worker's thread uses it.
 
-    def __init__(self) -> None:
-        self.calls = 0
+    Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own; and
+    `ChangeReviewer`: the answer is yes to the changes that the host's user has seen.
+    """
+
+    readings: Readings
+    _proposals: Proposals
+    _toolbox: Toolbox
+    _was_withheld: Callable[[ChangeSet, str], bool]
+    """`Proposals.is_withheld` over the notes without what is staged."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._at: datetime | None = None
+        self._calls = 0
+        self._agreed = ""
+        """The name of the changes that may be made."""
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, workspace: Workspace, library: Library, model: LocatedModel, notices: Notices
+    ) -> "Iterator[HostChanges]":
+        """What a host may change notes with, over the notes that its model may see."""
+        changes = cls(workspace.environment.now)
+        workspace = replace(workspace, environment=replace(workspace.environment, now=changes.now))
+        interface = Unattended()  # the host's user is asked about changes, and about nothing else
+        interface.change_reviewer = changes
+        with open_change_store(workspace, library, notices) as store:
+            parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
+            visible = library.overlaid(parts.staged).guarded_for(model)
+            changes.readings = Readings(visible, changes)
+            changes._proposals = parts.proposals(visible, changes.readings)
+            changes._toolbox = Toolbox(changes._proposals.tools)
+            changes._was_withheld = partial(parts.is_withheld, library.guarded_for(model))
+            yield changes
+
+    def now(self) -> datetime:
+        """The time of a proposal, which is the same when it is made again after the user's yes."""
+        return self._at or self._now()
 
     def question(self) -> tuple[str, dict[str, str]]:
-        return str(self.calls), {}
-
-
-class _HostReview:
-    """Implements `ChangeReviewer`: the answer is yes to the changes that the host's user has seen."""
-
-    def __init__(self) -> None:
-        self.agreed = ""
+        return str(self._calls), {}
 
     def review(
         self,
@@ -112,45 +142,20 @@ class _HostReview:
         may_always: bool = False,  # noqa: ARG002
         is_asked: bool = True,
     ) -> Verdict:
-        is_agreed = is_asked and bool(self.agreed) and _name_of(changes) == self.agreed
+        is_agreed = is_asked and bool(self._agreed) and _name_of(changes) == self._agreed
         return Verdict(answer="yes" if is_agreed else "no", changes=changes)
-
-
-class _HostInterface(Unattended):
-    """Implements `UserInterface`: the host's user is asked about changes, and about nothing else."""
-
-    def __init__(self, review: _HostReview) -> None:
-        self.change_reviewer = review
-
-
-class HostChanges:
-    """Calls tools that change notes. Only the worker's thread uses it."""
-
-    def __init__(
-        self,
-        proposals: Proposals,
-        readings: Readings,
-        turns: _CallsAsTurns,
-        review: _HostReview,
-        clock: "_Clock",
-        was_withheld: Callable[[ChangeSet, str], bool],
-    ) -> None:
-        """`was_withheld` is `Proposals.is_withheld` over the notes without what is staged."""
-        self.readings = readings
-        self._was_withheld = was_withheld
-        self._proposals = proposals
-        self._turns = turns
-        self._review = review
-        self._clock = clock
-        self._toolbox = Toolbox(proposals.tools)
 
     def call(self, tool: str, arguments: str, *, can_ask: bool, agreed: str = "") -> Question | Settled:
         """Propose a change, and apply it if it was `agreed` to or nobody has to be asked.
 
         Where the host has no way to ask its user, its approval of the call is the review.
         """
-        self._turns.calls += 1
-        name = self._clock.begin(agreed)
+        self._calls += 1
+        at, _, name = agreed.partition(" ")
+        try:
+            self._at = datetime.fromisoformat(at).astimezone(UTC)
+        except (ValueError, OverflowError):  # no state of ours
+            self._at, name = self._now(), ""
         try:
             outcome = asyncio.run(self._toolbox.call(ToolCallPart(call_id="", name=tool, arguments=arguments)))
             if outcome.failed or not self._proposals.staged:
@@ -158,14 +163,14 @@ class HostChanges:
             return self._settle(tool, outcome, can_ask, name)
         finally:
             self._proposals.staged.clear()
-            self._clock.at, self._review.agreed = None, ""
+            self._at, self._agreed = None, ""
 
     def _settle(self, tool: str, outcome: ToolOutcome, can_ask: bool, agreed: str) -> Question | Settled:
         proposals = self._proposals
         changes = proposals.staged.change_set()
         is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
         if not is_refused and any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
-            return Settled(text=WITHHELD_TOUCHED, title=changes.title, failed=True)
+            return Settled(text=WITHHELD_TOUCHED, failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
         if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
             reasons = reasons or (WILL_BE_WITHHELD,)
@@ -174,12 +179,11 @@ class HostChanges:
         name = _name_of(changes)
         if why and is_asked and agreed != name:
             said = [*(() if why.takes_yes else why.sentences), *remarks]
-            return Question(message=_shown(changes, said), state=f"{self._clock().isoformat()} {name}")
-        may_apply = why is None or is_asked or why.takes_yes
-        self._review.agreed = name if may_apply else ""
-        if why and not may_apply:
+            return Question(message=_shown(changes, said), state=f"{self.now().isoformat()} {name}")
+        if why and not (is_asked or why.takes_yes):
             refusal = f"{changes.title}: nothing was changed, because it needs a yes of the user. {why.sentence}"
             return Settled(text=refusal, failed=True)
+        self._agreed = name
         return self._applied(tool, outcome)
 
     def _applied(self, tool: str, outcome: ToolOutcome) -> Settled:
@@ -191,48 +195,11 @@ class HostChanges:
         details = outcome.text.partition("\n")[2]
         return Settled(
             text="\n".join(filter(None, [told, details if applied else ""])),
-            applied=applied,
+            failed=not applied,
             title=settled.changes.title,
             paths=paths,
             record=settled.record_id,
-            failed=not applied,
         )
-
-
-class _Clock(Struct):
-    """The time of a proposal, which is the same when it is made again after the user's yes."""
-
-    now: Callable[[], datetime]
-    at: datetime | None = None
-
-    def __call__(self) -> datetime:
-        return self.at or self.now()
-
-    def begin(self, state: str) -> str:
-        """Take the time of a proposal from its state, and return its name; else the time is now."""
-        at, _, name = state.partition(" ")
-        try:
-            self.at = datetime.fromisoformat(at).astimezone(UTC)
-        except (ValueError, OverflowError):  # no state of ours
-            self.at, name = self.now(), ""
-        return name
-
-
-@contextmanager
-def open_host_changes(
-    workspace: Workspace, library: Library, model: LocatedModel, notices: Notices
-) -> Iterator[HostChanges]:
-    """What a host may change notes with, over the notes that its model may see."""
-    clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
-    workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
-    with open_change_store(workspace, library, notices) as store:
-        options = WritingOptions(enabled=True)
-        parts = proposals_over(store, workspace, model, _HostInterface(review), options)
-        visible = library.overlaid(parts.staged).guarded_for(model)
-        readings = Readings(visible, turns)
-        proposals = parts.proposals(visible, readings)
-        was_withheld = partial(parts.is_withheld, library.guarded_for(model))
-        yield HostChanges(proposals, readings, turns, review, clock, was_withheld)
 
 
 def _unwritten(changes: ChangeSet) -> ChangeSet:
@@ -267,14 +234,8 @@ class Place(NamedTuple):
 
 def uri_of(path: str, heading: str = "") -> str:
     """The address of a file of the vault, or of what stands under a heading of a note."""
-    fragment = f"#{_quoted(heading)}" if heading else ""
-    return f"{SCHEME}{_quoted(path)}{fragment}"
-
-
-def path_in(uri: str) -> str | None:
-    """The path that an address names; None where it is no address of a note."""
-    places = places_in(uri)
-    return places[0].path if places else None
+    path, heading = (quote(text, safe=_UNESCAPED, errors="replace") for text in (path, heading))
+    return f"{SCHEME}{path}#{heading}" if heading else f"{SCHEME}{path}"
 
 
 def places_in(uri: str) -> list[Place]:
@@ -287,18 +248,10 @@ def places_in(uri: str) -> list[Place]:
     whole = uri[len(SCHEME) :]
     path, sign, heading = whole.partition("#")
     try:
-        places = [Place(_unquoted(path), _unquoted(heading))]
-        return [*places, Place(_unquoted(whole))] if sign else places
+        path, heading, whole = (unquote(text, errors="strict") for text in (path, heading, whole))
     except UnicodeDecodeError:
         return []
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe=_UNESCAPED, errors="replace")
-
-
-def _unquoted(text: str) -> str:
-    return unquote(text, errors="strict")
+    return [Place(path, heading), Place(whole)] if sign else [Place(path)]
 
 
 PAGE_FILES: Final = 100
@@ -316,29 +269,8 @@ for _type, _suffix in (
     ("video/x-matroska", ".mkv"),
 ):
     _TYPES.add_type(_type, _suffix)
+Content = types.TextResourceContents | types.BlobResourceContents
 _TEXT_TYPES: Final = ("text/", "application/json", "application/xml", "application/yaml", "application/javascript")
-
-
-class ListedFile(Struct, frozen=True, kw_only=True):
-    path: str
-    title: str
-    media_type: str
-    size: int | None = None
-    changed_at: datetime | None = None
-
-
-class FilePage(Struct, frozen=True, kw_only=True):
-    files: Sequence[ListedFile]
-    cursor: str = ""
-    """Where the next page begins; empty on the last one."""
-
-
-class FileContent(Struct, frozen=True, kw_only=True):
-    place: Place
-    media_type: str
-    text: str | None = None
-    data: bytes = b""
-    """Where it is no text."""
 
 
 class VisibleFiles:
@@ -371,26 +303,30 @@ class VisibleFiles:
         return {path for path in attachments if not self.library.links_to(path)}
 
 
-def list_page(files: VisibleFiles, cursor: str = "") -> FilePage:
+def list_page(files: VisibleFiles, cursor: str = "") -> types.ListResourcesResult:
     """A page of all files. Raises `ValueError` for a cursor that is none of ours."""
     rows, library = files.rows(), files.library
     start = bisect_right(rows, _path_of(cursor), key=lambda row: row.path) if cursor else 0
     page = rows[start : start + PAGE_FILES]
-    stamps = library.stamps()
+    stamps, zone = library.stamps(), library.calendar().now.tzinfo
     shown = {*library.confirmed(row.path for row in page)}
-    dates, zone = library.dates(shown), library.calendar().now.tzinfo
-    changed = {path: each.changed.at(zone) for path, each in dates.items()}
-    listed = [_listed(row, stamps.get(row.path), changed.get(row.path)) for row in page if row.path in shown]
-    return FilePage(files=listed, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
+    dates = library.dates(shown)
 
+    def described(row: CatalogRow) -> types.Resource:
+        stamp, date = stamps.get(row.path), dates.get(row.path)
+        modified = date.changed.at(zone).isoformat(timespec="seconds") if date else None
+        return types.Resource(
+            name=row.path,
+            title=row.title or file_title(row.path),
+            uri=uri_of(row.path),
+            mime_type=media_type_of(row.path) or None,
+            size=stamp[0] if stamp else None,
+            annotations=types.Annotations(last_modified=modified) if modified else None,
+        )
 
-def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None, changed_at: datetime | None) -> ListedFile:
-    return ListedFile(
-        path=row.path,
-        title=row.title or file_title(row.path),
-        media_type=media_type_of(row.path),
-        size=stamp[0] if stamp else None,
-        changed_at=changed_at,
+    return types.ListResourcesResult(
+        resources=[described(row) for row in page if row.path in shown],
+        next_cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else None,
     )
 
 
@@ -405,9 +341,11 @@ def _path_of(cursor: str) -> str:
     return path
 
 
-def read_uri(files: VisibleFiles, uri: str) -> FileContent:
-    """What an address names. Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there,
-    and `NoteUnreadable`."""
+def read_uri(files: VisibleFiles, uri: str) -> tuple[Place, Content]:
+    """What an address names, and which place that is.
+
+    Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there, and `NoteUnreadable`.
+    """
     library = files.library
     place = _find(files.rows(), places_in(uri))
     if place is None:
@@ -415,12 +353,14 @@ def read_uri(files: VisibleFiles, uri: str) -> FileContent:
     if place.heading and not _has_heading(library, place):
         raise NoteNotFound(f"{place.path} has no such heading.")
     if is_note(place.path) or is_drawing(place.path) or (place.heading and library.is_indexed(place.path)):
-        return FileContent(place=place, media_type=MARKDOWN, text=library.section(place.path, place.heading))
+        section = library.section(place.path, place.heading)
+        return place, types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=section)
     content = library.read_data(place.path, MAX_BLOB_BYTES)
     media_type = media_type_of(place.path)
     if (text := _as_text(content, media_type)) is not None:
-        return FileContent(place=place, media_type=media_type or "text/plain", text=text)
-    return FileContent(place=place, media_type=media_type or "application/octet-stream", data=content)
+        return place, types.TextResourceContents(uri=uri, mime_type=media_type or "text/plain", text=text)
+    blob = b64encode(content).decode()
+    return place, types.BlobResourceContents(uri=uri, mime_type=media_type or "application/octet-stream", blob=blob)
 
 
 def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:
@@ -548,11 +488,11 @@ class OpenVault:
             self.changes.readings.see(outcome.references, documents_in(outcome.text))
         return outcome
 
-    def read_resource(self, uri: str) -> FileContent:
+    def read_resource(self, uri: str) -> Content:
         """What an address names, as `read_uri`; of a note the host's model knows it from now on."""
-        content = read_uri(self.files, uri)
-        if self.changes and is_note(content.place.path):
-            self.changes.readings.show(content.place.path, content.place.heading)
+        place, content = read_uri(self.files, uri)
+        if self.changes and is_note(place.path):
+            self.changes.readings.show(place.path, place.heading)
         return content
 
 
@@ -599,7 +539,7 @@ class VaultService:
                 model = HostModel(self.options.is_local)
                 changes = None
                 if self.options.may_write:
-                    changes = stack.enter_context(open_host_changes(self.workspace, library, model, self._notices))
+                    changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))
                 self._index = stack.enter_context(open_fresh_index(self.workspace, library))
                 self._vault = OpenVault(self.workspace, library, model, changes)
                 self._resources = stack.pop_all()

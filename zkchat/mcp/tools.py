@@ -1,6 +1,7 @@
 """The tools of the vault as MCP describes and calls them."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,7 +17,7 @@ from msgspec import Struct
 from zkchat.actions import Action
 from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
 from zkchat.core import Tool, ZkchatError, shorten, utc_now
-from zkchat.index import Progress
+from zkchat.index import Library, Progress
 from zkchat.mcp.actions import Found, action_tools, arguments_of, run_action
 from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
 from zkchat.mcp.vault_tools import (
@@ -34,7 +35,6 @@ from zkchat.mcp.vault_tools import (
     VerifiedText,
     VerifyQuotes,
     ask_vault,
-    dump_arguments,
     fetch,
     run_validated,
     schema_of,
@@ -85,8 +85,6 @@ class HostTool(Struct, frozen=True, kw_only=True):
     answer: type[Answer]
     read: Callable[[OpenVault, str], Answer] | None = None
     """Answers a call with JSON arguments. Raises `CallFailed`. None for a tool that changes notes."""
-    has_links: bool = False
-    """Whether links to the sources go with the answer. `search` and `fetch` give one text and nothing else."""
 
     def described(self) -> types.Tool:
         destructive, idempotent = _CHANGES.get(self.name, (False, True))
@@ -114,8 +112,7 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             "they answer it. Use it first for any question about the notes.",
             AskVault,
             VaultAnswer,
-            lambda vault, wanted: ask_vault(vault.library, wanted, lists=True),
-            has_links=True,
+            partial(ask_vault, lists=True),
         ),
         _own(
             "verify_quotes",
@@ -123,26 +120,13 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             "where, and which do not. Use it before you give an answer that quotes notes.",
             VerifyQuotes,
             VerifiedText,
-            lambda vault, wanted: verify_quotes(vault.library, wanted),
-            has_links=True,
+            verify_quotes,
         ),
-        _own(
-            "search",
-            "Find notes by words. Gives ids for fetch.",
-            SearchNotes,
-            Hits,
-            lambda vault, wanted: search(vault.library, wanted),
-        ),
-        _own(
-            "fetch",
-            "Read a note that search found, by its id.",
-            FetchNote,
-            Document,
-            lambda vault, wanted: fetch(vault.library, wanted),
-        ),
+        _own("search", "Find notes by words. Gives ids for fetch.", SearchNotes, Hits, search),
+        _own("fetch", "Read a note that search found, by its id.", FetchNote, Document, fetch),
     ]
     chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
-    changing = [_changing(tool) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
+    changing = [_of_chat(tool, changes=True) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
     return {tool.name: tool for tool in (*own, *map(_of_action, action_tools()), *chat, *changing)}
 
 
@@ -162,19 +146,16 @@ def _own(
     description: str,
     arguments: type[Arguments],
     answer: type[Answer],
-    act: Callable[[OpenVault, Any], Answer],
-    *,
-    has_links: bool = False,
+    act: Callable[[Library, Any], Answer],
 ) -> HostTool:
     def read(vault: OpenVault, given: str) -> Answer:
-        return run_validated(name, arguments, given, lambda wanted: act(vault, wanted))
+        return run_validated(name, arguments, given, partial(act, vault.library))
 
-    return HostTool(
-        name=name, description=description, arguments=arguments, answer=answer, read=read, has_links=has_links
-    )
+    return HostTool(name=name, description=description, arguments=arguments, answer=answer, read=read)
 
 
-def _of_chat(tool: Tool) -> HostTool:
+def _of_chat(tool: Tool, *, changes: bool = False) -> HostTool:
+    """A tool that the chat has too."""
     assert isinstance(tool, FunctionTool)
     name = tool.name
 
@@ -189,16 +170,8 @@ def _of_chat(tool: Tool) -> HostTool:
         name=name,
         description=tool.description,
         arguments=tool.arguments,
-        answer=Reading,
-        read=read,
-        has_links=True,
-    )
-
-
-def _changing(tool: Tool) -> HostTool:
-    assert isinstance(tool, FunctionTool)
-    return HostTool(
-        name=tool.name, description=tool.description, arguments=tool.arguments, answer=Changed, has_links=True
+        answer=Changed if changes else Reading,
+        read=None if changes else read,
     )
 
 
@@ -230,25 +203,29 @@ class ToolHandlers:
     async def _called(
         self, tool: HostTool, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        arguments = dump_arguments(params.arguments)
-        if tool.read is None:
-            return await self._changed(tool, arguments, context, params)
+        arguments = json.dumps(params.arguments or {}, ensure_ascii=False)
         read = tool.read
+        if read is None:
+            return await self._changed(tool.name, arguments, context, params)
         answer = await self._service.use(lambda vault: read(vault, arguments), progress_to(context))
-        has_links = tool.has_links and context.protocol_version >= FIRST_WITH_LINKS
-        return _answered(answer, _links(answer) if has_links else [])
+        return _answered(answer, context)
 
     async def _changed(
-        self, tool: HostTool, arguments: str, context: Context, params: types.CallToolRequestParams
+        self, tool: str, arguments: str, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         can_ask, agreed = can_ask_user(context), ""
+
+        def propose(vault: OpenVault) -> Question | Settled:
+            assert vault.changes is not None
+            return vault.changes.call(tool, arguments, can_ask=can_ask, agreed=agreed)
+
         if params.request_state is not None:
             answer = (params.input_responses or {}).get(REVIEW)
             if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
                 return _failed(DECLINED)
             agreed = params.request_state
         for _ in range(MAX_QUESTIONS):
-            outcome = await self._propose(tool.name, arguments, context, can_ask=can_ask, agreed=agreed)
+            outcome = await self._service.use(propose, progress_to(context))
             if isinstance(outcome, Settled):
                 return _settled(outcome, context)
             question = types.ElicitRequestFormParams(
@@ -267,15 +244,6 @@ class ToolHandlers:
                 return _failed(DECLINED)
             agreed = outcome.state
         return _failed("The notes change all the time. Nothing was changed.")
-
-    async def _propose(
-        self, name: str, arguments: str, context: Context, *, can_ask: bool, agreed: str
-    ) -> Question | Settled:
-        def act(vault: OpenVault) -> Question | Settled:
-            assert vault.changes is not None
-            return vault.changes.call(name, arguments, can_ask=can_ask, agreed=agreed)
-
-        return await self._service.use(act, progress_to(context))
 
 
 def can_ask_user(context: Context) -> bool:
@@ -301,10 +269,35 @@ def progress_to(context: Context) -> Progress:
     return report
 
 
-def _answered(answer: Answer, links: list[types.ResourceLink]) -> types.CallToolResult:
-    structured = answer.model_dump(mode="json")
+def _answered(answer: Answer, context: Context) -> types.CallToolResult:
+    """An answer, with a link to each note that it comes from where the protocol knows such links."""
+    links = []
+    if context.protocol_version >= FIRST_WITH_LINKS:
+        links = [
+            types.ResourceLink(
+                name=path,
+                title=title,
+                uri=uri_of(path),
+                mime_type="text/markdown" if path.endswith(".md") else None,
+            )
+            for path, title in [*_titles(answer).items()][:MAX_LINKS]
+        ]
     text = types.TextContent(text=answer.model_dump_json())
-    return types.CallToolResult(content=[text, *links], structured_content=structured)
+    return types.CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json"))
+
+
+def _titles(answer: Answer) -> dict[str, str]:
+    """The notes that an answer comes from; what only comes nearest is no source."""
+    match answer:
+        case Changed():
+            return {path: path for path in answer.paths}
+        case Reading():
+            return {each.path: each.title for each in answer.sources}
+        case VaultAnswer():
+            return {each.path: each.title for kind in (answer.sources, answer.quotes) for each in kind}
+        case VerifiedText():
+            return {place.path: place.title for statement in answer.statements for place in statement.places}
+    return {}
 
 
 def _failed(sentence: str) -> types.CallToolResult:
@@ -316,22 +309,4 @@ def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
         return _failed(outcome.text)
     text = outcome.text.replace(PROPOSED, "").strip()
     changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
-    linked = outcome.paths[:MAX_LINKS] if context.protocol_version >= FIRST_WITH_LINKS else ()
-    return _answered(changed, [_link(path, path) for path in linked])
-
-
-def _links(answer: Answer) -> list[types.ResourceLink]:
-    """One link to each note that an answer comes from; what only comes nearest is no source."""
-    sources = answer.sources if isinstance(answer, Reading | VaultAnswer) else []
-    quotes = answer.quotes if isinstance(answer, VaultAnswer) else []
-    statements = answer.statements if isinstance(answer, VerifiedText) else []
-    places = [place for statement in statements for place in statement.places]
-    titles = {each.path: each.title for of_kind in (sources, quotes, places) for each in of_kind}
-    return [_link(path, title) for path, title in [*titles.items()][:MAX_LINKS]]
-
-
-def _link(path: str, title: str) -> types.ResourceLink:
-    is_markdown = path.endswith(".md")
-    return types.ResourceLink(
-        name=path, title=title, uri=uri_of(path), mime_type="text/markdown" if is_markdown else None
-    )
+    return _answered(changed, context)

@@ -1,8 +1,8 @@
 """The tools that only hosts have, and their answers as structured content."""
 
 import asyncio
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,18 +15,18 @@ from zkchat.core import (
     Difference,
     DocumentReference,
     Evidence,
+    LineRange,
     Link,
     Missing,
     NoteNotFound,
     OpenText,
     Resolved,
-    SourcePlace,
     ToolOutcome,
     UsageError,
 )
 from zkchat.core import Verdict as StatementVerdict
 from zkchat.index import Library
-from zkchat.mcp.service import path_in, uri_of
+from zkchat.mcp.service import places_in, uri_of
 from zkchat.notes import check_times, link_catalog
 
 Verdict = Literal["answered", "doubtful", "unanswered"]
@@ -74,10 +74,9 @@ class Reading(Answer):
     sources: list[Source] = []
 
 
-class Quote(Answer):
-    """A passage of a note, word for word."""
+class Located(Answer):
+    """A passage of a note, and where it stands."""
 
-    text: str
     path: str
     title: str
     heading: str
@@ -86,30 +85,18 @@ class Quote(Answer):
     digest: Annotated[str, Field(description="Of the text of the note: another one says that it changed since.")]
     link: str
     uri: str
+
+
+class Quote(Located):
+    """A passage of a note, word for word."""
+
+    text: str
     score: Annotated[float, Field(description="How well it fits the question, 1 at most.")]
     is_linked: Annotated[bool, Field(description="Whether the question links to or names the note.")]
     date: Annotated[str, Field(description="Of what it says, where quotes of different dates stand together.")] = ""
     outdated_by: Annotated[str, Field(description="The link of a newer note that says otherwise: that one counts.")] = (
         ""
     )
-
-    @classmethod
-    def of(cls, evidence: Evidence, digest: str) -> "Quote":
-        return cls(
-            text=evidence.text,
-            path=evidence.relative_path,
-            title=evidence.title,
-            heading=evidence.heading,
-            first_line=evidence.lines.first,
-            last_line=evidence.lines.last,
-            digest=digest,
-            link=evidence.wikilink,
-            uri=uri_of(evidence.relative_path),
-            score=evidence.score,
-            is_linked=evidence.linked,
-            date=evidence.date.isoformat() if evidence.date else "",
-            outdated_by=evidence.outdated_by,
-        )
 
 
 class VaultAnswer(Answer):
@@ -130,34 +117,11 @@ class VaultAnswer(Answer):
     more: Annotated[int, Field(description="How many further passages, or lines of the listing, there are.")] = 0
 
 
-class Place(Answer):
+class Place(Located):
     """Where a note says something."""
 
     quote: Annotated[str, Field(description="As it is written in the note.")]
-    path: str
-    title: str
-    heading: str
-    first_line: int
-    last_line: int
-    digest: str
-    link: str
-    uri: str
     score: Annotated[float, Field(description="The share of the statement that it holds, 1 at most.")]
-
-    @classmethod
-    def of(cls, place: SourcePlace, digest: str) -> "Place":
-        return cls(
-            quote=place.quote,
-            path=place.path,
-            title=place.title,
-            heading=place.heading,
-            first_line=place.lines.first,
-            last_line=place.lines.last,
-            digest=digest,
-            link=place.wikilink,
-            uri=uri_of(place.path),
-            score=place.score,
-        )
 
 
 class Statement(Answer):
@@ -242,11 +206,6 @@ class CallFailed(Exception):
     """Why a call has no answer, as a sentence for the model."""
 
 
-def dump_arguments(given: Mapping[str, Any] | None) -> str:
-    """The arguments as tools take them."""
-    return json.dumps(given or {}, ensure_ascii=False)
-
-
 def run_validated(name: str, arguments: type[Wanted], given: str, act: Callable[[Wanted], Answered]) -> Answered:
     """What a function answers to arguments that are valid. Raises `CallFailed`."""
     answers: list[Answered] = []
@@ -327,10 +286,17 @@ def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> Vau
         if isinstance(found := library.resolve(link), Resolved | Ambiguous) and library.is_indexed(found.path)
     ]
     findings = find_evidence(library, question.prose, linked, limit=wanted.limit)
-    digests = Digests(library)
+    located = _locator(library)
 
-    def quoted(evidence: Evidence) -> Quote:
-        return Quote.of(evidence, digests.of(evidence.relative_path))
+    def quoted(each: Evidence) -> Quote:
+        return Quote(
+            **located(each.relative_path, each.title, each.heading, each.lines, each.wikilink),
+            text=each.text,
+            score=each.score,
+            is_linked=each.linked,
+            date=each.date.isoformat() if each.date else "",
+            outdated_by=each.outdated_by,
+        )
 
     verdict: Verdict = "doubtful" if findings.is_doubtful else "answered"
     return VaultAnswer(
@@ -345,7 +311,7 @@ def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> Vau
 
 def verify_quotes(library: Library, wanted: VerifyQuotes) -> VerifiedText:
     """Which sentences the notes support, word for word or nearly, with places, and which not."""
-    verified, digests = verify(library, wanted.text), Digests(library)
+    verified, located = verify(library, wanted.text), _locator(library)
     return VerifiedText(
         is_supported=verified.is_supported,
         is_complete=verified.is_complete,
@@ -355,24 +321,37 @@ def verify_quotes(library: Library, wanted: VerifyQuotes) -> VerifiedText:
                 line=each.line,
                 verdict=each.verdict,
                 difference=each.difference,
-                places=[Place.of(place, digests.of(place.path)) for place in each.places],
+                places=[
+                    Place(
+                        **located(place.path, place.title, place.heading, place.lines, place.wikilink),
+                        quote=place.quote,
+                        score=place.score,
+                    )
+                    for place in each.places
+                ],
             )
             for each in verified.statements
         ],
     )
 
 
-class Digests:
-    """The digests of notes, each read once."""
+def _locator(library: Library) -> Callable[[str, str, str, LineRange, str], dict[str, Any]]:
+    """The fields of `Located`; each note is read once for its digest."""
+    digest_of = cache(lambda path: digest(library.section(path)))
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._known: dict[str, str] = {}
+    def located(path: str, title: str, heading: str, lines: LineRange, link: str) -> dict[str, Any]:
+        return {
+            "path": path,
+            "title": title,
+            "heading": heading,
+            "first_line": lines.first,
+            "last_line": lines.last,
+            "digest": digest_of(path),
+            "link": link,
+            "uri": uri_of(path),
+        }
 
-    def of(self, path: str) -> str:
-        if path not in self._known:
-            self._known[path] = digest(self._library.section(path))
-        return self._known[path]
+    return located
 
 
 def search(library: Library, wanted: SearchNotes) -> Hits:
@@ -411,7 +390,7 @@ def fetch(library: Library, wanted: FetchNote) -> Document:
 
 def find_note(library: Library, named: str) -> str:
     """The path of a note that is in the index, by its path, address, title, alias or link. Raises `NoteNotFound`."""
-    target = path_in(named) or named
+    target = next((place.path for place in places_in(named)), named)
     links = link_catalog.scan(target)
     found = library.resolve(links[0] if links else Link(text=target, target=f"/{target.removeprefix('/')}"))
     if not links and not isinstance(found, Resolved | Ambiguous):

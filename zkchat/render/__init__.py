@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
-    from zkchat.render.markdown.notes import note_rows
+    from zkchat.render.markdown.notes import DrawnNote, note_rows
     from zkchat.render.markdown.parser import with_labels
     from zkchat.render.markdown.stream import MarkdownStream
     from zkchat.render.numbered_rows import (
@@ -92,7 +92,7 @@ else:
             "context": "AnswerFooter ShownUsage context_bar context_line context_lines counts_line tokens_used",
             "diffs": "diff_rows print_changes style_for",
             "links": "ClickableLinks LinkTarget UNKNOWN",
-            "markdown.notes": "note_rows",
+            "markdown.notes": "DrawnNote note_rows",
             "markdown.parser": "with_labels",
             "markdown.stream": "MarkdownStream",
             "numbered_rows": (

@@ -1,7 +1,7 @@
 """How full the context is, what a request held, and what stands below an answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -253,16 +253,15 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
 def context_lines(context: RequestContext) -> Iterator[str]:
     """A line per group, one for what was left out, and one with the totals."""
     attached = sum(item.tokens for item in context.items if item.part_of)
-    for type_, items in groupby(_in_order(context.items), lambda item: item.type):
+    for type_, items in groupby(sorted(context.items, key=_place), lambda item: item.type):
         yield _group(type_, list(items), attached)
     if context.left_out:
         yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
     yield f"Agent {sanitize_line(context.agent)}. {_modes(context)}".rstrip() if context.items else "Nothing was sent."
 
 
-def _in_order(items: Iterable[RequestItem]) -> list[RequestItem]:
-    order = list(_TYPES)
-    return sorted(items, key=lambda item: order.index(item.type))
+def _place(item: RequestItem) -> int:
+    return list(_TYPES).index(item.type)
 
 
 def counts_line(context: RequestContext) -> str:
@@ -290,7 +289,7 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
     """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
     if context.usage:
         yield context_line(context.usage)
-    for item in _in_order(context.items):
+    for item in sorted(context.items, key=_place):
         if item.type != "message":
             yield f"+ {_titled(item)} {_badge(item)}, {item.tokens:,} tokens{_because(item.reason)}"
     messages = [item for item in context.items if item.type == "message"]
@@ -298,16 +297,12 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
         attached = sum(item.tokens for item in context.items if item.part_of)
         yield f"+ {counted(len(messages), 'message')}, {sum(item.tokens for item in messages) - attached:,} tokens"
     for left in context.left_out:
-        yield _left_out_line(left)
+        tokens = f", {left.item.tokens:,} tokens" if left.item.tokens else ""
+        yield f"- {_titled(left.item)}, left out ({left.why}){tokens}{_because(left.item.reason)}"
 
 
 def _why(left: LeftOut) -> str:
     return _WHY_LEFT_OUT.get(left.why) or sanitize_line(left.item.reason)
-
-
-def _left_out_line(left: LeftOut) -> str:
-    tokens = f", {left.item.tokens:,} tokens" if left.item.tokens else ""
-    return f"- {_titled(left.item)}, left out ({left.why}){tokens}{_because(left.item.reason)}"
 
 
 def _titled(item: RequestItem) -> str:

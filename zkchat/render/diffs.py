@@ -1,10 +1,10 @@
 """Changes of files as diffs for a terminal: hunks with line numbers, changed words marked, long ones folded."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate, groupby, islice
-from typing import Final, NamedTuple
+from itertools import accumulate, islice, pairwise
+from typing import Final
 
 from msgspec import Struct
 from rich.cells import cell_len, get_character_cell_size
@@ -165,53 +165,39 @@ def _hunk_rows(hunks: Sequence[Hunk], style: DiffStyle) -> Iterator[Text]:
         yield Text(f"… {counted(more, 'more line')}", style="dim")
 
 
-def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...] | None]]:
+def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
     """The lines of a hunk with their numbers in the file, and the words of each that differ."""
     old, new = hunk.old_start + 1, hunk.new_start + 1
-    for is_same, group in groupby(hunk.lines, lambda line: line.mark == " "):
-        lines = [*group]
-        if is_same:
-            for line in lines:
-                yield new, line, None
-                old, new = old + 1, new + 1
-            continue
-        for run in _replacements(lines):
-            removed = [line for line in run if line.mark == "-"]
-            added = [line for line in run if line.mark == "+"]
-            spans = _spans(removed, added)
-            for number, line in enumerate(removed):
-                yield old + number, line, spans.get(("-", number))
-            for number, line in enumerate(added):
-                yield new + number, line, spans.get(("+", number))
-            old, new = old + len(removed), new + len(added)
+    # A run of removed lines and of those that were added in their place; an unchanged line is a run by itself.
+    starts = [
+        number
+        for number, line in enumerate(hunk.lines)
+        if not number or line.mark == " " or hunk.lines[number - 1].mark + line.mark in {"+-", " -", " +"}
+    ]
+    for start, end in pairwise([*starts, len(hunk.lines)]):
+        run = hunk.lines[start:end]
+        removed, added = ([line for line in run if line.mark == mark] for mark in "-+")
+        spans = _spans([line.text for line in removed], [line.text for line in added])
+        for number, line in enumerate(removed):
+            yield old + number, line, spans.get(("-", number), ())
+        for number, line in enumerate(added):
+            yield new + number, line, spans.get(("+", number), ())
+        same = len(run) - len(removed) - len(added)
+        if same:
+            yield new, run[0], ()
+        old, new = old + len(removed) + same, new + len(added) + same
 
 
-def _replacements(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
-    """Runs of removed lines followed by added ones."""
-    run: list[DiffLine] = []
-    for line in lines:
-        if run and run[-1].mark == "+" and line.mark == "-":
-            yield run
-            run = []
-        run.append(line)
-    if run:
-        yield run
-
-
-def _spans(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    if max(len(removed), len(added)) > MAX_PAIRED:
-        return {}
-    old, new = [line.text for line in removed], [line.text for line in added]
+def _spans(old: Sequence[str], new: Sequence[str]) -> dict[tuple[str, int], tuple[Span, ...]]:
     spans: dict[tuple[str, int], tuple[Span, ...]] = {}
-    for place, other in pair_lines(old, new) if removed and added else ():
-        if marks := word_marks(old[place], new[other]):
-            spans["-", place], spans["+", other] = marks
+    if old and new and max(len(old), len(new)) <= MAX_PAIRED:
+        for place, other in pair_lines(old, new):
+            if marks := word_marks(old[place], new[other]):
+                spans["-", place], spans["+", other] = marks
     return spans
 
 
-def _line_rows(
-    line: DiffLine, place: int, spans: tuple[Span, ...] | None, gutter: int, style: DiffStyle
-) -> Iterator[Text]:
+def _line_rows(line: DiffLine, place: int, spans: tuple[Span, ...], gutter: int, style: DiffStyle) -> Iterator[Text]:
     content = _content(line, spans, style)
     room = max(_MIN_TEXT_WIDTH, style.width - gutter - 3)
     first = Text(f"{place:>{gutter}} ", style="dim")
@@ -223,46 +209,34 @@ def _line_rows(
         yield Text(f"{' ' * (gutter + 3)}{_NO_NEWLINE}", style="dim")
 
 
-def _content(line: DiffLine, spans: tuple[Span, ...] | None, style: DiffStyle) -> Text:
-    """The text of a line, sanitized, with the words that differ marked; blanks are visible where they alone differ."""
+def _content(line: DiffLine, spans: tuple[Span, ...], style: DiffStyle) -> Text:
+    """The text of a line, sanitized, with the words that differ marked; blanks are visible where they alone differ.
+
+    Of a long line the part around the first word that differs is shown.
+    """
     text = line.text.removesuffix("\n")
     shown = Text(style=_STYLES[line.mark])
-    start, end = _window(text, spans or ())
+    opening, closing = ("", "") if style.colored or line.mark == " " else _BRACKETS[line.mark]
+    first = next((start for start, _ in spans), 0)
+    start = max(0, min(first - MAX_SHOWN_CHARS // 4, len(text) - MAX_SHOWN_CHARS))
+    end = min(start + MAX_SHOWN_CHARS, len(text))
     if start:
         shown.append(f"… {start:,} characters … ", style="dim")
     place = start
-    only_blanks = bool(spans) and all(not text[a:b].strip() for a, b in spans or ())
-    for span_start, span_end in spans or ():
+    only_blanks = all(not text[a:b].strip() for a, b in spans)
+    for span_start, span_end in spans:
         a, b = max(start, span_start), min(end, span_end, len(text))
         if a >= b and not (only_blanks and span_start < span_end):
             continue
         shown.append(_plain(text[place:a]))
         word = _plain(line.text[a : min(end, span_end)] if only_blanks else text[a:b], visible=only_blanks)
-        _append_word(shown, word, line.mark, style)
+        if word:
+            shown.append(f"{opening}{word}{closing}", style=_WORD_STYLES[line.mark] if style.colored else None)
         place = max(place, b)
     shown.append(_plain(text[place:end]))
     if end < len(text):
         shown.append(f" … {len(text) - end:,} more characters", style="dim")
     return shown
-
-
-def _window(text: str, spans: Iterable[Span]) -> tuple[int, int]:
-    """The part of a long line that is shown: around the first word that differs."""
-    if len(text) <= MAX_SHOWN_CHARS:
-        return 0, len(text)
-    first = next((start for start, _ in spans), 0)
-    start = max(0, min(first - MAX_SHOWN_CHARS // 4, len(text) - MAX_SHOWN_CHARS))
-    return start, start + MAX_SHOWN_CHARS
-
-
-def _append_word(shown: Text, word: str, mark: str, style: DiffStyle) -> None:
-    if not word:
-        return
-    if style.colored:
-        shown.append(word, style=_WORD_STYLES[mark])
-    else:
-        opening, closing = _BRACKETS[mark]
-        shown.append(f"{opening}{word}{closing}")
 
 
 def _plain(text: str, *, visible: bool = False) -> str:
@@ -297,21 +271,16 @@ def _cut(text: str, width: int) -> int:
     return blank + 1 if blank > place // 2 else max(1, place)
 
 
-class WordMarks(NamedTuple):
-    """The parts of the old and of the new line that differ, in characters."""
-
-    old: tuple[Span, ...]
-    new: tuple[Span, ...]
+WordMarks = tuple[tuple[Span, ...], tuple[Span, ...]]
+"""The parts of the old and of the new line that differ, in characters."""
 
 
 def word_marks(old: str, new: str) -> WordMarks | None:
     """What differs between two lines; None where too little is the same for single words to tell."""
     if old == new:
-        return WordMarks((), ())
-    if max(len(old), len(new)) > _MAX_CHARS:
-        return _ends(old, new)
-    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    if max(len(before), len(after)) > _MAX_TOKENS:
+        return (), ()
+    before, after = ((_TOKEN.findall(line) if len(line) <= _MAX_CHARS else None) for line in (old, new))
+    if before is None or after is None or max(len(before), len(after)) > _MAX_TOKENS:
         return _ends(old, new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     same = sum(len(token.strip()) for i, _, size in matcher.get_matching_blocks() for token in before[i : i + size])
@@ -320,7 +289,7 @@ def word_marks(old: str, new: str) -> WordMarks | None:
         return None
     starts, new_starts = ([*accumulate(map(len, tokens), initial=0)] for tokens in (before, after))
     changed = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return WordMarks(
+    return (
         tuple((starts[i], starts[j]) for _, i, j, _, _ in changed if i < j),
         tuple((new_starts[i], new_starts[j]) for _, _, _, i, j in changed if i < j),
     )
@@ -328,13 +297,12 @@ def word_marks(old: str, new: str) -> WordMarks | None:
 
 def _ends(old: str, new: str) -> WordMarks | None:
     """Of long lines, what stands between their common beginning and their common end."""
-    most = min(len(old), len(new))
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
-    if start + end < _ALIKE * most:
+    if start + end < _ALIKE * min(len(old), len(new)):
         return None
-    spans = [((start, len(line) - end),) if start < len(line) - end else () for line in (old, new)]
-    return WordMarks(*spans)
+    first, second = (((start, len(line) - end),) if start < len(line) - end else () for line in (old, new))
+    return first, second
 
 
 def _common(one: str, other: str) -> int:
@@ -352,13 +320,12 @@ def pair_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
     start = 0
     for place, line in enumerate(old):
-        ratios = [(_likeness(line, other), -number) for number, other in enumerate(new[start:], start)]
+        ratios = [
+            (SequenceMatcher(None, line[:_MAX_CHARS], other[:_MAX_CHARS], autojunk=False).quick_ratio(), -number)
+            for number, other in enumerate(new[start:], start)
+        ]
         ratio, number = max(ratios, default=(0.0, 0))
         if ratio >= _ALIKE:
             pairs.append((place, -number))
             start = 1 - number
     return pairs
-
-
-def _likeness(old: str, new: str) -> float:
-    return SequenceMatcher(None, old[:_MAX_CHARS], new[:_MAX_CHARS], autojunk=False).quick_ratio()

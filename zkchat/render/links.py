@@ -28,15 +28,12 @@ class ClickableLinks(Protocol):
 
     def clickable(self, reference: DocumentReference) -> str | None:
         """The address of a document that is safe to open by a click; None for all others."""
-        ...
 
     def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
         """The same documents as the vault is now: those that are gone are missing."""
-        ...
 
     def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         """What the wikilink leads to that is written so, in the note `source` or anywhere."""
-        ...
 
 
 class NoLinks:

@@ -233,7 +233,7 @@ _DIFFERENCES: Final[dict[Difference, str]] = {
 
 def statement_rows(statements: Sequence[CheckedStatement]) -> list[NumberedRow]:
     """A row for each statement: a mark, what it says, the verdict with the place, and what stands there."""
-    return [_row(each) for each in statements]
+    return [*map(_row, statements)]
 
 
 def _row(statement: CheckedStatement) -> NumberedRow:
@@ -257,8 +257,10 @@ def _verdict(statement: CheckedStatement) -> str:
     if statement.verdict == "unsupported":
         return "unsupported: no note says this"
     difference = f": {_DIFFERENCES[statement.difference]}" if statement.difference else ""
-    locations = [_location(place) for place in statement.places[:1]]
-    return " · ".join(filter(None, [f"{statement.verdict}{difference}", *locations, _others(statement)]))
+    said = [f"{statement.verdict}{difference}", *map(_location, statement.places[:1])]
+    if others := statement.places[1:]:
+        said.append(f"and {counted(len(others), 'more place')}")
+    return " · ".join(said)
 
 
 def _location(place: SourcePlace) -> str:
@@ -266,10 +268,6 @@ def _location(place: SourcePlace) -> str:
     if page := page_named(place.path, place.heading):
         return f"{place.path}#page={page}"
     return line_place(place.path, place.lines.first) + (f" › {heading}" if heading else "")
-
-
-def _others(statement: CheckedStatement) -> str:
-    return f"and {counted(len(statement.places) - 1, 'more place')}" if len(statement.places) > 1 else ""
 
 
 def _shortened(text: str) -> str:

@@ -1,34 +1,23 @@
 """Wording of tool calls, warnings, checklists, progress and links, already sanitized."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, assert_never
 
 from zkchat.core import (
     DEFAULT_PRIORITY,
     KEEP_PRIORITY,
     Ambiguous,
-    AnswerSupport,
-    ChangesReviewed,
     ChatMessage,
-    Compacted,
-    Compacting,
     CompactionPart,
     EmbeddingProgress,
     External,
-    Goal,
-    GoalEnded,
-    GoalEvent,
-    GoalPlanned,
     Link,
     Missing,
     Resolution,
     Resolved,
-    ResourceRead,
-    StepFinished,
-    StepStarted,
-    StepState,
     counted,
+    events,
     line_place,
     shorten,
 )
@@ -37,26 +26,26 @@ from zkchat.render.sanitize import sanitize_line, sanitize_text
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
 _MAX_SENTENCE: Final = 160
-_BOXES: Final[dict[StepState, str]] = {"open": "☐", "done": "☑", "blocked": "☒", "declined": "☒"}
+_BOXES: Final[dict[events.StepState, str]] = {"open": "☐", "done": "☑", "blocked": "☒", "declined": "☒"}
 
 
-def lines_of(event: GoalEvent, *, is_plain: bool = False) -> list[str]:
+def lines_of(event: events.GoalEvent, *, is_plain: bool = False) -> list[str]:
     """What an event of a goal run shows, sanitized. Plain: words in the place of boxes."""
     match event:
-        case GoalPlanned():
+        case events.GoalPlanned():
             lines = ["Plan", *checklist_lines(event.goal, is_plain=is_plain)]
-        case StepStarted():
+        case events.StepStarted():
             lines = [f"Step {event.number} of {event.total}: {event.text}"]
-        case StepFinished():
+        case events.StepFinished():
             lines = [_step_line(event.number, event.text, event.state, event.reason, is_plain=is_plain)]
-        case GoalEnded():
+        case events.GoalEnded():
             lines = [*_end_lines(event, is_plain=is_plain)]
         case _:
             assert_never(event)
     return [*map(_sanitized, lines)]
 
 
-def checklist_lines(goal: Goal, *, is_plain: bool = False) -> list[str]:
+def checklist_lines(goal: events.Goal, *, is_plain: bool = False) -> list[str]:
     """One line for each step of the plan."""
     return [
         _sanitized(_step_line(number, step.text, step.state, step.reason, is_plain=is_plain))
@@ -69,19 +58,18 @@ def _sanitized(line: str) -> str:
     return " " * (len(line) - len(text)) + sanitize_line(text)
 
 
-def _step_line(number: int, text: str, state: StepState, reason: str, *, is_plain: bool) -> str:
+def _step_line(number: int, text: str, state: events.StepState, reason: str, *, is_plain: bool) -> str:
     box = f"{state}:" if is_plain else _BOXES[state]
     return f"{box} {number}. {text}" + (f" — {shorten(reason, _MAX_SENTENCE)}" if reason else "")
 
 
-def _end_lines(event: GoalEnded, *, is_plain: bool) -> Iterator[str]:
+def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
     goal = event.goal
     is_begun = any(step.state != "open" for step in goal.steps)
     if is_begun:
         yield "Check against your notes"
-    for number, (step, support) in enumerate(zip(goal.steps, _padded(event), strict=True), start=1):
-        if not is_begun:
-            break
+    supports = [*event.check.steps, *[events.AnswerSupport()] * len(goal.steps)]
+    for number, (step, support) in enumerate(zip(goal.steps, supports, strict=False) if is_begun else (), start=1):
         yield _step_line(number, step.text, step.state, step.reason, is_plain=is_plain)
         if step.state == "done":
             yield from _support_lines(support)
@@ -95,12 +83,7 @@ def _end_lines(event: GoalEnded, *, is_plain: bool) -> Iterator[str]:
         yield event.hint
 
 
-def _padded(event: GoalEnded) -> Sequence[AnswerSupport]:
-    checked = event.check.steps
-    return [*checked, *[AnswerSupport()] * (len(event.goal.steps) - len(checked))][: len(event.goal.steps)]
-
-
-def _support_lines(support: AnswerSupport) -> Iterator[str]:
+def _support_lines(support: events.AnswerSupport) -> Iterator[str]:
     total = len(support.supported) + len(support.unsupported)
     if not total:
         yield "   states nothing that could be compared with your notes"
@@ -113,7 +96,7 @@ def _support_lines(support: AnswerSupport) -> Iterator[str]:
         yield f"   not found: “{shorten(sentence, _MAX_SENTENCE)}”"
 
 
-def end_sentence(goal: Goal) -> str:
+def end_sentence(goal: events.Goal) -> str:
     """How the run ended, what it took, and how to go on."""
     blocked = sum(step.state == "blocked" for step in goal.steps)
     took = f"{goal.settled} of {counted(len(goal.steps), 'step')}, {goal.tokens:,} tokens, {goal.seconds:,.0f} s"
@@ -124,7 +107,7 @@ def end_sentence(goal: Goal) -> str:
     return f"Stopped: {' '.join(filter(None, [goal.reason, changes]))} ({took})"
 
 
-def changes_sentence(goal: Goal) -> str:
+def changes_sentence(goal: events.Goal) -> str:
     """What of the proposed changes was not applied, as a sentence; empty where all of it was, or there was none."""
     found = goal.decisions
     if "kept" in found:
@@ -225,27 +208,27 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-def notice(event: ResourceRead | Compacting | Compacted | ChangesReviewed) -> str:
+def notice(event: events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed) -> str:
     """One line about something that happened besides the answer."""
     match event:
-        case ResourceRead():
+        case events.ResourceRead():
             uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
             size = counted(event.characters, "character")
             return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({size})"
-        case Compacting():
+        case events.Compacting():
             filled = f"({event.tokens:,} tokens in the context) …"
             if not event.messages:
                 return f"Making room {filled}"
             return f"Summarising {counted(event.messages, 'older message')} {filled}"
-        case Compacted():
+        case events.Compacted():
             return compaction(event.message)
-        case ChangesReviewed():
+        case events.ChangesReviewed():
             return reviewed(event)
         case _:
             assert_never(event)
 
 
-def reviewed(event: ChangesReviewed, *, undo: str = "zkchat undo") -> str:
+def reviewed(event: events.ChangesReviewed, *, undo: str = "zkchat undo") -> str:
     """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo takes it back.`"""
     title = sanitize_line(event.title)
     match event.decision:

@@ -128,10 +128,9 @@ def references_panel(
 
 
 def _entry(reference: DocumentReference, address: str | None) -> Text:
-    is_doubtful = reference.is_doubtful
-    name = link_style(DOUBTFUL_STYLE if is_doubtful else "bold cyan", address)
-    entry = Text(sanitize_line(reference.wikilink), style=name, end="")
-    lines = Text.assemble(entry, "  ", (describe_reason(reference), DOUBTFUL_STYLE if is_doubtful else "dim"))
+    name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold cyan", "dim")
+    entry = Text(sanitize_line(reference.wikilink), style=link_style(name, address), end="")
+    lines = Text.assemble(entry, "  ", (describe_reason(reference), reason))
     for words, style in (
         (describe_location(reference), "none"),
         (describe_doubt(reference), DOUBTFUL_STYLE),
@@ -192,14 +191,14 @@ def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: 
     """
     hidden = [each.via == "index" or (each.via == "context" and not each.cited) for each in references]
     numbered = [(number, each) for number, each in enumerate(references, start=1) if not hidden[number - 1]]
-    listed = [(number, each) for number, each in numbered if all_listed or _is_listed(each)]
+    listed = [
+        (number, each)
+        for number, each in numbered
+        if all_listed or each.cited or each.reference_type == "direct" or each.is_doubtful
+    ]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]
     return BriefList(rows=tuple(shown), more=len(listed) - len(shown), looked_at=len(numbered) - len(listed))
-
-
-def _is_listed(reference: DocumentReference) -> bool:
-    return reference.cited or reference.reference_type == "direct" or reference.is_doubtful
 
 
 def place(reference: DocumentReference) -> str:
@@ -232,8 +231,7 @@ def short_reason(reference: DocumentReference) -> str:
 def brief_lines(brief: BriefList) -> Iterator[str]:
     """The list as plain lines."""
     for number, reference in brief.rows:
-        about = filter(None, [sanitize_line(reference.wikilink), place(reference), short_reason(reference)])
-        yield f"{number}. {_GAP.join(about)}"
+        yield f"{number}. {_GAP.join(filter(None, _cells(reference)))}"
 
 
 def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> RenderableType | None:
@@ -243,7 +241,7 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
     digits = max(len(str(number)) for number, _ in brief.rows)
     room = width - digits - 1
     cells = [_cells(reference) for _, reference in brief.rows if not reference.is_doubtful]
-    columns = [max(map(_cell_len, column)) for column in zip(*cells, strict=True)] if cells else [0, 0, 0]
+    columns = [max(map(cell_len, column)) for column in zip(*cells, strict=True)] if cells else [0, 0, 0]
     is_aligned = sum(columns) + 2 * len(_GAP) <= room
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="bold", no_wrap=True)
@@ -278,13 +276,13 @@ def _fitted(cells: tuple[str, str, str], room: int) -> list[str]:
     """The cells of a row in one line: the link and the reason give way, since the place must stay whole."""
     link, where, why = cells
     shortest = why.partition(",")[0]
-    least = min(_cell_len(link), _MIN_LINK_WIDTH)
+    least = min(cell_len(link), _MIN_LINK_WIDTH)
     for reason in (why, shortest):
-        left = room - _cell_len(where) - _cell_len(reason) - 2 * len(_GAP)
+        left = room - cell_len(where) - cell_len(reason) - 2 * len(_GAP)
         if left >= least:
             return [fit_cells(link, left), where, reason]
-    beside = room - _cell_len(where) - len(_GAP)
-    return ["", where, next((reason for reason in (why, shortest) if _cell_len(reason) <= beside), "")]
+    beside = room - cell_len(where) - len(_GAP)
+    return ["", where, next((reason for reason in (why, shortest) if cell_len(reason) <= beside), "")]
 
 
 def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = (0, 0, 0)) -> Text:
@@ -293,15 +291,11 @@ def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = 
     row = Text()
     for text, style, width in zip(cells, styles, columns, strict=True):
         if text:
-            row.append(_GAP if row else "").append(text, style=style).append(" " * (width - _cell_len(text)))
+            row.append(_GAP if row else "").append(text, style=style).append(" " * (width - cell_len(text)))
     return row
 
 
 def _doubtful(reference: DocumentReference, address: str | None) -> Text:
-    link = Text(sanitize_line(reference.wikilink), style=link_style(DOUBTFUL_STYLE, address))
-    about = filter(None, [place(reference), short_reason(reference)])
-    return Text.assemble(link, *((f"{_GAP}{words}", DOUBTFUL_STYLE) for words in about))
-
-
-def _cell_len(text: str) -> int:
-    return cell_len(text)
+    link, *about = _cells(reference)
+    words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
+    return Text.assemble(Text(link, style=link_style(DOUBTFUL_STYLE, address)), *words)

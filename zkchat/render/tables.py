@@ -34,7 +34,8 @@ def headline(
     session = (sessions or {}).get(origin.session_id, "")
     made_by = " ".join(filter(None, [origin.command, f"in {session}" if session else ""]))
     number = (messages or {}).get(origin.message_id, 0)
-    about = ", ".join(filter(None, [made_by, f"message {number}" if number else "", _state(record)]))
+    state = "undone" if record.state == "undone" else "" if record.has_contents else "too old to be undone"
+    about = ", ".join(filter(None, [made_by, f"message {number}" if number else "", state]))
     return f"{record.id:>3}  {record.at.astimezone():%Y-%m-%d %H:%M}  {record.changes.title}  ({about})"
 
 
@@ -44,12 +45,6 @@ def undo_question(records: Sequence[ChangeRecord]) -> str:
     numbers = ", ".join(str(record.id) for record in records[:_MAX_FILES])
     more = f" and {len(records) - _MAX_FILES} more" if len(records) > _MAX_FILES else ""
     return f"Undo the last {len(records)} changes ({numbers}{more})?" if others else f"Undo change {first.id}?"
-
-
-def _state(record: ChangeRecord) -> str:
-    if record.state == "undone":
-        return "undone"
-    return "" if record.has_contents else "too old to be undone"
 
 
 def undone_lines(records: Sequence[ChangeRecord]) -> Iterator[str]:

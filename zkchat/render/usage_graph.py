@@ -29,14 +29,10 @@ def graph_page(graph: UsageGraph, *, vault: str) -> str:
         "vault": escape(vault.encode("utf-8", "replace").decode()),
         "style": style,
         "script": script,
-        "data": _as_json(graph),
+        # ASCII, and nothing that could end the element it stands in.
+        "data": json.dumps(to_plain(graph), separators=(",", ":")).translate(_IN_SCRIPT),
     }
     return MARK + _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], _part("graph.html"))
-
-
-def _as_json(graph: UsageGraph) -> str:
-    # ASCII, and nothing that could end the element it stands in.
-    return json.dumps(to_plain(graph), separators=(",", ":")).translate(_IN_SCRIPT)
 
 
 def _csp_hash(text: str) -> str:

@@ -5,33 +5,33 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.repl.background import Background, ProgressObserver
-    from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Play, Send, Surface, Switch
+    from zkchat.repl.background import Background
+    from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
     from zkchat.repl.commands.places import describe_next_steps
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
-    from zkchat.repl.completion import MenuCompleter, Suggestions
+    from zkchat.repl.completion import MenuCompleter
     from zkchat.repl.key_bindings import forget_typed
     from zkchat.repl.keys import CTRL_C, CTRL_D, ESCAPE, echo_off, echo_on, read_key, single_keys, without_paste_marks
     from zkchat.repl.loop import converse
     from zkchat.repl.note_names import NameCache, NamedNote, NoteNames, normalize_name
     from zkchat.repl.picker import QUESTION, PickRow, ago, numbered_lines, pick, session_rows, sessions_to_resume
-    from zkchat.repl.prompt import Prompt, status_line, status_of
-    from zkchat.repl.surface import DrawnSurface, PlainSurface, Position, VaultBrowser, VaultView
+    from zkchat.repl.prompt import Prompt, status_of
+    from zkchat.repl.surface import DrawnSurface, PlainSurface, Position, Surface, VaultBrowser, VaultView
 else:
     __getattr__ = lazy_names(
         __name__,
         {
-            "background": "Background ProgressObserver",
-            "command_context": "Command CommandContext Edit Leave Nothing Play Send Surface Switch",
+            "background": "Background",
+            "command_context": "Command CommandContext Edit Leave Nothing Play Send Switch",
             "commands.places": "describe_next_steps",
             "commands.table": "COMMANDS described_completions find_command run",
-            "completion": "MenuCompleter Suggestions",
+            "completion": "MenuCompleter",
             "key_bindings": "forget_typed",
             "keys": "CTRL_C CTRL_D ESCAPE echo_off echo_on read_key single_keys without_paste_marks",
             "loop": "converse",
             "note_names": "NameCache NamedNote NoteNames normalize_name",
             "picker": "PickRow QUESTION ago numbered_lines pick session_rows sessions_to_resume",
-            "prompt": "Prompt status_line status_of",
-            "surface": "DrawnSurface PlainSurface Position VaultBrowser VaultView",
+            "prompt": "Prompt status_of",
+            "surface": "DrawnSurface PlainSurface Position Surface VaultBrowser VaultView",
         },
     )

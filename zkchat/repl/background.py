@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Protocol
 
 from zkchat.core import ZkchatError
 
@@ -14,19 +13,12 @@ class _Stopped(Exception):
     """Raised inside the work when the program ends."""
 
 
-class ProgressObserver(Protocol):
-    """Is notified when the activity in the background changes."""
-
-    def activity_changed(self) -> None:
-        """Called from the background thread."""
-        ...
-
-
 class Background:
     """A worker thread. `activity` describes what it is doing, for the status bar."""
 
-    def __init__(self, observer: ProgressObserver | None = None) -> None:
-        self._observer = observer
+    def __init__(self, activity_changed: Callable[[], object] = lambda: None) -> None:
+        """`activity_changed` is called from the background thread."""
+        self._activity_changed = activity_changed
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="zkchat-background")
         self._work: list[Future[None]] = []
         self._is_closing = False
@@ -73,5 +65,4 @@ class Background:
     def _set_activity(self, activity: str) -> None:
         if activity != self.activity:
             self.activity = activity
-            if self._observer:
-                self._observer.activity_changed()
+            self._activity_changed()

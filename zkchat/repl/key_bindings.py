@@ -50,19 +50,9 @@ class Pastes:
 
     def expand(self, text: str) -> str:
         """Replace the placeholders in a text. A placeholder inside a paste is left as it is."""
-        pieces = [text]
-        for name, paste in self._texts.items():
-            pieces = [
-                piece
-                for number, kept in enumerate(pieces)
-                for piece in (_interleave(kept.split(name), paste) if number % 2 == 0 else [kept])
-            ]
-        return "".join(pieces)
-
-
-def _interleave(pieces: list[str], paste: str) -> list[str]:
-    """Insert the paste between the pieces."""
-    return [each for piece in pieces for each in (piece, paste)][:-1]
+        if not self._texts:
+            return text
+        return re.sub("|".join(map(re.escape, self._texts)), lambda name: self._texts[name[0]], text)
 
 
 _NAMED_SECRET: Final = re.compile(
@@ -120,26 +110,23 @@ def forget_typed(file: Path, session: str, texts: Collection[str]) -> None:
         lines = file.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
     except FileNotFoundError:
         return
-    kept = "".join(block for block in _blocks(lines) if not _is_of(block, session, texts))
-    write_atomically(file, kept, mode=0o600)
+    kept: list[str] = []
+    for entry in _entries(lines):
+        typed = "".join(line[1:] for line in entry if line.startswith("+")).strip()
+        if f"{_SESSION}{session}\n" not in entry and typed not in texts:
+            kept += entry
+    write_atomically(file, "".join(kept), mode=0o600)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[str]:
-    """Split the file into entries: a message with the comment lines before it."""
-    block, is_typed = "", False
+def _entries(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Split the file into messages, each with the comment lines before it."""
+    entry: list[str] = []
     for line in lines:
-        if is_typed and not line.startswith("+"):
-            yield block
-            block = ""
-        is_typed = line.startswith("+")
-        block += line
-    yield block
-
-
-def _is_of(block: str, session: str, texts: Collection[str]) -> bool:
-    lines = block.splitlines(keepends=True)
-    typed = "".join(line[1:] for line in lines if line.startswith("+")).strip()
-    return f"{_SESSION}{session}\n" in lines or typed in texts
+        if entry and entry[-1].startswith("+") and not line.startswith("+"):
+            yield entry
+            entry = []
+        entry.append(line)
+    yield entry
 
 
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)

@@ -1,14 +1,9 @@
-"""The table of keys behind `/help keys` and docs/keys.md: `python -m zkchat.repl.key_table docs/keys.md` renews it."""
+"""The table of keys behind `/help keys`, the same as in docs/keys.md."""
 
-import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
-BEGIN: Final = "<!-- keys: made from zkchat/repl/key_table.py -->"
-END: Final = "<!-- end of keys -->"
 _MIN_TEXT_CELLS: Final = 24
 """Where less is left beside the keys, what they do is on the next line."""
 SECTIONS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
@@ -47,7 +42,7 @@ SECTIONS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     ),
 }
 """Keys that do the same, and what they do, by sections."""
-_VI: Final = (
+VI: Final = (
     'With ui.keys = "vi" the keys of vi count, the bar shows the mode, and Esc is vi\'s own; '
     "/edit changes the last message."
 )
@@ -60,34 +55,9 @@ def help_lines(width: int) -> list[str]:
     for title, rows in SECTIONS.items():
         lines.append(title)
         for keys, does in rows:
-            lines += _row_lines(f"  {keys}", does, start, width)
-    return [*lines, *wrap(_VI, width)]
-
-
-def _row_lines(keys: str, does: str, start: int, width: int) -> list[str]:
-    if width - start < _MIN_TEXT_CELLS:
-        return [keys, *(f"    {line}" for line in wrap(does, width - 4))]
-    first, *others = wrap(does, width - start)
-    return [f"{keys:<{start}}{first}", *(f"{'':<{start}}{line}" for line in others)]
-
-
-def table() -> str:
-    """The same as Markdown, for the page."""
-    return "\n\n".join([*("\n".join(_section_lines(*section)) for section in SECTIONS.items()), _VI])
-
-
-def _section_lines(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    yield from (f"## {title}", "", "| key | what it does |", "|---|---|")
-    for keys, does in rows:
-        yield f"| {', '.join(f'`{key}`' for key in keys.split(', '))} | {does} |"
-
-
-def renewed(page: str) -> str:
-    """The page with the table between its markers made anew."""
-    between = f"{BEGIN}\n{table()}\n{END}"
-    return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: between, page, flags=re.DOTALL)
-
-
-if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+            if width - start < _MIN_TEXT_CELLS:
+                lines += [f"  {keys}", *(f"    {line}" for line in wrap(does, width - 4))]
+            else:
+                first, *others = wrap(does, width - start)
+                lines += [f"  {keys}".ljust(start) + first, *(" " * start + line for line in others)]
+    return [*lines, *wrap(VI, width)]

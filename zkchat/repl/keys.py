@@ -5,19 +5,22 @@ import sys
 from codecs import decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TextIO
 
 CTRL_C: Final = "\x03"
 CTRL_D: Final = "\x04"
 ESCAPE: Final = "\x1b"
 _MAX_READ: Final = 1_024
+_PASTE_MARKS: Final = ("\x1b[200~", "\x1b[201~")
+"""Between which a terminal sends what is pasted."""
 
 
 def read_key(terminal: TextIO) -> str:
     """Wait for a key, and return its character; empty for what is no single one, such as an arrow or a paste.
 
-    To be called while `terminal_modes.single_keys` is in force. A key with which Enter arrived at once, as over a slow
-    line, is that key. The end of the terminal is Ctrl-D.
+    To be called while `single_keys` is in force. A key with which Enter arrived at once, as over a slow line, is that
+    key. The end of the terminal is Ctrl-D.
     """
     try:
         typed = os.read(terminal.fileno(), _MAX_READ)
@@ -28,53 +31,24 @@ def read_key(terminal: TextIO) -> str:
     return key if enter in {"", "\r", "\n"} else ""
 
 
-PASTE_MARKS: Final = ("\x1b[200~", "\x1b[201~")
-"""Between which a terminal sends what is pasted."""
-
-
-@contextmanager
-def echo_off(terminal: TextIO) -> Iterator[None]:
-    """Buffer keys for the next reader without showing them, Enter as Enter. Ctrl-C still works."""
-    with _mode(terminal, shown=False):
-        yield
-
-
-@contextmanager
-def echo_on(terminal: TextIO) -> Iterator[None]:
-    """Let the user type a line, and discard what was typed before: it was not meant for this."""
-    with _mode(terminal, shown=True):
-        yield
-
-
-@contextmanager
-def single_keys(terminal: TextIO) -> Iterator[bool]:
-    """Have each key handed over as it is typed, Ctrl-C too, and not shown; False where that is impossible.
-
-    What was typed before is discarded: it was not meant for this. So is what nobody has read at the end: it was meant
-    for a question that did not come.
-    """
-    with _mode(terminal, shown=False, one_by_one=True) as is_possible:
-        yield is_possible
-
-
 def without_paste_marks(line: str) -> str:
     """What was typed or pasted for a question that is read as a line."""
-    begins, ends = PASTE_MARKS
+    begins, ends = _PASTE_MARKS
     return line.replace(begins, "").replace(ends, "")
 
 
 @contextmanager
 def _mode(terminal: TextIO, *, shown: bool, one_by_one: bool = False) -> Iterator[bool]:
     """Switch echo and line mode on or off; False where that is impossible. Windows echoes no key that nobody reads."""
-    keyboard = None if sys.platform == "win32" else descriptor(terminal)
-    if keyboard is None:
+    if sys.platform == "win32":
         yield False
         return
     import termios
 
     try:
+        keyboard = terminal.fileno()
         before: list[Any] = termios.tcgetattr(keyboard)
-    except termios.error:  # no terminal
+    except (OSError, ValueError, termios.error):  # a stream in memory, a closed one, or no terminal
         yield False
         return
     received, sent, control, local, *speeds, signs = before
@@ -98,9 +72,13 @@ def _mode(terminal: TextIO, *, shown: bool, one_by_one: bool = False) -> Iterato
             termios.tcsetattr(keyboard, termios.TCSAFLUSH if one_by_one else termios.TCSANOW, before)
 
 
-def descriptor(terminal: TextIO) -> int | None:
-    """The file descriptor; None for a stream in memory or a closed one."""
-    try:
-        return terminal.fileno()
-    except (OSError, ValueError):  # a closed one
-        return None
+echo_off: Final = partial(_mode, shown=False)
+"""Buffer keys for the next reader without showing them, Enter as Enter. Ctrl-C still works."""
+echo_on: Final = partial(_mode, shown=True)
+"""Let the user type a line, and discard what was typed before: it was not meant for this."""
+single_keys: Final = partial(_mode, shown=False, one_by_one=True)
+"""Have each key handed over as it is typed, Ctrl-C too, and not shown; False where that is impossible.
+
+What was typed before is discarded: it was not meant for this. So is what nobody has read at the end: it was meant for
+a question that did not come.
+"""

@@ -46,12 +46,10 @@ class Chat(Protocol):
     @property
     def is_saved(self) -> bool:
         """Whether every message is on disk."""
-        ...
 
     @property
     def activity(self) -> str:
         """What is done in the background, if anything."""
-        ...
 
     def command_context(self) -> CommandContext: ...
 
@@ -60,27 +58,21 @@ class Chat(Protocol):
 
         Raises EOFError at the end, KeyboardInterrupt for Ctrl-C.
         """
-        ...
 
     def say(self, text: str, *, replaces: str | None) -> AsyncGenerator[Event, None]:
         """Store a message before returning, in place of the one with the id `replaces` or at the end; answer it."""
-        ...
 
     def new_presenter(self) -> Presenter:
         """A presenter for one turn."""
-        ...
 
     def listening(self) -> AbstractContextManager[None]:
         """Hear the keys that are typed while the body runs."""
-        ...
 
     def hold_typed(self) -> None:
         """Let messages that were typed ahead stand in the prompt instead of being sent."""
-        ...
 
     async def wait_until_ready(self) -> Sequence[Warned]:
         """Wait for background work that a turn would otherwise wait for without hearing Ctrl-C; what it has to say."""
-        ...
 
     def after_turn(self) -> None: ...
 

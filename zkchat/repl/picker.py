@@ -1,6 +1,6 @@
 """A picker at the terminal: type to search a list, arrows to move, Enter to choose, Esc to leave it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,6 +25,13 @@ _SEPARATOR: Final = " · "
 _MAX_NUMBERED: Final = 30
 _MIN_NAME_CELLS: Final = 16
 """Cells that a name keeps before the rest of its row may take any."""
+_MAX_ROWS: Final = 15
+_OTHER_LINES: Final = 4
+"""Lines of the screen that are no rows: title, search, keys, and the one above them all."""
+_ESCAPE_SECONDS: Final = 0.05
+"""After which Esc is a key by itself and not the beginning of an arrow."""
+_HINT: Final = "↑↓ move · Enter choose · Esc back"
+_STYLE: Final = Style.from_dict({"title": "bold", "selected": "reverse", "hint": "dim", "search": "bold"})
 
 
 class PickRow(Struct, frozen=True, kw_only=True):
@@ -40,11 +47,14 @@ class PickRow(Struct, frozen=True, kw_only=True):
 
 
 class PickList:
-    """The rows that match what was typed, and the one of them that is selected."""
+    """The rows that match what was typed, the one of them that is selected, and how they are shown."""
 
-    def __init__(self, rows: Sequence[PickRow]) -> None:
+    def __init__(self, rows: Sequence[PickRow], title: str = "") -> None:
         self.rows = rows
-        self._searched = [_searched_text(row) for row in rows]
+        self._title = sanitize_line(title)
+        self._searched = [
+            (normalize_name(" ".join((row.name, *row.about))), f" {normalize_name(row.search)}") for row in rows
+        ]
         self.matches: list[int] = [*range(len(rows))]
         """The numbers of the rows that match, in their order."""
         self.position = 0
@@ -69,15 +79,37 @@ class PickList:
         """Select another row, the last one at most."""
         self.position = max(0, min(self.position + by, len(self.matches) - 1))
 
+    def title(self) -> StyleAndTextTuples:
+        found, total = len(self.matches), len(self.rows)
+        count = f"{total:,}" if found == total else f"{found:,} of {total:,}"
+        return [("class:title", truncate_cells(self._title, _width() - len(count) - 2)), ("class:hint", f"  {count}")]
 
-def _searched_text(row: PickRow) -> tuple[str, str]:
-    return normalize_name(" ".join((row.name, *row.about))), f" {normalize_name(row.search)}"
+    def lines(self) -> StyleAndTextTuples:
+        width, selected = _width() - 2, self.selected
+        if selected is None:
+            return [("class:hint", truncate_cells("  Nothing matches. Backspace widens the search.", width))]
+        lines = {number: row_line(self.rows[number], width) for number in self.matches}
+        return [
+            ("class:selected", f"› {line}\n") if number == selected else ("", f"  {line}\n")
+            for number, line in lines.items()
+        ]
+
+    def height(self) -> int:
+        """The same for all that is typed, so that nothing jumps."""
+        lines = get_app().output.get_size().rows - _OTHER_LINES
+        return max(1, min(_MAX_ROWS, lines, len(self.rows)))
+
+
+def _width() -> int:
+    return get_app().output.get_size().columns
 
 
 def row_line(row: PickRow, width: int) -> str:
     """A row in at most so many cells: the name, and as much of the rest as fits at the right."""
     name = f"{'* ' if row.is_current else ''}{sanitize_line(row.name)}"
-    for about in _shorter_and_shorter(row.about):
+    pieces = [piece for text in row.about if (piece := sanitize_line(text))]
+    for count in range(len(pieces), 0, -1):
+        about = _SEPARATOR.join(pieces[:count])
         room = width - get_cwidth(about) - _GAP
         if room >= min(_MIN_NAME_CELLS, get_cwidth(name)):
             shown = truncate_cells(name, room)
@@ -93,12 +125,6 @@ def numbered_lines(rows: Sequence[PickRow], width: int) -> list[str]:
         for number, row in enumerate(rows[:_MAX_NUMBERED], start=1)
     ]
     return [*lines, f"… and {more:,} more"] if more > 0 else lines
-
-
-def _shorter_and_shorter(about: Sequence[str]) -> Iterator[str]:
-    pieces = [piece for text in about if (piece := sanitize_line(text))]
-    for count in range(len(pieces), 0, -1):
-        yield _SEPARATOR.join(pieces[:count])
 
 
 def truncate_cells(text: str, cells: int) -> str:
@@ -146,35 +172,20 @@ def ago(past: timedelta) -> str:
     return "just now"
 
 
-_MAX_ROWS: Final = 15
-_OTHER_LINES: Final = 4
-"""Lines of the screen that are no rows: title, search, keys, and the one above them all."""
-_ESCAPE_SECONDS: Final = 0.05
-"""After which Esc is a key by itself and not the beginning of an arrow."""
-_HINT: Final = "↑↓ move · Enter choose · Esc back"
-_STYLE: Final = Style.from_dict({"title": "bold", "selected": "reverse", "hint": "dim", "search": "bold"})
-
-
-async def pick(title: str, rows: Sequence[PickRow], *, selected: int = 0, color: bool = True) -> int | None:
+async def pick(title: str, rows: Sequence[PickRow], *, color: bool = True) -> int | None:
     """Let the user choose one of the rows and return its number; None if the user leaves without choosing.
 
     Needs a terminal that can be drawn on. The picker is gone from the screen when this returns.
     """
-    listed = PickList(rows)
-    listed.move(selected)
-    return await _application(title, listed, color=color).run_async()
-
-
-def _application(title: str, listed: PickList, *, color: bool) -> Application[int | None]:
+    listed = PickList(rows, title)
     search = Buffer(multiline=False, on_text_changed=lambda buffer: listed.search(buffer.text))
-    shown = _ShownList(title, listed)
     mark = FormattedTextControl([("class:search", "› ")])
-    rows = FormattedTextControl(shown.rows, show_cursor=False, get_cursor_position=lambda: Point(0, listed.position))
+    lines = FormattedTextControl(listed.lines, show_cursor=False, get_cursor_position=lambda: Point(0, listed.position))
     body = HSplit(
         [
-            Window(FormattedTextControl(shown.title), height=1),
+            Window(FormattedTextControl(listed.title), height=1),
             VSplit([Window(mark, width=2, height=1), Window(BufferControl(search), height=1)]),
-            Window(rows, height=shown.height),
+            Window(lines, height=listed.height),
             Window(FormattedTextControl([("class:hint", _HINT)]), height=1),
         ]
     )
@@ -186,55 +197,15 @@ def _application(title: str, listed: PickList, *, color: bool) -> Application[in
         erase_when_done=True,
     )
     application.ttimeoutlen = _ESCAPE_SECONDS
-    return application
-
-
-class _ShownList:
-    """The lines of the picker, as wide as the terminal is at the moment."""
-
-    def __init__(self, title: str, listed: PickList) -> None:
-        self._title = sanitize_line(title)
-        self._listed = listed
-
-    def title(self) -> StyleAndTextTuples:
-        found, total = len(self._listed.matches), len(self._listed.rows)
-        count = f"{total:,}" if found == total else f"{found:,} of {total:,}"
-        return [("class:title", truncate_cells(self._title, _width() - len(count) - 2)), ("class:hint", f"  {count}")]
-
-    def rows(self) -> StyleAndTextTuples:
-        width, selected = _width() - 2, self._listed.selected
-        if selected is None:
-            return [("class:hint", truncate_cells("  Nothing matches. Backspace widens the search.", width))]
-        return [
-            ("class:selected", f"› {line}\n") if number == selected else ("", f"  {line}\n")
-            for number in self._listed.matches
-            for line in (row_line(self._listed.rows[number], width),)
-        ]
-
-    def height(self) -> int:
-        """The same for all that is typed, so that nothing jumps."""
-        lines = get_app().output.get_size().rows - _OTHER_LINES
-        return max(1, min(_MAX_ROWS, lines, len(self._listed.rows)))
-
-
-def _width() -> int:
-    return get_app().output.get_size().columns
+    return await application.run_async()
 
 
 def _bindings(listed: PickList) -> KeyBindings:
     keys = KeyBindings()
-    steps = {
-        "up": -1,
-        "c-p": -1,
-        "s-tab": -1,
-        "down": 1,
-        "c-n": 1,
-        "tab": 1,
-        "pageup": -_MAX_ROWS,
-        "pagedown": _MAX_ROWS,
-    }
-    for key, by in steps.items():
-        keys.add(key)(lambda _event, by=by: listed.move(by))
+    steps = {-1: "up c-p s-tab", 1: "down c-n tab", -_MAX_ROWS: "pageup", _MAX_ROWS: "pagedown"}
+    for by, names in steps.items():
+        for key in names.split():
+            keys.add(key)(lambda _event, by=by: listed.move(by))
 
     @keys.add("enter", eager=True)
     def _choose(event: KeyPressEvent) -> None:

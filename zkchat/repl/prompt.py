@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
-from msgspec import Struct
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -61,31 +60,24 @@ class PromptHost(Protocol):
     @property
     def session_id(self) -> str:
         """Of the session that lines are typed in; empty before the first message."""
-        ...
 
     def status_line(self, width: int) -> str:
         """The text of the bar below the prompt."""
-        ...
 
     def prompt_painted(self) -> None:
         """Called whenever the prompt has been drawn."""
-        ...
 
     def text_changed(self) -> None:
         """Called at every change of the text."""
-        ...
 
     def text_accepted(self, text: str) -> None:
         """Called as Enter is pressed, before anything is drawn."""
-        ...
 
     def text_dropped(self) -> None:
         """Called when the user empties the prompt instead of sending its text."""
-        ...
 
     def toggle_thinking(self) -> None:
         """Show or fold the thinking of models from now on. May print."""
-        ...
 
 
 class Prompt:
@@ -256,31 +248,19 @@ def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
     return [("class:prompt", ("" if wraps else "· ").rjust(width))]
 
 
-class Status(Struct, frozen=True, kw_only=True):
-    """The values that the bar shows."""
-
-    vault: str
-    model: str
-    session: str = ""
-    """Its title; empty for a session without a message."""
-    usage: ContextUsage | None = None
-    activity: str = ""
-    """What is being done in the background."""
-    may_write: bool = False
-    """Whether the model may propose changes of notes."""
-
-
 def status_of(
     conversation: Conversation,
+    width: int,
     *,
     vault: str,
     session: Session | None,
     activity: str = "",
     is_measured: bool = True,
-) -> Status:
-    """What the bar shows; of the context nothing without a model, nor until it can be measured without a delay."""
+) -> str:
+    """The bar of a chat; of the context nothing without a model, nor until it can be measured without a delay."""
     has_window = is_measured and not conversation.model.needs_notes
-    return Status(
+    return status_line(
+        width,
         vault=vault,
         model=conversation.model.name,
         session=session.title if session else "",
@@ -290,16 +270,27 @@ def status_of(
     )
 
 
-def status_line(status: Status, width: int) -> str:
-    """The status in one line. On a narrow screen the least important is dropped: vault, then session, then model."""
+def status_line(
+    width: int,
+    *,
+    vault: str,
+    model: str,
+    session: str = "",
+    usage: ContextUsage | None = None,
+    activity: str = "",
+    may_write: bool = False,
+) -> str:
+    """The status in one line. On a narrow screen the least important is dropped: vault, then session, then model.
+
+    `activity` is what is done in the background; `may_write`: the model may propose changes of notes.
+    """
     pieces = [
-        truncate_cells(sanitize_line(status.vault), _MAX_TITLE_CELLS),
-        truncate_cells(sanitize_line(status.model), _MAX_TITLE_CELLS),
-        truncate_cells(sanitize_line(status.session) or "new session", _MAX_TITLE_CELLS),
-        _context(status.usage),
-        sanitize_line(status.activity),
-        "write" if status.may_write else "",
+        *(truncate_cells(sanitize_line(name), _MAX_TITLE_CELLS) for name in (vault, model, session)),
+        _context(usage),
+        sanitize_line(activity),
+        "write" if may_write else "",
     ]
+    pieces[2] = pieces[2] or "new session"
     for dropped in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 4)):
         line = _SEPARATOR.join(piece for place, piece in enumerate(pieces) if piece and place not in dropped)
         if get_cwidth(line) <= width:

@@ -2,11 +2,10 @@
 
 import base64
 import os
-import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -34,13 +33,8 @@ from zkchat.render import (
 )
 from zkchat.repl.picker import PickRow, numbered_lines
 
-MAX_PART_CHARACTERS: Final = 10_000
-"""Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
-_MAX_CUT: Final = 3
-"""The part of a page that is left out at most, so that the page ends with a block: a third."""
-_HEADING: Final = re.compile(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
-"""A row that is bold from end to end."""
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+if TYPE_CHECKING:
+    from zkchat.render import DrawnNote
 
 _MAX_MENU_ROWS: Final = 8
 _STATUS_BAR_ROWS: Final = 1
@@ -59,175 +53,85 @@ def page_rows(height: int) -> int:
     return max(_MIN_PAGE_ROWS, height - _ROWS_AROUND_PAGE - menu_rows(height) - _STATUS_BAR_ROWS)
 
 
-class Part(NamedTuple):
-    text: str
-    first_line: int
-
-
 class Position(Struct, frozen=True, kw_only=True):
     """How far a note has been shown."""
 
-    row: int
-    """The first row of the part that was not shown."""
-    rows: int
-    """All rows of the part, as it was drawn."""
+    block: int = 0
+    """The first block of which not all was shown, and its first row that was not."""
+    row: int = 0
+    percent: int = 100
+    is_end: bool = True
     is_from_top: bool = True
     """Whether the page began with the note."""
-    part: int = 0
-    parts: int = 1
-
-    @property
-    def is_end(self) -> bool:
-        return self.row >= self.rows and self.part == self.parts - 1
-
-    @property
-    def percent(self) -> int:
-        return round(100 * (self.part + self.row / max(1, self.rows)) / self.parts)
-
-    def row_of(self, rows: int) -> int:
-        """The same position where the part is drawn in so many rows, as on a screen of another width."""
-        return self.row if rows == self.rows else round(self.row * rows / max(1, self.rows))
 
 
-class NotePages:
-    """The pages of one note. Each part is drawn only when a page of it is shown."""
-
-    def __init__(self, text: str, draw: Callable[[str], list[Row]], size: int) -> None:
-        """`draw` draws Markdown; a page has `size` rows at most."""
-        self._parts = split_parts(text)
-        self._draw = draw
-        self._size = size
-        self._drawn: tuple[int, list[Row]] | None = None
-        """The part drawn last."""
-
-    def page_at(self, line: int) -> tuple[list[Row], Position]:
-        """The page that begins at a line, or earlier where less than a page would be left of the part."""
-        at = max(index for index, part in enumerate(self._parts) if part.first_line <= max(1, line))
-        rows = self._rows(at)
-        is_last, most = at == len(self._parts) - 1, max(0, len(rows) - self._size)
-        if is_last and not most:
-            return self._page(at, 0)
-        first = self._row_of(line, self._parts[at], rows)
-        return self._page(at, min(first, most) if is_last else first)
-
-    def page_after(self, position: Position) -> tuple[list[Row], Position]:
-        """The page after one that was shown, without a blank row at its top."""
-        rows, after = self._following(position)
-        return (rows[1:] if len(rows) > 1 and not rows[0].cells else rows), after
-
-    def rest_after(self, position: Position) -> tuple[list[Row], Position]:
-        """All that follows a page that was shown."""
-        shown: list[Row] = []
-        while not position.is_end:
-            rows, position = self._following(position)
-            shown += rows
-        return shown, position
-
-    def _following(self, position: Position) -> tuple[list[Row], Position]:
-        is_over = position.row >= position.rows
-        at = min(position.part + is_over, len(self._parts) - 1)
-        return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
-
-    def _rows(self, at: int) -> list[Row]:
-        if self._drawn is None or self._drawn[0] != at:
-            self._drawn = at, self._draw(self._parts[at].text)
-        return self._drawn[1]
-
-    def _page(self, at: int, first: int) -> tuple[list[Row], Position]:
-        """The page that begins at a row of a part; it may go on in the next part."""
-        is_from_top = not (at or first)
-        shown = self._rows(at)[first : first + self._size]
-        end = first + len(shown)
-        while end >= len(self._rows(at)) and at < len(self._parts) - 1 and len(shown) < self._size - 1:
-            at += 1
-            taken = self._rows(at)[: self._size - len(shown) - 1]
-            end = len(taken)
-            shown += [BLANK, *taken]
-        rows = len(self._rows(at))
-        if end < rows and (cut := rows_after_block(shown)) <= end:
-            shown, end = shown[: len(shown) - cut], end - cut
-        return shown, Position(row=end, rows=rows, is_from_top=is_from_top, part=at, parts=len(self._parts))
-
-    def _row_of(self, line: int, part: Part, rows: list[Row]) -> int:
-        """The row at which a line is drawn, by what is drawn of the lines above it."""
-        above = "".join(part.text.splitlines(keepends=True)[: line - part.first_line])
-        row = len(self._draw(above)) if above.strip() else 0
-        return row + 1 if row < len(rows) and not rows[row].cells else row
+def page_start(note: "DrawnNote", line: int, size: int) -> Position:
+    """Where to begin so that a line is shown: at its block, or earlier where less than a page would be left."""
+    if line <= 1 or not note.blocks:
+        return Position()
+    lines = note.lines()
+    block = max(0, min(bisect_right(lines, line), len(note.blocks)) - 1)
+    last, left = len(note.blocks), 0
+    while last > 0:
+        rows = note.rows(last - 1)
+        left += len(rows)
+        if left - (bool(rows) and not rows[0].cells) > size:  # the blank row would be on top
+            break
+        last -= 1
+    rows_of_block = len(note.rows(block)) if block <= last else 0
+    row = min(line - lines[block], rows_of_block - size) if rows_of_block > size else 0  # as in a long table
+    return Position(block=min(block, last), row=row)
 
 
-def rows_after_block(page: Sequence[Row]) -> int:
-    """How many rows at the end of a page begin a block that goes on; 0 where too little of the page would be left.
+def draw_page(note: "DrawnNote", start: Position, size: int | None) -> tuple[list[Row], Position]:
+    """The rows from a position on, without a blank one on top: all of them, or a page of at most `size`.
 
-    A heading belongs to the block below it.
+    A page ends with a block where one ends in its last third, and not with a heading.
     """
-    for cut in range(len(page) // _MAX_CUT + 1):
-        kept = page[: len(page) - cut]
-        if kept and not kept[-1].cells and not (len(kept) > 1 and _HEADING.fullmatch(kept[-2].text)):
-            return cut
-    return 0
-
-
-def split_parts(text: str) -> list[Part]:
-    """Split a very long text at blank lines outside code; most texts are one part."""
-    parts: list[Part] = []
-    lines: list[str] = []
-    size, first, fence = 0, 1, ""
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        lines.append(line)
-        size += len(line)
-        fence = _fence_after(fence, line)
-        if size >= MAX_PART_CHARACTERS and not (fence or line.strip()):
-            parts.append(Part("".join(lines), first))
-            lines, size, first = [], 0, number + 1
-    return [*parts, Part("".join(lines), first)] if lines or not parts else parts
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """The mark of the code block that is open after a line; empty where none is."""
-    match = _FENCE.match(line)
-    if not match:
-        return fence
-    if not fence:
-        return match[1]
-    is_closed = match[1].startswith(fence) and not line.strip().strip(fence[0])
-    return "" if is_closed else fence
+    shown: list[Row] = []
+    at, row, total = start.block, start.row, len(note.blocks)
+    end: tuple[int, int] | None = None  # the rows and blocks after which the page may end
+    while at < total:
+        rows = note.rows(at)
+        is_apart = bool(rows) and not rows[0].cells
+        if shown and is_apart and not note.is_heading(at - 1):
+            end = len(shown), at
+        rows = rows[max(row, int(not shown and is_apart)) :]
+        room = len(rows) if size is None else size - len(shown)
+        shown += rows[:room]
+        if len(rows) > room:
+            row = len(note.rows(at)) - len(rows) + room
+            break
+        at, row = at + 1, 0
+    if at < total and size and end and end[0] + 1 >= size - size // 3:
+        shown, at, row = [*shown[: end[0]], BLANK][:size], end[1], 0
+    lines = note.lines()
+    percent = 100 if at >= total else round(100 * (lines[at] - lines[0]) / max(1, lines[-1] - lines[0]))
+    is_from_top = not (start.block or start.row)
+    return shown, Position(block=at, row=row, percent=percent, is_end=at >= total, is_from_top=is_from_top)
 
 
 _MAX_REFRESH_SECONDS: Final = 0.5
 """How long a command waits for notes that changed; the rest goes on beside it."""
 
 
-class VaultView:
+class VaultView(Struct):
     """The list and the note that were shown last; both count until another answer comes."""
 
-    def __init__(self) -> None:
-        self._listed: tuple[str, Sequence[Place]] = ("", ())
-        self._reading: tuple[str, tuple[Place, str, Position]] | None = None
-
-    def show_list(self, answer_id: str, places: Sequence[Place]) -> None:
-        """Remember a list that was shown after this answer."""
-        self._listed = (answer_id, places)
-
-    def forget_list(self) -> None:
-        """The documents of the answer are what is numbered again."""
-        self._listed = ("", ())
+    list_after: str = ""
+    """The id of the answer after which the list was shown."""
+    places: Sequence[Place] = ()
+    note_after: str = ""
+    reading: tuple[Place, str, Position] | None = None
+    """The place shown last, its path, and how far it was shown."""
 
     def listed(self, answer_id: str) -> Sequence[Place]:
         """The list shown since this answer; empty if none was."""
-        return self._listed[1] if self._listed[0] == answer_id else ()
-
-    def show_note(self, answer_id: str, place: Place, path: str, position: Position) -> None:
-        """Remember how far a note was shown after this answer."""
-        self._reading = (answer_id, (place, path, position))
-
-    @property
-    def reading(self) -> tuple[Place, str, Position] | None:
-        """The place shown last, its path, and how far it was shown."""
-        return self._reading[1] if self._reading else None
+        return self.places if self.list_after == answer_id else ()
 
     def current(self, answer_id: str) -> Place | None:
         """The note shown last, if it was shown since this answer."""
-        return self._reading[1][0] if self._reading and self._reading[0] == answer_id else None
+        return self.reading[0] if self.reading and self.note_after == answer_id else None
 
 
 class DocumentEditor(Protocol):
@@ -236,11 +140,9 @@ class DocumentEditor(Protocol):
     @property
     def name(self) -> str:
         """What the user calls it; empty where none is set."""
-        ...
 
     def edit(self, path: str, line: int | None) -> None:
         """Open a document at a line, and wait until the editor is closed. Raises `UsageError` if it cannot start."""
-        ...
 
 
 class VaultBrowser(Struct, frozen=True, kw_only=True):
@@ -264,21 +166,98 @@ _MAX_COPY_BYTES: Final = 74_000
 _PLAIN_WIDTH: Final = 80
 
 
+class Surface(ABC):
+    """What commands print on, and ask the user by. It sanitizes everything that it prints, here as plain lines."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Columns."""
+
+    @abstractmethod
+    def print(self, text: str) -> None:
+        """Print one or more lines."""
+
+    @abstractmethod
+    async def confirm(self, question: str) -> bool:
+        """Ask the user; False where nobody is there to answer."""
+
+    def print_dimmed(self, text: str) -> None:
+        """Print what matters less, dimmed where there is colour."""
+        self.print(text)
+
+    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
+        """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
+        self.print(text)
+
+    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
+        """Show a numbered list of places in parts; `matches` finds words to be marked in their texts."""
+        self.print(plain_sections(sections))
+
+    def print_changes(self, changes: ChangeSet) -> None:
+        """Show the diff of changes of notes."""
+        if changes:
+            self.print(patch_of(changes).removesuffix("\n"))
+
+    def print_heading(self, name: str, place: str) -> None:
+        """Show the name of a document above its text, and where it stands."""
+        self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        """Draw a page of the note `source`, or the `whole` rest, and return how far it was shown.
+
+        It begins `after` what was shown, else at the top, or at a line of a note that is longer than a page. In plain
+        lines it is all of it: whoever reads a pipe, or hears a text, has pages of their own.
+        """
+        del source, first_line, after, whole
+        self.print(text.strip("\n"))
+        return Position()
+
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
+        """Show the panel "Referenced Documents" with all of them."""
+        self.print("\n".join(reference_lines(references, most=len(references))))
+
+    def print_usage(self, usage: ContextUsage) -> None:
+        """Show the context bar."""
+        self.print(context_line(usage))
+
+    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+        """Let the user choose a row and return its number from 0; None if the user chose none.
+
+        Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
+        """
+        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
+        return None
+
+    @property
+    def has_desktop(self) -> bool:
+        """Whether there is a desktop that opens addresses."""
+        return False
+
+    def open(self, _address: str) -> bool:
+        """Open an address on the desktop; False where there is none."""
+        return False
+
+    def copy(self, text: str) -> bool:
+        """Copy the text to the clipboard through the terminal. Where that is impossible, print it and return False."""
+        self.print(text)
+        return False
+
+
 class Questioner(Protocol):
     """Asks the user a question."""
 
     async def ask(self, question: str) -> str:
         """Show the question and return what the user typed. Raises EOFError where nobody is there."""
-        ...
 
     @property
     def can_pick(self) -> bool:
         """Whether a list can be drawn to choose from."""
-        ...
 
     async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
-        ...
 
 
 class Desktop(Protocol):
@@ -289,15 +268,32 @@ class Desktop(Protocol):
 
     def open(self, address: str) -> bool:
         """Open an address; False where there is no desktop."""
-        ...
 
 
-class _Surface(ABC):
-    """What plain and drawn surfaces share: questions, lists to choose from, and the desktop."""
+class PlainSurface(Surface):
+    """Prints lines without boxes, colour or escape sequences."""
 
-    def __init__(self, questioner: Questioner, desktop: Desktop) -> None:
+    def __init__(self, stream: TextIO, questioner: Questioner, desktop: Desktop) -> None:
+        never_fail_to_encode(stream)
+        self._stream = stream
         self._questioner = questioner
         self._desktop = desktop
+
+    @property
+    def width(self) -> int:
+        return _PLAIN_WIDTH
+
+    def print(self, text: str) -> None:
+        self._stream.write(sanitize_text(text) + "\n")
+        self._stream.flush()
+
+    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
+        """Wrapped on a narrow terminal; on any other, and in a pipe, lines stay whole."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        self.print(plain_sections(sections, columns=columns if columns < _PLAIN_WIDTH else 0))
 
     async def confirm(self, question: str) -> bool:
         try:
@@ -309,16 +305,7 @@ class _Surface(ABC):
     async def pick(self, title: str, rows: Sequence[PickRow], instead: str) -> int | None:
         if self._questioner.can_pick:
             return await self._questioner.pick(title, rows)
-
-        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
-        return None
-
-    @property
-    @abstractmethod
-    def width(self) -> int: ...
-
-    @abstractmethod
-    def print(self, text: str) -> None: ...
+        return await super().pick(title, rows, instead)
 
     @property
     def has_desktop(self) -> bool:
@@ -328,70 +315,11 @@ class _Surface(ABC):
         return self._desktop.open(address)
 
 
-class PlainSurface(_Surface):
-    """Prints lines without boxes, colour or escape sequences."""
-
-    def __init__(self, stream: TextIO, questioner: Questioner, desktop: Desktop) -> None:
-        super().__init__(questioner, desktop)
-        never_fail_to_encode(stream)
-        self._stream = stream
-
-    @property
-    def width(self) -> int:
-        return _PLAIN_WIDTH
-
-    def print(self, text: str) -> None:
-        self._stream.write(sanitize_text(text) + "\n")
-        self._stream.flush()
-
-    def print_dimmed(self, text: str) -> None:
-        self.print(text)
-
-    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
-        self.print(text)
-
-    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
-        self.print(plain_sections(sections, columns=self._narrow_columns()))
-
-    def _narrow_columns(self) -> int:
-        """The width of a narrow terminal; 0 for any other, and for a pipe, where lines stay whole."""
-        try:
-            columns = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):
-            return 0
-        return columns if columns < _PLAIN_WIDTH else 0
-
-    def print_changes(self, changes: ChangeSet) -> None:
-        if changes:
-            self.print(patch_of(changes).removesuffix("\n"))
-
-    def print_heading(self, name: str, place: str) -> None:
-        self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
-
-    def print_note(
-        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
-    ) -> Position:
-        """Print all of it: whoever reads a pipe, or hears a text, has pages of their own."""
-        del source, first_line, after, whole
-        self.print(text.strip("\n"))
-        return Position(row=1, rows=1)
-
-    def print_references(self, references: Sequence[DocumentReference]) -> None:
-        self.print("\n".join(reference_lines(references, most=len(references))))
-
-    def print_usage(self, usage: ContextUsage) -> None:
-        self.print(context_line(usage))
-
-    def copy(self, text: str) -> bool:
-        self.print(text)
-        return False
-
-
-class DrawnSurface(_Surface):
+class DrawnSurface(PlainSurface):
     """Draws panels, bars and Markdown on a console."""
 
     def __init__(self, console: Console, questioner: Questioner, desktop: Desktop, links: ClickableLinks) -> None:
-        super().__init__(questioner, desktop)
+        super().__init__(cast("TextIO", console.file), questioner, desktop)
         self._console = console
         self._links = links
 
@@ -406,7 +334,6 @@ class DrawnSurface(_Surface):
         self._print(text, "dim")
 
     def _print(self, text: str, style: str) -> None:
-
         # A word longer than the screen, such as an address, must stay in one piece to be usable.
         is_whole = any(len(word) > self.width for word in text.split())
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
@@ -431,16 +358,11 @@ class DrawnSurface(_Surface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        from zkchat.render import note_rows  # as above
+        from zkchat.render import DrawnNote  # slow to import, as above
 
-        draw = partial(note_rows, self._console, source=source, links=self._links)
-        pages = NotePages(text, draw, page_rows(self._console.height))
-        if after is None:
-            rows, position = pages.page_at(first_line)
-        else:
-            rows, position = pages.rest_after(after) if whole else pages.page_after(after)
-        self._console.file.write("".join(f"{row.text}\n" for row in rows))
-        self._console.file.flush()
+        note, size = DrawnNote(self._console, text, source=source, links=self._links), page_rows(self._console.height)
+        rows, position = draw_page(note, after or page_start(note, first_line, size), None if whole else size)
+        self._write("".join(f"{row.text}\n" for row in rows))
         return position
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
@@ -455,6 +377,9 @@ class DrawnSurface(_Surface):
         if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
-        self._console.file.write(f"\x1b]52;c;{encoded}\x07")
-        self._console.file.flush()
+        self._write(f"\x1b]52;c;{encoded}\x07")
         return True
+
+    def _write(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()

@@ -1,10 +1,17 @@
+import asyncio
+import json
+import os
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
 
+from zkchat.acp.agent import StdioTransport
 from zkchat.acp.reviewer import ClientCallReviewer
+from zkchat.acp.session import MarkdownSurface
+from zkchat.app.protocol_streams import Channel
 from zkchat.chat.tools.server_tools import MAY_LEAK, ServerCall
+from zkchat.core.changes import ChangeSet, FileWrite
 from zkchat.core.tool_server import ServerDefinition, ServerTool
 
 
@@ -45,3 +52,60 @@ def test_a_call_that_may_send_local_notes_is_never_allowed_for_good() -> None:
     ((asked, options),) = client.asked
     assert asked.content[0].content.text == MAY_LEAK
     assert [option.kind for option in options] == ["allow_once", "reject_once"]
+
+
+def surface() -> MarkdownSurface:
+    return MarkdownSurface(cast("Any", None))
+
+
+def test_lines_below_each_other_stay_so_and_a_single_one_is_a_sentence() -> None:
+    shown = surface()
+    shown.print("One sentence.")
+    assert shown.take() == "One sentence."
+    shown.print("a")
+    shown.print_dimmed("b ``` c")
+    shown.print_markdown("# Title\x1b[2J")
+    assert shown.take() == "````text\na\nb ``` c\n````\n\n# Title␛[2J"
+    assert shown.take() == ""
+
+
+def test_changes_are_a_patch() -> None:
+    shown = surface()
+    shown.print_changes(ChangeSet(title="x", writes=(FileWrite(path="A.md", before=b"a\n", after=b"b\n"),)))
+    text = shown.take()
+    assert text.startswith("```diff\n")
+    assert "-a\n+b\n```" in text
+
+
+def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:
+    written: list[bytes] = []
+
+    async def talk() -> list[Any]:
+        pieces = [b'nonsense\n\n[1]\n{"id": NaN, "method": "x"}\n{"id": 2, "method": null}\n{"id": 1}\n']
+        channel = Channel(lambda _: pieces.pop() if pieces else b"", written.append)
+        transport = StdioTransport(channel)
+        received = [await transport.receive(), await transport.receive()]
+        await transport.send({"name": "\udcff"})
+        return received
+
+    assert asyncio.run(talk()) == [{"id": 1}, None]
+    assert [b"-32700" in line for line in written] == [True, True, True, False, False]
+    assert json.loads(written[3])["id"] == 2
+    assert json.loads(written[3])["error"]["code"] == -32600
+    assert written[-1] == b'{"name":"?"}\n'
+
+
+def test_a_client_that_reads_no_more_ends_the_conversation() -> None:
+    def broken(_: bytes) -> None:
+        raise BrokenPipeError
+
+    reader, writer = os.pipe()
+
+    async def talk() -> object:
+        transport = StdioTransport(Channel(lambda size: os.read(reader, size), broken))
+        await transport.send({})
+        received = await transport.receive()
+        os.close(writer)
+        return received
+
+    assert asyncio.run(talk()) is None

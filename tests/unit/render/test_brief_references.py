@@ -12,7 +12,7 @@ from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, writ
 from zkchat.core.message import DocumentReference, LineRange
 from zkchat.core.values import from_plain
 from zkchat.render.links import NO_LINKS
-from zkchat.render.references import brief_lines, brief_rows, in_brief, place, quoted_places, short_reason
+from zkchat.render.references import brief_lines, brief_rows, in_brief, place, short_reason
 
 
 def reference(name: str = "Sleep", **fields: Any) -> DocumentReference:
@@ -39,14 +39,6 @@ def test_what_the_answer_itself_lists_is_not_listed_again() -> None:
     listed = [reference(str(number), reference_type="search", via="index", cited=True) for number in range(3)]
     assert in_brief(listed, most=2) == in_brief([], most=2)
     assert [number for number, _ in in_brief([*listed, BROKEN], most=2).rows] == [4]
-
-
-def test_a_document_is_a_line_with_number_link_place_and_reason() -> None:
-    cited, linked = found("Dreams and sleep", cited=True), reference(lines=None)
-    assert rows([cited, linked, found("Naps")]) == [
-        "1 [[Dreams and sleep]]  notes/Dreams and sleep.md:12  cited",
-        "2 [[Sleep]]             notes/Sleep.md                linked by you",
-    ]
 
 
 def test_what_is_cited_comes_first_and_keeps_its_number() -> None:
@@ -100,13 +92,6 @@ def test_plain_lines_hold_the_same() -> None:
         "2. [[Naps]]  notes/Naps.md  embedded in a note you linked, sent in part",
         "3. [[Nap]]  no such note, linked by you; closest: [[Naps]]",
     ]
-
-
-def test_of_what_the_answer_quotes_the_places_are_enough() -> None:
-    listed = in_brief([found("a", cited=True), found("b", cited=True), BROKEN], most=10)
-    (line,) = quoted_places(listed, NO_LINKS, 80)
-    assert line.plain == "1 notes/a.md:12   2 notes/b.md:12"
-    assert len(quoted_places(listed, NO_LINKS, 20)) == 2
 
 
 NAMES = st.text(st.sampled_from("aé日 .-_[]|#\x1b\n"), min_size=1, max_size=60)

@@ -6,6 +6,7 @@ import pytest
 from rich.text import Text
 
 from zkchat.render.console import console_for
+from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_line, sanitize_text
 
 XTERM = {"TERM": "xterm-256color", "COLUMNS": "60", "LINES": "20"}
 
@@ -14,11 +15,6 @@ def written(variables: dict[str, str], *, is_tty: bool = True, color: str = "aut
     stream = io.StringIO()
     console_for(stream, is_tty=is_tty, variables=variables, color=color).print(Text("hello", style="bold red"))
     return stream.getvalue()
-
-
-@pytest.mark.parametrize(("variables", "color"), [(XTERM | {"NO_COLOR": "1"}, "auto"), (XTERM, "never")])
-def test_without_colour_bold_stays(variables: dict[str, str], color: str) -> None:
-    assert written(variables, color=color) == "\x1b[1mhello\x1b[0m\n"
 
 
 @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"TERM": "unknown"}, {}])
@@ -31,11 +27,6 @@ def test_a_file_gets_plain_text_unless_colour_is_forced() -> None:
     assert written(XTERM, is_tty=False) == "hello\n"
     assert written(XTERM, is_tty=False, color="always") == "\x1b[1;31mhello\x1b[0m\n"
     assert written(XTERM | {"NO_COLOR": "1"}, is_tty=False, color="always") == "\x1b[1;31mhello\x1b[0m\n"
-
-
-def test_the_width_is_the_one_given_or_that_of_the_variables() -> None:
-    assert console_for(io.StringIO(), is_tty=True, variables=XTERM).size == (60, 20)
-    assert console_for(io.StringIO(), is_tty=True, variables=XTERM, width=44).width == 44
 
 
 def test_text_is_never_markup_nor_emoji_code() -> None:
@@ -62,3 +53,50 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     console.print("hello")
     console.print("anybody there?")
     assert console.quiet
+
+
+def test_plain_text_in_any_script_passes_as_it_is() -> None:
+    text = "Tab\tand newline\n, Zürich, 日本語, עברית, 👩‍🚀, e\u0301, [[Note|name]]"
+    assert sanitize_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[31mred", "␛[31mred"),
+        ("\x9b31mred", "␛[31mred"),
+        ("\x07bell", "␇bell"),
+        ("lines\r\nof Windows", "lines\nof Windows"),
+        ("over\rwritten", "overwritten"),
+        ("a\x7fb", "a␡b"),
+        ("evil\u202etxt.md", "evil<U+202E>txt.md"),
+        ("a\U000e0041b", "ab"),
+        ("half\ud83d", "half\ufffd"),
+        ("a\u2028b", "a b"),
+    ],
+)
+def test_what_would_act_on_a_terminal_is_dropped_or_made_visible(text: str, expected: str) -> None:
+    assert sanitize_text(text) == expected
+
+
+def test_a_name_stays_on_its_line() -> None:
+    assert sanitize_line("two\nlines\tand \x1b[2Ja trick") == "two lines and ␛[2Ja trick"
+
+
+def test_an_error_names_the_thing_and_the_way_out() -> None:
+    assert error_lines("No note 'x\x1b'.", "Closest: [[X]].") == "zkchat: No note 'x␛'.\n        Closest: [[X]].\n"
+    assert error_lines("It is gone.") == "zkchat: It is gone.\n"
+
+
+def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    never_fail_to_encode(stream)
+    stream.write("lines 3–9 → “ok” ≈ 日 █")
+    stream.flush()
+    assert raw.getvalue() == b'lines 3-9 > "ok" ~ ? #'
+
+
+def test_bytes_that_cannot_be_read_still_raise() -> None:
+    with pytest.raises(UnicodeDecodeError):
+        b"\xff".decode("utf-8", errors="zkchat.ascii_fallback")

@@ -5,10 +5,9 @@ import io
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
 from zkchat.core.changes import ChangeSet, FileMove, FileWrite
-from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for, word_marks
+from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for
 
 PLAIN = DiffStyle(width=60, colored=False)
 
@@ -63,15 +62,6 @@ def test_a_new_file_is_shown_whole_up_to_a_bound_and_the_rest_is_counted() -> No
     assert len(whole) == 281
 
 
-def test_a_long_file_is_shown_by_hunks() -> None:
-    before = "".join(f"{number}\n" for number in range(1, 101))
-    shown = rows(changed(before, before.replace("10\n", "ten\n", 1).replace("\n90\n", "\nninety\n")))
-    assert " ⋮" in shown
-    assert "50   50" not in shown
-    assert "10 + ten" in shown
-    assert "90 + ninety" in shown
-
-
 def test_a_rename_is_the_list_of_notes_that_it_touches_and_their_lines_on_demand() -> None:
     writes = tuple(
         FileWrite(path=f"N{number}.md", before=b"see [[Old]]\n", after=b"see [[New]]\n") for number in range(15)
@@ -84,11 +74,6 @@ def test_a_rename_is_the_list_of_notes_that_it_touches_and_their_lines_on_demand
     assert not any("[[New]]" in row for row in shown)
     whole = rows(changes, DiffStyle(width=60, colored=False, most_lines=None))
     assert sum(row == "1 + see [[{+New+}]]" for row in whole) == 15
-
-
-def test_what_goes_to_the_trash_is_said() -> None:
-    changes = ChangeSet(title="Delete", moves=(FileMove(source="Bad.md", target=".trash/Bad.md"),))
-    assert rows(changes) == ["Bad.md: to the trash"]
 
 
 def test_line_ends_a_missing_last_one_and_blanks_that_differ_are_visible() -> None:
@@ -126,32 +111,9 @@ def test_of_a_very_long_line_the_place_of_the_change_is_shown() -> None:
     assert any("more characters" in row for row in shown)
 
 
-def test_lines_that_have_little_in_common_are_not_marked() -> None:
-    assert word_marks("completely different", "something else entirely") is None
-    assert word_marks("同じ文です", "同じ本です") == (((2, 3),), ((2, 3),))
-    assert rows(changed("completely different\n", "something else entirely\n"))[1:] == [
-        "1 - completely different",
-        "1 + something else entirely",
-    ]
-
-
 def test_added_lines_beside_changed_ones_are_paired_with_what_they_were_made_of() -> None:
     shown = rows(changed("one two three\n", "first\none 2 three\n"))
     assert shown[1:] == ["1 - one [-two-] three", "1 + first", "2 + one {+2+} three"]
-
-
-def test_rows_are_texts_without_markup() -> None:
-    (row,) = (row for row in diff_rows(changed(None, "[bold]x[/bold]\n"), PLAIN) if "bold" in row.plain)
-    assert isinstance(row, Text)
-    assert row.plain == "1 + [bold]x[/bold]"
-
-
-def test_of_very_many_lines_that_were_replaced_no_words_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zkchat.render import diffs
-
-    monkeypatch.setattr(diffs, "word_marks", lambda _old, _new: pytest.fail("it would take too long"))
-    before, after = ("".join(f"{mark} {number}\n" for number in range(2_000)) for mark in "ab")
-    assert rows(changed(before, after))[-1] == f"… {4_000 - FOLDED_LINES:,} more lines"
 
 
 @pytest.mark.parametrize("text", ["word " * 11 + "end  ", "❤️" * 40, "日本 ❤️ longword" * 9])
@@ -159,8 +121,3 @@ def test_no_row_is_too_wide_and_none_is_blank(text: str) -> None:
     shown = [row for row in diff_rows(changed("old\n", f"{text}\n"), DiffStyle(width=62)) if "+ " in row.plain]
     assert shown
     assert all(row.cell_len <= 62 and row.plain[3:].strip() for row in shown)
-
-
-def test_a_file_that_goes_away_says_so() -> None:
-    write = FileWrite(path="Tea.md", before=b"# Tea\n", after=b"", goes_away=True)
-    assert rows(ChangeSet(title="Undo", writes=(write,))) == ["Tea.md: goes away, 1 line", "1 - # Tea"]

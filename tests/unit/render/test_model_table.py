@@ -37,12 +37,6 @@ def test_on_a_narrow_screen_each_has_two_lines() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", [20, 40, 60])
-def test_no_line_is_wider_than_the_screen(width: int) -> None:
-    lines = "\n".join(model_lines([row for row in ROWS if not row.model], width)).splitlines()
-    assert max(map(len, lines)) <= width
-
-
 def test_many_models_of_one_provider_are_folded_but_not_the_one_in_use() -> None:
     rows = [ModelRow(name=f"openai:{number}") for number in range(MAX_SHOWN + 3)]
     last = ModelRow(name="openai:last", is_in_use=True)

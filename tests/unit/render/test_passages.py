@@ -36,11 +36,6 @@ def test_in_a_pipe_a_passage_is_its_name_its_place_and_its_snippet() -> None:
     )
 
 
-def test_passages_with_the_same_text_are_counted_in_the_row_of_the_first() -> None:
-    place = "Projects/Greenhouse.md:12 · heading, text · and 1,204 more with the same text"
-    assert passage_row(ROOF, TEXT, 1204).place == place
-
-
 def test_numbers_stand_below_each_other() -> None:
     rows = [NumberedRow(name=f"Note {number}", place="a.md:1", to=Place(path="a.md")) for number in range(1, 11)]
     assert plain(rows).splitlines()[::9] == [" 1. Note 1 (a.md:1)", "10. Note 10 (a.md:1)"]
@@ -54,44 +49,10 @@ def test_rows_that_lead_nowhere_have_no_numbers_and_dates_and_counts_stand_below
     )
 
 
-class Counted(str):
-    """A lead that counts how often it is measured."""
-
-    measured = 0
-
-    def __len__(self) -> int:
-        Counted.measured += 1
-        return super().__len__()
-
-
-def test_the_leads_of_a_list_are_measured_once_and_not_for_each_row() -> None:
-    rows = [NumberedRow(lead=Counted("7"), name="#tag") for _ in range(50)]
-    plain(rows)
-    assert Counted.measured <= 50
-
-
-def test_a_passage_without_text_is_one_row() -> None:
-    passage = replace(ROOF, heading_path=())
-    rows = drawn(drawing([passage_row(passage, "")])).split("\n")
-    assert [row.rstrip() for row in rows] == ["1. Greenhouse  Projects/Greenhouse.md:12 · heading, text", ""]
-
-
 def test_on_a_terminal_the_words_asked_for_are_marked() -> None:
     console = terminal(color="always")
     console.print(drawing([passage_row(ROOF, TEXT)], lambda text: [(text.index("glass"), text.index(","))]))
     assert "\x1b[1;33mglass\x1b[0m" in written(console)
-
-
-def test_links_in_what_was_found_show_their_label() -> None:
-    row = NumberedRow(name="Sleep", text="See [[Body/Nap#Short|a nap]] and [[Tea]], not [[ or [[half")
-    assert "See a nap and Tea, not [[ or [[half" in drawn(drawing([row], lambda _: []))
-    assert "[[Tea]]" in plain([row])
-
-
-def test_a_doubtful_row_is_yellow() -> None:
-    console = terminal(color="always")
-    console.print(drawing([NumberedRow(name="[[Nowhere]] → nothing", is_doubtful=True)]))
-    assert "\x1b[33m[[Nowhere]] → nothing\x1b[0m" in written(console)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

@@ -4,9 +4,23 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import an_answer
-from zkchat.core.events import Compacting
-from zkchat.core.message import CompactionPart, Condensed, TextPart
+from tests.support.terminal_payloads import PAYLOADS
+from zkchat.core.embeddings import EmbeddingProgress
+from zkchat.core.events import (
+    AnswerSupport,
+    Compacting,
+    Goal,
+    GoalCheck,
+    GoalEnded,
+    GoalEvent,
+    GoalPlanned,
+    StepFinished,
+    StepStarted,
+    Support,
+)
+from zkchat.core.message import CompactionPart, Condensed
 from zkchat.render import phrases
+from zkchat.render.phrases import MAX_QUOTES, lines_of, vector_lines, vector_progress
 
 
 @pytest.mark.parametrize(
@@ -25,25 +39,6 @@ from zkchat.render import phrases
 )
 def test_a_tool_call_is_shown_whatever_the_model_wrote(arguments: str, expected: str) -> None:
     assert phrases.tool_call("find", arguments) == expected
-
-
-def test_a_result_without_words_is_shown_too() -> None:
-    assert phrases.tool_result("4 passages", failed=False) == "4 passages"
-    assert phrases.tool_result("", failed=False) == "done"
-    assert phrases.tool_result("", failed=True) == "failed"
-
-
-def test_a_warning_has_its_way_out_on_a_line_of_its_own() -> None:
-    assert phrases.warning("The index is old.", "Run zkchat index.") == (
-        "warning: The index is old.\n         Run zkchat index."
-    )
-    assert phrases.warning("Careful.", "") == "warning: Careful."
-
-
-def test_a_compaction_says_what_it_archived_and_freed() -> None:
-    part = CompactionPart(number=2, summary="…", archived=("a", "b"), tokens_before=12_900, tokens_after=600)
-    message = replace(an_answer(), parts=(TextPart(text="x"), part))
-    assert phrases.compaction(message) == "Context compacted #2: 2 messages archived, ~12,300 tokens freed"
 
 
 @pytest.mark.parametrize(
@@ -74,3 +69,57 @@ def test_a_compaction_that_archived_nothing_says_what_it_did(condensed: tuple[Co
 def test_making_room_without_archiving_is_not_called_summarising() -> None:
     assert phrases.notice(Compacting(messages=0, tokens=900)) == "Making room (900 tokens in the context) …"
     assert phrases.notice(Compacting(messages=1, tokens=900)).startswith("Summarising 1 older message (")
+
+
+HALF = EmbeddingProgress(
+    done=1_240, total=5_300, method="ollama:nomic-embed-text#ab12cd34", active_method="wordllama-l2-256-sif"
+)
+
+
+def test_the_bar_shows_what_is_not_done_yet() -> None:
+    assert vector_progress(HALF) == "vectors 1,240/5,300 (nomic-embed-text)"
+    assert vector_progress(replace(HALF, problem="It is away.")) == "vectors 1,240/5,300 (nomic-embed-text, waiting)"
+    for nothing in (None, replace(HALF, done=5_300), replace(HALF, method="wordllama-l2-256-sif")):
+        assert vector_progress(nothing) == ""
+
+
+def test_a_report_says_what_the_search_uses_meanwhile() -> None:
+    waiting = "vectors 1,240/5,300 (nomic-embed-text); until all are there, the search uses static vectors"
+    assert vector_lines(HALF) == [waiting]
+    assert vector_lines(replace(HALF, problem="It is away.")) == [waiting, "It is away."]
+    done = replace(HALF, done=5_300, active_method=HALF.method)
+    assert vector_lines(done) == ["vectors 5,300/5,300 (nomic-embed-text)"]
+    assert vector_lines(None) == vector_lines(replace(HALF, method="wordllama-l2-256-sif")) == []
+
+
+def events(text: str) -> list[GoalEvent]:
+    """Every event, with the text wherever one stands."""
+    goal = Goal(id="g", text=text).with_plan((text, text), "m").with_step(1, "done", message_id="m")
+    goal = goal.with_step(2, "blocked", reason=text)
+    support = AnswerSupport(supported=(Support(text=text, path=text, line=1, exact=True),), unsupported=(text,))
+    check = GoalCheck(steps=(support, support), result=support)
+    stopped = replace(goal, state="stopped", reason=text)
+    return [
+        GoalPlanned(goal=goal),
+        StepStarted(number=1, total=2, text=text),
+        StepFinished(number=2, total=2, text=text, state="blocked", reason=text),
+        GoalEnded(goal=stopped, result=text, check=check, hint=text),
+    ]
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_no_text_of_a_model_or_a_note_acts_on_the_terminal(is_plain: bool) -> None:
+    for payload in PAYLOADS:
+        for event in events(f"before{payload}after"):
+            for line in lines_of(event, is_plain=is_plain):
+                assert line.isprintable(), (payload, line)
+
+
+def test_only_the_first_sentences_of_a_long_check_are_listed() -> None:
+    goal = Goal(id="g", text="x").with_plan(("One.",), "m").with_step(1, "done", message_id="m")
+    goal = replace(goal, state="done")
+    check = GoalCheck(steps=(AnswerSupport(unsupported=tuple(f"Sentence {number}." for number in range(9))),))
+    lines = lines_of(GoalEnded(goal=goal, check=check), is_plain=True)
+    assert lines[1:3] == ["done: 1. One.", "   0 of 9 sentences found in your notes"]
+    assert sum("not found" in line for line in lines) == MAX_QUOTES
+    assert lines[-1] == "Finished (1 of 1 step, 0 tokens, 0 s)."

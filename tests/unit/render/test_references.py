@@ -121,31 +121,6 @@ def found(number: int) -> DocumentReference:
     return DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"n/Note {number}.md")
 
 
-def test_each_reference_shows_number_link_path_reason_and_summary() -> None:
-    sleep = DocumentReference(
-        wikilink="[[Sleep]]", relative_path="notes/Sleep.md", cited=True, summary="Why we sleep at all."
-    )
-    panel = drawn(references_panel([found(1), sleep]))
-    assert "Referenced Documents" in panel
-    for words in (" 2 [[Sleep]]", "notes/Sleep.md", "linked by you, cited", "Why we sleep at all."):
-        assert words in panel
-
-
-def test_more_references_than_asked_for_are_folded() -> None:
-    panel = drawn(references_panel([found(number) for number in range(1, 15)], shown=10))
-    assert "[[Note 10]]" in panel
-    assert "[[Note 11]]" not in panel
-    assert "… and 4 more" in panel
-
-
-def test_a_broken_link_is_yellow_with_the_closest_names() -> None:
-    broken = DocumentReference(wikilink="[[Nap]]", status="missing", candidates=("[[Naps]]",))
-    console = terminal()
-    console.print(references_panel([broken]))
-    assert "\x1b[33m[[Nap]]\x1b[0m" in written(console)
-    assert "Closest: [[Naps]]" in written(console)
-
-
 def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> None:
     console = terminal()
     console.print(references_panel([found(1)], links=OneAddress("file:///v/Note 1.md\x1b\\\x07é?a=b%20c")))
@@ -155,13 +130,6 @@ def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> N
     console = terminal()
     console.print(references_panel([found(1)]))
     assert "\x1b]8" not in written(console)
-
-
-@pytest.mark.parametrize("title", ["[/red]", "[link=file:///etc/passwd]x[/link]", "[bold", ":smile:", "[[a|b]]"])
-def test_titles_are_shown_as_they_are(title: str) -> None:
-    reference = DocumentReference(wikilink=title, relative_path=f"{title}.md", summary=title)
-    panel = drawn(references_panel([reference]))
-    assert panel.count(title) == 3
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 250])

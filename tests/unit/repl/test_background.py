@@ -9,34 +9,16 @@ from zkchat.core.errors import StorageError
 from zkchat.repl.background import Background
 
 
-class RecordingObserver:
-    def __init__(self) -> None:
-        self.background: Background | None = None
-        self.activities: list[str] = []
-
-    def activity_changed(self) -> None:
-        assert self.background
-        self.activities.append(self.background.activity)
-
-
-def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
-    done: list[int] = []
-    with Background() as background:
-        for number in range(3):
-            background.submit(lambda number=number: done.append(number))  # type: ignore[misc]
-        asyncio.run(background.wait())
-        assert done == [0, 1, 2]
-
-
 def test_the_bar_hears_what_goes_on_and_when_it_is_over() -> None:
-    observer = RecordingObserver()
-    with Background(observer) as background:
-        observer.background = background
-        with background.progress("indexing") as step:
-            step(1, 1000)
-            step(1, 1000)
-            step(1000, 1000)
-    assert observer.activities == ["indexing", "indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
+    activities: list[str] = []
+    with (
+        Background(lambda: activities.append(background.activity)) as background,
+        background.progress("indexing") as step,
+    ):
+        step(1, 1000)
+        step(1, 1000)
+        step(1000, 1000)
+    assert activities == ["indexing", "indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
 
 
 def test_trouble_is_left_to_whoever_needs_the_work() -> None:

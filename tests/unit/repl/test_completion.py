@@ -14,7 +14,7 @@ from tests.support.screens import an_answer
 from zkchat.core.errors import StorageError
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
-from zkchat.repl.completion import MenuCompleter, Suggestions
+from zkchat.repl.completion import MenuCompleter
 from zkchat.repl.note_names import NameCache
 
 NOTES = {
@@ -55,7 +55,7 @@ class SourceWithoutIndex(Source):
 def menu_of(library: Library, agents: Sequence[str] = ()) -> MenuCompleter:
     name_cache = NameCache()
     name_cache.refresh(library, [])
-    return MenuCompleter(Suggestions(name_cache, Source(library, agents)))
+    return MenuCompleter(name_cache, Source(library, agents))
 
 
 @pytest.fixture
@@ -123,10 +123,6 @@ def test_commands_are_offered_with_what_they_do_and_then_their_arguments(menu: M
     assert completed(menu, "/save\n/h") == []
 
 
-def test_a_link_in_an_argument_is_a_link(menu: MenuCompleter) -> None:
-    assert completed(menu, "/save [[nap") == ["/save [[Naps]]"]
-
-
 def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhere(menu: MenuCompleter) -> None:
     assert completed(menu, "@po")[0] == "@poet "
     assert completed(menu, "@")[:2] == ["@poet ", "@critic "]
@@ -134,11 +130,6 @@ def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhe
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
     assert completed(menu, "Compare @naps") == ["Compare [[Ideas/Naps.md]] "]
     assert completed(menu, "me@naps") == []
-
-
-def test_without_agents_files_are_offered_at_the_beginning_too(library: Library) -> None:
-    menu = menu_of(library)
-    assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
 
 
 def test_files_with_text_and_folders_are_offered_with_what_they_are(tmp_path: Path) -> None:
@@ -202,18 +193,8 @@ def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Li
     assert [match.note.path for match in name_cache.find("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
 
 
-def test_a_new_note_is_offered_once_the_cache_is_refreshed(library: Library, tmp_path: Path) -> None:
-    name_cache = NameCache()
-    name_cache.refresh(library, [])
-    (tmp_path / "vault" / "Brand new.md").write_text("new")
-    library.refresh()
-    assert name_cache.find("brand") == []
-    name_cache.refresh(library, [])
-    assert [match.note.path for match in name_cache.find("brand")] == ["Brand new.md"]
-
-
 def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:
-    menu = MenuCompleter(Suggestions(NameCache(), SourceWithoutIndex()))
+    menu = MenuCompleter(NameCache(), SourceWithoutIndex())
     assert completed(menu, "[[Sleep#") == []
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.support.screens import a_usage, an_answer
 from zkchat.cli.interactive_chat import Exchange, greeting, last_exchanges
 from zkchat.core.choices import ContextUsage
-from zkchat.core.events import Compacted, TextDelta, TurnFailed, TurnFinished
+from zkchat.core.events import Compacted, TextDelta, TurnFinished
 from zkchat.core.message import ChatMessage, CompactionPart, RequestContext, TextPart
 from zkchat.core.prompt import ModelInfo
 from zkchat.core.session import Session
@@ -44,10 +44,6 @@ def test_the_last_session_is_offered() -> None:
 def test_the_session_that_is_gone_on_in_is_named() -> None:
     assert greeted(session=SLEEP)[1] == "Going on in “What is sleep?”, 4 messages. /history shows them all."
     assert "untitled" in greeted(session=replace(SLEEP, title=""))[1]
-
-
-def test_a_long_title_is_cut() -> None:
-    assert f"“{'x' * 39}…”" in greeted(last=replace(SLEEP, title="x" * 200))[1]
 
 
 @pytest.mark.parametrize(
@@ -100,43 +96,7 @@ def test_a_long_exchange_before_the_last_is_only_counted() -> None:
     assert [exchange.question for exchange in exchanges] == ["And?"]
 
 
-def test_of_a_long_question_the_beginning_is_shown_again() -> None:
-    (exchange,) = exchanges_of(asked("\n".join(f"line {number}" for number in range(2000))))
-    assert exchange.question.splitlines() == [
-        "line 0",
-        "line 1",
-        "line 2",
-        "line 3",
-        "line 4",
-        "… and 1,995 more lines",
-    ]
-
-
-def test_an_answer_in_several_steps_ends_once() -> None:
-    first, last = an_answer("Let me look. "), replace(an_answer("Found."), id="m2")
-    result = ChatMessage(id="t", role="tool", created_at=NOW)
-    (exchange,) = exchanges_of(asked("Sleep?"), first, result, last)
-    assert [event.kind for event in exchange.events] == ["text", "text", "finished"]
-    assert exchange.events[-1] == TurnFinished(message=last, usage=ContextUsage())
-
-
-def test_an_unfinished_answer_is_shown_as_such() -> None:
-    stopped = an_answer("Half of", status="unfinished")
-    failed = an_answer("", status="error", error="The server went away.")
-    assert exchanges_of(asked("?"), stopped)[0].events[-1] == TurnFailed(
-        text="This answer was not finished.", hint="/retry asks again."
-    )
-    assert exchanges_of(asked("?"), failed)[0].events[-1] == TurnFailed(
-        text="The server went away.", hint="/retry asks again."
-    )
-
-
 def test_a_compaction_after_the_question_is_marked_unless_it_was_taken_back() -> None:
     (exchange,) = exchanges_of(asked("?"), marker("c1"), marker("c2"), in_force=("c1",))
     assert exchange.events == [Compacted(message=marker("c1"))]
     assert last_exchanges([asked("?"), an_answer("!"), marker("c"), asked("a"), asked("b")], ())[0] == 2
-
-
-def test_a_session_without_a_question_has_nothing_to_retell() -> None:
-    assert last_exchanges([], ()) == (0, [])
-    assert last_exchanges([an_answer("Imported."), marker("c")], ("c",)) == (1, [])

@@ -1,19 +1,14 @@
 """The keys of the prompt, typed into a real one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from itertools import count
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session, get_app, get_app_session
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter
-from prompt_toolkit.data_structures import Size
-from prompt_toolkit.document import Document
+from prompt_toolkit.completion import Completer, WordCompleter
 from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
 
 from tests.support.prompts import RecordingHost
@@ -79,27 +74,6 @@ def pasted(text: str) -> str:
     return f"{ESCAPE}[200~{text}{ESCAPE}[201~"
 
 
-def test_the_whole_message_is_reported_as_enter_is_pressed(tmp_path: Path) -> None:
-    host = RecordingHost()
-    sent = typed(tmp_path, pasted("line\n" * 20), " and more\r", host=host)
-    assert host.accepted == [sent]
-    assert sent.startswith("line\nline\n")
-
-
-def test_on_a_small_screen_fewer_rows_are_kept_for_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: list[int] = []
-
-    async def record(session: PromptSession[str], **_: object) -> str:
-        kept.append(session.reserve_space_for_menu)
-        return ""
-
-    monkeypatch.setattr(PromptSession, "prompt_async", record)
-    for rows in (24, 40):
-        monkeypatch.setattr(DummyOutput, "get_size", lambda _, rows=rows: Size(rows=rows, columns=80))
-        typed(tmp_path)
-    assert kept == [6, 8]
-
-
 ALT_ENTER, CTRL_J, KITTY_SHIFT_ENTER, XTERM_SHIFT_ENTER = f"{ESCAPE}\r", "\n", f"{ESCAPE}[13;2u", f"{ESCAPE}[27;2;13~"
 
 
@@ -116,11 +90,6 @@ def test_escape_and_then_enter_begins_a_new_line(tmp_path: Path) -> None:
 def has_seen_escape(_: Buffer) -> bool:
     """Whether Esc is a key by itself by now, and waits for another one."""
     return bool(get_app().key_processor.key_buffer)
-
-
-def test_a_backslash_that_is_escaped_or_not_last_is_sent(tmp_path: Path) -> None:
-    assert typed(tmp_path, "C:\\\\\r") == "C:\\\\"
-    assert typed(tmp_path, "a\\b\r") == "a\\b"
 
 
 @pytest.mark.parametrize("keys", [f"{ESCAPE}{ESCAPE}", "\x03"])
@@ -144,22 +113,9 @@ def test_escape_twice_at_an_empty_prompt_edits_the_last_message(tmp_path: Path) 
     assert not (tmp_path / "history").exists()
 
 
-def test_with_vi_keys_escape_is_only_that(tmp_path: Path) -> None:
-    def is_normal(_: Buffer) -> bool:
-        return get_app().vi_state.input_mode == InputMode.NAVIGATION
-
-    keys = f"one{ESCAPE}"
-    assert typed(tmp_path, keys, is_normal, f"{ESCAPE}{ESCAPE}A two\r", vi=True) == "one two"
-
-
 def test_ctrl_t_toggles_thinking_and_keeps_what_is_typed(tmp_path: Path) -> None:
     host = RecordingHost()
     assert typed(tmp_path, "one\x14", lambda _: host.times_toggled == 1, " two\r", host=host) == "one two"
-
-
-def test_ctrl_l_keeps_what_is_typed(tmp_path: Path) -> None:
-    assert typed(tmp_path, "one\x0c two\r") == "one two"
-    assert typed(tmp_path, "one\x0c two\r", vi=True) == "one two"
 
 
 def press(keys: str) -> None:
@@ -253,34 +209,10 @@ def test_a_fence_is_open_until_it_is_closed(text: str, open_: bool) -> None:
     assert is_open(text) is open_
 
 
-def test_a_paste_of_many_lines_is_sent_whole(tmp_path: Path) -> None:
-    assert typed(tmp_path, f"See {pasted(LONG)}!\r") == f"See {LONG}!"
-
-
-def test_a_folded_paste_comes_back_from_the_history_and_is_sent_whole_again(tmp_path: Path) -> None:
-    typed(tmp_path, f"{pasted(LONG)}\r")
-    assert typed(tmp_path, f"{ESCAPE}[A\r") == LONG
-
-
 def test_ctrl_c_empties_the_line_and_at_an_empty_one_is_raised(tmp_path: Path) -> None:
     assert typed(tmp_path, "never\x03sent\r") == "sent"
     with pytest.raises(KeyboardInterrupt):
         typed(tmp_path, "\x03")
-
-
-def test_ctrl_d_at_an_empty_line_leaves(tmp_path: Path) -> None:
-    with pytest.raises(EOFError):
-        typed(tmp_path, "\x04")
-
-
-def test_ctrl_r_searches_what_was_typed_before(tmp_path: Path) -> None:
-    typed(tmp_path, "the first\r")
-    typed(tmp_path, "another\r")
-    assert typed(tmp_path, "\x12first\r\r") == "the first"
-
-
-def test_vi_keys(tmp_path: Path) -> None:
-    assert typed(tmp_path, f"wrong word{ESCAPE}bcwright\r", vi=True) == "wrong right"
 
 
 @pytest.fixture
@@ -313,53 +245,8 @@ def test_tab_takes_the_first_row_of_a_menu_that_is_still_to_come(tmp_path: Path)
     assert typed(tmp_path, "[[Sl\t", is_chosen, "\r\r") == "[[Sleep|Slumber]]"
 
 
-def test_tab_after_a_whole_word_chooses_nothing_and_enter_sends_it(tmp_path: Path) -> None:
-    looks = count()
-
-    def a_while(_: Buffer) -> bool:
-        """Nothing tells that no menu will come."""
-        return next(looks) > 20
-
-    assert typed(tmp_path, "[[Sleep|Slumber]]\t", a_while, "\r") == "[[Sleep|Slumber]]"
-
-
 def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> None:
     assert typed(tmp_path, "[[", has_menu, "\t#Phases]]\r") == "[[Sleep#Phases]]"
-
-
-class LateCompleter(Completer):
-    """Knows nothing until it is told."""
-
-    def __init__(self) -> None:
-        self.names: tuple[str, ...] = ()
-        self.times_asked = 0
-
-    def get_completions(self, _document: Document, _event: CompleteEvent) -> Iterator[Completion]:
-        self.times_asked += 1
-        return (Completion(name) for name in self.names)
-
-
-def test_a_menu_opens_for_what_was_typed_before_there_was_anything_to_offer(tmp_path: Path) -> None:
-    completer = LateCompleter()
-    prompts: list[Prompt] = []
-
-    async def act(prompt: Prompt) -> str:
-        prompts.append(prompt)
-        return await prompt.read()
-
-    def has_nothing_to_offer(buffer: Buffer) -> bool:
-        return completer.times_asked > 0 and buffer.complete_state is None
-
-    def learns(_: Buffer) -> bool:
-        completer.names = ("[Sleep]]",)
-        prompts[0].offer_again()
-        return True
-
-    def offers(buffer: Buffer) -> bool:
-        return buffer.complete_state is not None and len(buffer.complete_state.completions) == 1
-
-    steps = ("[", has_nothing_to_offer, learns, offers, "\t", is_chosen, "\r\r")
-    assert at_prompt(tmp_path, act, *steps, completer=completer) == "[[Sleep]]"
 
 
 @pytest.mark.parametrize(
@@ -369,8 +256,3 @@ def test_a_slash_after_a_chosen_folder_goes_on_inside_it(tmp_path: Path, keys: s
     completer = WordCompleter(["@Old/", '@"My tools/"', "@poet"], sentence=True)
     begun, _, rest = keys.partition("\t")
     assert typed(tmp_path, begun, has_menu, f"\t{rest}\r", completer=completer) == text + ("/" if rest == "//" else "")
-
-
-def test_a_short_answer_is_not_remembered(tmp_path: Path) -> None:
-    assert at_prompt(tmp_path, lambda prompt: prompt.ask("Sure? "), "y\r") == "y"
-    assert not (tmp_path / "history").exists()

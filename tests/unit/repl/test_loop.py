@@ -1,51 +1,19 @@
 """The loop between a prompt and its turns."""
 
 import asyncio
-import io
 import os
 import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import cast
 
 import pytest
 
-from tests.support.changes import ChangesInMemory
-from tests.support.command_harness import (
-    EveryMention,
-    GoalsInMemory,
-    LinksInMemory,
-    ModelsInMemory,
-    RecordingPageEditor,
-)
-from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.chat.conversation import Conversation
-from zkchat.chat.goals.run import GoalRun
-from zkchat.chat.session_items import SessionItems
+from tests.support.command_harness import CommandHarness
 from zkchat.core.events import Event, TextDelta, Warned
 from zkchat.render.presenters.text import Presenter
 from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Outcome, Play, Send, Switch
 from zkchat.repl.commands import table
-from zkchat.repl.loop import converse
-from zkchat.repl.surface import PlainSurface, VaultBrowser
-
-
-class NobodyToAsk:
-    async def ask(self, _question: str) -> str:
-        raise EOFError
-
-    can_pick = False
-
-    async def pick(self, _title: str, _rows: object) -> int | None:
-        return None
-
-
-class NoDesktop:
-    is_there = False
-
-    def open(self, _address: str) -> bool:
-        return False
-
+from zkchat.repl.loop import converse, until_interrupted
 
 Typed = str | type[BaseException]
 
@@ -59,7 +27,7 @@ class ScriptedChat:
         self.initials: list[str] = []
         self.replaced: list[str | None] = []
         self.shown: list[str] = []
-        self.out = io.StringIO()
+        self.harness = CommandHarness()
         self.turns = 0
         self.stored: list[str] = []
         self.is_busy = False
@@ -118,20 +86,7 @@ class ScriptedChat:
         self.turns += 1
 
     def command_context(self) -> CommandContext:
-        return CommandContext(
-            conversation=cast(Conversation, None),
-            store=SessionsInMemory(),
-            changes=ChangesInMemory(),
-            surface=PlainSurface(self.out, NobodyToAsk(), NoDesktop()),
-            links=LinksInMemory(),
-            items=cast(SessionItems, None),
-            page_editor=RecordingPageEditor(),
-            browser=cast(VaultBrowser, None),
-            models=ModelsInMemory(),
-            goals=cast(GoalRun, GoalsInMemory()),
-            mentions=EveryMention(),
-            now=lambda: NOON,
-        )
+        return self.harness.context
 
     def run(self) -> Leave | Switch:
         return asyncio.run(converse(self))
@@ -144,16 +99,10 @@ def test_each_message_is_a_turn_until_the_user_leaves() -> None:
     assert chat.turns == 2
 
 
-def test_an_empty_line_is_no_turn() -> None:
-    chat = ScriptedChat("", "   \n")
-    chat.run()
-    assert (chat.shown, chat.turns) == ([], 0)
-
-
 def test_ctrl_c_at_the_prompt_hints_at_the_way_out() -> None:
     chat = ScriptedChat(KeyboardInterrupt, "still here")
     chat.run()
-    assert chat.out.getvalue() == "(Ctrl-D leaves.)\n"
+    assert chat.harness.surface.text == "(Ctrl-D leaves.)"
     assert chat.shown[0] == "heard still here"
 
 
@@ -161,7 +110,7 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     chat = ScriptedChat("endless", "and now")
     chat.run()
     assert chat.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
-    assert chat.out.getvalue() == "(Stopped. What came is kept.)\n"
+    assert chat.harness.surface.text == "(Stopped. What came is kept.)"
     assert chat.times_held == 1
 
 
@@ -171,14 +120,14 @@ def test_what_ctrl_c_says_is_true_while_the_notes_are_still_read(is_saved: bool,
     chat.is_busy, chat.is_saved = True, is_saved
     chat.run()
     assert chat.stored == ["one"]  # before anything was waited for
-    assert chat.out.getvalue() == f"(Stopped. {told})\n"
+    assert chat.harness.surface.text == f"(Stopped. {told})"
 
 
 def test_a_command_is_run_and_not_said() -> None:
     chat = ScriptedChat("/help", "/nonsense", "/quit", "never read")
     assert chat.run() == Leave()
-    assert "/quit" in chat.out.getvalue()
-    assert "There is no command /nonsense." in chat.out.getvalue()
+    assert "/quit" in chat.harness.surface.text
+    assert "There is no command /nonsense." in chat.harness.surface.text
     assert chat.shown == []
 
 
@@ -191,13 +140,6 @@ def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
 
     known: Sequence[Command] = (*table.COMMANDS, Command(name="test", help="for tests", act=act))
     monkeypatch.setattr(table, "COMMANDS", known)
-
-
-def test_what_a_command_wants_sent_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Send("again"))
-    chat = ScriptedChat("/test")
-    chat.run()
-    assert chat.shown[0] == "heard again"
 
 
 def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,3 +176,30 @@ def test_what_a_command_sends_takes_no_place_of_a_message(monkeypatch: pytest.Mo
 def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with_command(monkeypatch, Switch(session="s2"))
     assert ScriptedChat("/test", "never read").run() == Switch(session="s2")
+
+
+async def told(text: str) -> str:
+    return text
+
+
+def test_work_that_is_not_stopped_gives_its_result() -> None:
+    assert asyncio.run(until_interrupted(told("done"))) == "done"
+
+
+def test_ctrl_c_stops_the_work_and_nothing_else() -> None:
+    async def wait() -> tuple[object, str | None]:
+        asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
+        return await until_interrupted(asyncio.sleep(60, "slept")), await until_interrupted(told("done"))
+
+    assert asyncio.run(wait()) == (None, "done")
+
+
+def test_the_end_of_the_whole_chat_is_not_taken_for_ctrl_c() -> None:
+    async def cancel() -> None:
+        chat = asyncio.ensure_future(until_interrupted(asyncio.sleep(60)))
+        await asyncio.sleep(0)
+        chat.cancel()
+        await chat
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())

@@ -114,19 +114,3 @@ def test_every_piece_of_a_name_finds_its_note(names: list[str], data: st.DataObj
     found = [match.note.path for match in NoteNames(notes).find(piece, limit=len(notes))]
     assert wanted.path in found
     assert len(found) == len(set(found))
-
-
-@given(st.lists(st.text("aenos t/", max_size=7), min_size=1, max_size=12))
-@settings(max_examples=40)
-def test_what_was_typed_before_changes_nothing(typed: list[str]) -> None:
-    notes = [note("a/neat notes.md"), note("tea/seat.md", "one tone"), note("sat on a nest.md"), note("tastes.md")]
-    names = NoteNames(notes)
-    for text in typed:
-        for length in range(len(text) + 1):
-            assert names.find(text[:length]) == NoteNames(notes).find(text[:length])
-
-
-def test_a_letter_counts_as_often_as_it_is_typed() -> None:
-    names = NoteNames([note("banana.md"), note("band.md"), note("a" * 400 + ".md")])
-    assert titles("bnn", names) == ["banana"]
-    assert titles("a" * 300, names) == ["a" * 400]

@@ -81,29 +81,6 @@ def test_plain_lines_have_no_boxes_and_no_sequences() -> None:
     assert surface.width == 80
 
 
-def test_drawn_references_are_unfolded() -> None:
-    console = terminal(100)
-    drawn(console).print_references(REFERENCES)
-    assert "[[Note 11]]" in without_sequences(written(console))
-
-
-def test_drawn_markdown_and_meter_fit_the_screen() -> None:
-    console = terminal(40, color="never")
-    surface = drawn(console)
-    surface.print_markdown("word " * 30)
-    surface.print_usage(a_usage())
-    rows = on_screen(written(console), 40)
-    assert surface.width == 40
-    assert rows[:3] == ["word word word word word word word word"] * 3
-    assert "3,434 / 8,192 tokens (41 %)" in rows
-
-
-def test_asides_are_dim() -> None:
-    console = terminal()
-    drawn(console).print_dimmed("less")
-    assert "\x1b[2mless" in written(console)
-
-
 def test_lines_are_broken_between_words_and_an_address_never() -> None:
     console = terminal(40)
     drawn(console).print("word " * 20)
@@ -143,18 +120,10 @@ def test_a_note_is_drawn_page_by_page_and_no_row_is_missing_or_drawn_twice() -> 
     console = terminal(80, 24)
     surface = drawn(console)
     position = surface.print_note(PARAGRAPHS, source="a.md")
-    assert position == Position(row=10, rows=59)
-    assert paragraphs(console) == [*range(1, 6)]
-    while position.row < position.rows:
+    assert position == Position(block=6, percent=20, is_end=False)
+    assert paragraphs(console) == [*range(1, 7)]
+    while not position.is_end:
         position = surface.print_note(PARAGRAPHS, source="a.md", after=position)
-    assert paragraphs(console) == [*range(1, 31)]
-
-
-def test_the_rest_of_a_note_is_drawn_at_once() -> None:
-    console = terminal(80, 24)
-    surface = drawn(console)
-    first = surface.print_note(PARAGRAPHS, source="a.md")
-    surface.print_note(PARAGRAPHS, source="a.md", after=first, whole=True)
     assert paragraphs(console) == [*range(1, 31)]
 
 
@@ -164,26 +133,17 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
     assert paragraphs(console)[0] == 11
     assert not position.is_from_top
     end = terminal(80, 24)
-    assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).row == 59
+    assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).is_end
     assert paragraphs(end) == [*range(25, 31)]
     tall = terminal(80, 80)
     assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).is_from_top
     assert paragraphs(tall) == [*range(1, 31)]
 
 
-def test_on_a_screen_of_another_width_a_note_goes_on_at_about_the_same_place() -> None:
-    text = "".join(f"Paragraph {number}. {'word ' * 20}\n\n" for number in range(1, 31))
-    wide, narrow = terminal(120, 24), terminal(40, 24)
-    position = drawn(wide).print_note(text, source="a.md")
-    last = paragraphs(wide)[-1]
-    drawn(narrow).print_note(text, source="a.md", after=position)
-    assert abs(paragraphs(narrow)[0] - last) <= 1
-
-
 def test_in_plain_lines_a_note_is_printed_whole() -> None:
     surface, stream = plain()
     surface.print_heading("Sleep › Phases", "Sleep.md:3")
-    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position(row=1, rows=1)
+    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position()
     assert stream.getvalue() == f"Sleep › Phases\nSleep.md:3\n\n{PARAGRAPHS.strip()}\n"
 
 
@@ -209,16 +169,6 @@ def test_only_a_yes_is_a_yes(typed: str, yes: bool) -> None:
     surface = PlainSurface(io.StringIO(), user, RecordingDesktop())
     assert asyncio.run(surface.confirm("Write \x1b[31ma.md?")) is yes
     assert user.questions == ["Write ␛[31ma.md? [y/N] "]
-
-
-def test_nobody_there_is_a_no() -> None:
-    assert not asyncio.run(plain()[0].confirm("Write?"))
-
-
-def test_addresses_are_handed_to_the_desktop() -> None:
-    desktop = RecordingDesktop()
-    assert PlainSurface(io.StringIO(), RecordingUser(), desktop).open("file:///a.md")
-    assert desktop.opened == ["file:///a.md"]
 
 
 def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() -> None:

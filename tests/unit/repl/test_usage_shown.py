@@ -3,19 +3,23 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
+from tests.support.screens import a_usage
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.core.choices import ContextUsage
-from zkchat.core.events import TurnFinished
 from zkchat.core.message import RequestItem
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
-from zkchat.repl.prompt import status_of
+from zkchat.repl.prompt import status_line, status_of
 
 CATS = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}
 
@@ -40,23 +44,6 @@ def shown(talk: Conversation) -> ContextUsage:
 def talk_about_cats(talk: Conversation, turns: int = 6) -> None:
     for number in range(turns):
         events_of(talk.say(f"Question {number} about [[Cats]]? " + "And why is it so? " * 20))
-
-
-def test_nothing_is_shown_before_anything_happened(library: Library) -> None:
-    assert conversation_over(library, SessionsInMemory(), Reciting()).usage is None
-
-
-def test_the_bar_below_an_answer_is_what_the_next_request_will_take(library: Library) -> None:
-    provider = Reciting()
-    talk = conversation_over(library, SessionsInMemory(), provider)
-    *_, finished = events_of(talk.say("What do cats do?"))
-    assert isinstance(finished, TurnFinished)
-    assert finished.next_usage == talk.usage
-    assert shown(talk).total > finished.usage.total  # the answer is in it now
-    before = shown(talk).counted
-    *_, following = events_of(talk.say("Why?"))
-    assert isinstance(following, TurnFinished)
-    assert 0 < following.usage.counted - before < 10  # the question
 
 
 def test_after_every_change_the_figure_is_that_of_the_next_request(library: Library) -> None:
@@ -89,21 +76,6 @@ def test_after_every_change_the_figure_is_that_of_the_next_request(library: Libr
     assert changed() == 0
 
 
-def test_another_model_has_its_own_window_and_figure(library: Library) -> None:
-    store = SessionsInMemory()
-    talk_about_cats(conversation_over(library, store, Reciting()))
-    other = conversation_over(library, store, Reciting(window=9000), session=store.get("s1"))
-    assert shown(other).window == 9000
-    assert shown(other) == measured(other)
-
-
-def test_a_model_that_reads_only_the_question_carries_nothing_along(library: Library) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    talk_about_cats(talk, 2)
-    usage = shown(talk)
-    assert usage.total == usage.system > 0
-
-
 def test_the_figure_waits_for_the_tokenizer_before_it_is_measurable(library: Library) -> None:
     store = SessionsInMemory()
     talk_about_cats(conversation_over(library, store, Reciting()), 1)
@@ -118,6 +90,52 @@ def test_the_bar_shows_the_context_of_a_model_and_none_without_one(library: Libr
     for provider in (Reciting(), Quote()):
         talk = conversation_over(library, SessionsInMemory(), provider)
         events_of(talk.say("What do cats do?"))
-        shown_by[provider.info.provider] = status_of(talk, vault="garden", session=None).usage
-    assert shown_by.pop("quote") is None
+        shown_by[provider.info.provider] = "context" in status_of(talk, 100, vault="garden", session=None)
+    assert not shown_by.pop("quote")
     assert all(shown_by.values())
+
+
+STATUS: dict[str, Any] = {
+    "vault": "garden",
+    "model": "ollama:qwen3:8b",
+    "session": "What is sleep?",
+    "usage": a_usage(),
+}
+
+
+def test_it_shows_vault_model_session_context_and_what_goes_on() -> None:
+    busy: dict[str, Any] = {
+        "vault": "garden",
+        "model": "quote",
+        "activity": "indexing 3 / 40",
+        "usage": a_usage(estimated=True),
+    }
+    assert status_line(100, **STATUS) == "garden · ollama:qwen3:8b · What is sleep? · context 41 % of 8,192"
+    assert status_line(100, **busy) == "garden · quote · new session · context ≈ 41 % of 8,192 · indexing 3 / 40"
+
+
+def test_before_the_first_answer_nothing_is_said_of_the_context() -> None:
+    assert status_line(80, vault="garden", model="quote") == "garden · quote · new session"
+    assert "context" not in status_line(80, vault="v", model="m", usage=a_usage(window=0))
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (60, "ollama:qwen3:8b · What is sleep? · context 41 % of 8,192"),
+        (50, "ollama:qwen3:8b · context 41 % of 8,192"),
+        (30, "context 41 % of 8,192"),
+        (12, "context 41…"),
+        (0, ""),
+    ],
+)
+def test_on_a_narrow_screen_what_matters_least_goes(width: int, line: str) -> None:
+    assert status_line(width, **STATUS) == line
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30), st.integers(0, 250))
+def test_it_is_one_line_that_fits(vault: str, model: str, session: str, activity: str, width: int) -> None:
+    line = status_line(width, vault=vault, model=model, session=session, activity=activity, usage=a_usage())
+    assert get_cwidth(line) <= width
+    assert "\n" not in line

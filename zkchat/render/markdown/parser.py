@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -44,7 +44,7 @@ def parse(text: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     # Link definitions and HTML blocks would not be drawn. Disabled, they are shown as they are written.
     parser = MarkdownIt().enable(["strikethrough", "table"]).disable(["reference", "html_block"])
-    parser.inline.ruler.before("link", "wikilink", _wikilink)  # one token, before emphasis is parsed
+    parser.inline.ruler.before("link", "wikilink", partial(_take, WIKILINK, "wikilink"))  # before emphasis
     parser.core.ruler.push("sanitize", _sanitize)
     return parser.use(_note_syntax)
 
@@ -96,16 +96,6 @@ def unescape_pipes(text: str) -> str:
     return text.replace(_ESCAPED_PIPE, "|")
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    link = WIKILINK.match(state.src, state.pos, state.posMax)
-    if link is None:
-        return False
-    if not silent:
-        state.push("wikilink", "wikilink", 0).content = link.group()
-    state.pos = link.end()
-    return True
-
-
 def with_labels(text: str) -> str:
     """A line of text with the labels of its links."""
     return _PLAIN_LINK.sub(lambda link: label_of(link[0]), text)
@@ -124,7 +114,8 @@ def label_of(written: str, *, with_folder: bool = False) -> str:
     if is_embed:
         *texts, last = display.split("|")
         display = "|".join(texts if _SIZE.fullmatch(last) else [*texts, last])
-    return display.strip() or " › ".join(filter(None, [_title(target.strip(), with_folder), *_places(anchor)]))
+    places = [heading.strip().replace("page=", "page ", 1) for heading in anchor.split("#")]
+    return display.strip() or " › ".join(filter(None, [_title(target.strip(), with_folder), *places]))
 
 
 def _title(target: str, with_folder: bool) -> str:
@@ -135,19 +126,14 @@ def _title(target: str, with_folder: bool) -> str:
     return title[: len(title) - len(suffix)] or target
 
 
-def _places(anchor: str) -> Iterator[str]:
-    for heading in anchor.split("#"):
-        yield heading.strip().replace("page=", "page ", 1)
-
-
 def _note_syntax(parser: MarkdownIt) -> None:
     """A plugin for markdown-it: tokens for what only notes have. Comments and the ids of blocks are left out."""
     parser.block.ruler.before("fence", "enclosed", _enclosed, {"alt": ["paragraph", "blockquote", "list"]})
     parser.inline.ruler.before("link", "comment", _comment)
-    parser.inline.ruler.before("link", "formula", _formula)
+    parser.inline.ruler.before("link", "formula", partial(_take, _FORMULA, "formula"))  # its signs mean nothing else
     parser.inline.ruler.before("link", "highlight", _highlight)
     parser.inline.ruler.before("link", "tag", _tag)
-    parser.inline.ruler.before("link", "footnote", _footnote)
+    parser.inline.ruler.before("link", "footnote", partial(_take, _FOOTNOTE, "footnote"))
     parser.core.ruler.push("note_blocks", _note_blocks)
 
 
@@ -197,7 +183,7 @@ def _closing_line(state: StateBlock, mark: str, first: int, end: int) -> int:
 
 def _comment(state: StateInline, silent: bool) -> bool:
     """Left out, with the spaces behind it where there are others before it."""
-    if not _take(state, _COMMENT, "", silent):
+    if not _take(_COMMENT, "", state, silent):
         return False
     if not state.pending or state.pending.endswith(" "):
         while state.pos < state.posMax and state.src[state.pos] == " ":
@@ -205,35 +191,21 @@ def _comment(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _formula(state: StateInline, silent: bool) -> bool:
-    """Its signs mean nothing in Markdown."""
-    return _take(state, _FORMULA, "formula", silent)
-
-
 def _tag(state: StateInline, silent: bool) -> bool:
     before = state.src[state.pos - 1 : state.pos] if state.pos else ""
-    return (not before or before.isspace() or before in "(,;") and _take(state, _TAG, "tag", silent)
+    return (not before or before.isspace() or before in "(,;") and _take(_TAG, "tag", state, silent)
 
 
-def _take(state: StateInline, pattern: re.Pattern[str], kind: str, silent: bool) -> bool:
+def _take(pattern: re.Pattern[str], kind: str, state: StateInline, silent: bool) -> bool:
+    """A token for what matches here, and one for each further line of it; without a kind it is left out."""
     found = pattern.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
-    lines = found.group().split("\n") if kind and not silent else ()
-    for number, line in enumerate(lines):
+    text = f"[{found[1]}]" if kind == "footnote" else found.group()
+    for number, line in enumerate(text.split("\n") if kind and not silent else ()):
         if number:
             state.push("softbreak", "br", 0)
         state.push(kind, kind, 0).content = line
-    state.pos = found.end()
-    return True
-
-
-def _footnote(state: StateInline, silent: bool) -> bool:
-    found = _FOOTNOTE.match(state.src, state.pos, state.posMax)
-    if found is None:
-        return False
-    if not silent:
-        state.push("footnote", "footnote", 0).content = f"[{found[1]}]"
     state.pos = found.end()
     return True
 

@@ -1,6 +1,6 @@
 """Draws blocks of Markdown with Rich, without trailing blanks. Nothing is clickable but links to notes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import ClassVar, Final
@@ -67,7 +67,11 @@ class BlockRenderer:
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
         width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        tokens = _adapt_quotation(_draw_links(block.tokens, self._target_of), self._matches)
+        is_quotation = block.tokens[0].type == "blockquote_open"
+        tokens = [
+            token.copy(children=self._adapted(token, is_quotation)) if token.type == "inline" else token
+            for token in block.tokens
+        ]
         rows = render_rows(self._console, _TokenMarkdown(_without_empty_paragraphs(tokens)), width=width)
         return rows if block.is_code else _without_blank_ends(rows)
 
@@ -86,10 +90,29 @@ class BlockRenderer:
             previous = block
         return drawn, previous
 
-    def _target_of(self, written: str) -> LinkTarget:
-        if written not in self._targets:
-            self._targets[written] = self._links.target_of(written, self._source)
-        return self._targets[written]
+    def _adapted(self, inline: Token, is_quotation: bool) -> list[Token]:
+        """What a text holds, with the label of each wikilink in its place.
+
+        In a quotation with flowing lines, and a `mark` around each word that matches. Code stays as it is.
+        """
+        children = [piece for child in inline.children or () for piece in self._labelled(child)]
+        if is_quotation and _is_wrapped(inline.content.split("\n")):
+            children = [_SPACE if child.meta.get("is_soft") else child for child in children]
+        return [*_marked(children, self._matches)] if is_quotation and self._matches else children
+
+    def _labelled(self, child: Token) -> list[Token]:
+        if child.type != "wikilink":
+            return [child]
+        if child.content not in self._targets:
+            self._targets[child.content] = self._links.target_of(child.content, self._source)
+        target = self._targets[child.content]
+        label = label_of(child.content, with_folder=target.shares_name)
+        if not label:
+            return [child.copy(type="text", tag="")]
+        tag = "broken" if target.is_missing else "wikilink"
+        text = Token("text", "", 0, content=label + BROKEN * target.is_missing)
+        meta = {"address": target.address}
+        return [Token("wikilink_open", tag, 1, meta=meta), text, Token("wikilink_close", tag, -1, meta=meta)]
 
 
 def _without_empty_paragraphs(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -110,53 +133,7 @@ def _without_blank_ends(rows: list[Row]) -> list[Row]:
     return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
-def _draw_links(tokens: Sequence[Token], look_up: Callable[[str], LinkTarget]) -> list[Token]:
-    """The tokens of a block, with the label of each wikilink in its place."""
-    return [
-        token.copy(children=[*_labelled(token.children, look_up)]) if token.type == "inline" else token
-        for token in tokens
-    ]
-
-
-def _labelled(children: Sequence[Token] | None, look_up: Callable[[str], LinkTarget]) -> Iterator[Token]:
-    for child in children or ():
-        if child.type != "wikilink":
-            yield child
-            continue
-        target = look_up(child.content)
-        label = label_of(child.content, with_folder=target.shares_name)
-        if not label:
-            yield child.copy(type="text", tag="")
-            continue
-        tag = "broken" if target.is_missing else "wikilink"
-        meta = {"address": target.address}
-        yield Token("wikilink_open", tag, 1, meta=meta)
-        yield Token("text", "", 0, content=label + BROKEN * target.is_missing)
-        yield Token("wikilink_close", tag, -1, meta=meta)
-
-
-def _adapt_quotation(tokens: Sequence[Token], matches: Matches | None) -> Sequence[Token]:
-    """The tokens of a block; in a quotation, with flowing lines and a `mark` around each word that matches.
-
-    Code stays as it is.
-    """
-    if tokens[0].type != "blockquote_open":
-        return tokens
-    return [_adapted(token, matches) if token.type == "inline" else token for token in tokens]
-
-
-def _adapted(inline: Token, matches: Matches | None) -> Token:
-    children = inline.children or []
-    flowing = _unwrapped(children) if _is_wrapped(inline.content.split("\n")) else children
-    return inline.copy(children=[*_marked(flowing, matches)] if matches else flowing)
-
-
-def _read_all(children: Sequence[Token]) -> str:
-    return "".join(_read(child) for child in children)
-
-
-def _read(token: Token) -> str:
-    return "\n" if token.type == "hardbreak" else token.content
+_SPACE: Final = Token("text", "", 0, content=" ")
 
 
 def _is_wrapped(lines: Sequence[str]) -> bool:
@@ -171,28 +148,23 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
     )
 
 
-def _unwrapped(children: Sequence[Token]) -> list[Token]:
-    space = Token("text", "", 0, content=" ")
-    return [space if child.type == "hardbreak" and child.meta.get("is_soft") else child for child in children]
-
-
 def _marked(children: Sequence[Token], matches: Matches) -> Iterator[Token]:
     """Words are looked for in the text as it is read: emphasis may begin or end within one."""
-    cuts = [*chain.from_iterable(matches(_read_all(children)))]
+    read = ["\n" if child.type == "hardbreak" else child.content for child in children]
+    cuts = [*chain.from_iterable(matches("".join(read)))]
     start = 0
-    for child in children:
-        end = start + len(_read(child))
+    for child, text in zip(children, read, strict=True):
+        end = start + len(text)
         within = [cut - start for cut in cuts if start < cut < end]
         is_matched = sum(cut <= start for cut in cuts) % 2 == 1
         for first, last in pairwise([0, *within, end - start]):
             piece = child.copy(content=child.content[first:last]) if within else child
-            yield from _mark(piece) if is_matched and piece.content else [piece]
+            if is_matched and piece.content:
+                yield from (Token("mark_open", "mark", 1), piece, Token("mark_close", "mark", -1))
+            else:
+                yield piece
             is_matched = not is_matched
         start = end
-
-
-def _mark(piece: Token) -> list[Token]:
-    return [Token("mark_open", "mark", 1), piece, Token("mark_close", "mark", -1)]
 
 
 class LeftHeading(Heading):

@@ -30,7 +30,6 @@ class MarkdownStream:
         links: ClickableLinks = NO_LINKS,
     ) -> None:
         """`matches` finds the words that are marked in quotations; `links` knows what wikilinks lead to."""
-        # These are slow to import, and nothing is drawn when the program starts.
         self._console = console
         self._splitter = BlockSplitter()
         self._renderer = BlockRenderer(console, matches, links)
@@ -48,13 +47,13 @@ class MarkdownStream:
             self._pending.append(safe)
             self._pending_size += len(safe)
             if self._pending_size > MAX_PENDING:
-                self._draw_final()
+                self._region.show(self._take_final())  # without the unfinished end
             self._throttle.draw(self._draw)
         elif safe:
             self._region.write(safe)
             self._is_at_line_start = safe.endswith("\n")
 
-    def wait(self, below: Sequence[Row]) -> None:
+    def draw(self, below: Sequence[Row]) -> None:
         """Draw all that came, also what may still become something else, and these rows below it."""
         final = self._take_final()
         self._region.show(final, [*self._tail_rows(whole=True), *below])
@@ -73,10 +72,6 @@ class MarkdownStream:
     def _tail_rows(self, *, whole: bool = False) -> list[Row]:
         rows, _ = self._renderer.all_rows(self._splitter.tail(whole=whole), self._last, fold_code=True)
         return rows
-
-    def _draw_final(self) -> None:
-        """Draw the final blocks only, without the unfinished end."""
-        self._region.show(self._take_final())
 
     def _take_final(self) -> list[Row]:
         """Rows of the blocks that became final with the pending text."""

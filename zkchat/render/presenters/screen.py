@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
 from msgspec import Struct
@@ -46,16 +46,13 @@ class ThinkingSection:
 
     def feed(self, text: str) -> None:
         self._text += sanitize_text(text)
-        self._throttle.draw(self._draw)
-
-    def wait(self, below: Sequence[Row]) -> None:
-        """Draw all that came, and these rows below it."""
-        self._draw(below)
+        self._throttle.draw(self.draw)
 
     def finish(self) -> None:
         self._tail.show(_dimmed_rows(self._console, self._text.rstrip("\n")))
 
-    def _draw(self, below: Sequence[Row] = ()) -> None:
+    def draw(self, below: Sequence[Row] = ()) -> None:
+        """Draw all that came, and these rows below it."""
         complete, _, arriving = self._text.rpartition("\n")
         self._tail.show(_dimmed_rows(self._console, complete), [*_dimmed_rows(self._console, arriving), *below])
         self._text = arriving
@@ -63,33 +60,6 @@ class ThinkingSection:
 
 def _dimmed_rows(console: Console, text: str) -> list[Row]:
     return render_rows(console, Text(text, style="dim", overflow="fold")) if text else []
-
-
-class WaitIndicator:
-    """A row that says what is waited for and for how long, erased when something arrives."""
-
-    def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
-        self._console = console
-        self._clock = clock
-        self._tail = LiveRegion(console)
-        self._since: float | None = clock()
-
-    def begin(self) -> None:
-        self._since = self._clock()
-
-    def end(self) -> None:
-        self._since = None
-
-    def rows(self, doing: str) -> list[Row]:
-        """`… waiting for the model, 3 s; Ctrl-C stops it`; nothing in the first second."""
-        seconds = 0 if self._since is None else int(self._clock() - self._since)
-        return _dimmed_rows(self._console, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
-
-    def draw(self, doing: str) -> None:
-        self._tail.show([], self.rows(doing))
-
-    def hide(self) -> None:
-        self._tail.show([])
 
 
 class _Call(Struct, frozen=True):
@@ -145,7 +115,7 @@ class ActivitySection:
         if self._thinking_since is None:
             self._thinking_since = self._clock() if since is None else since
         self._thought += text
-        self._throttle.draw(self._draw)
+        self._throttle.draw(self.draw)
 
     def take_thought(self) -> tuple[str, float]:
         """What the model is thinking, and since when; it is to be shown elsewhere."""
@@ -156,18 +126,14 @@ class ActivitySection:
     def started(self, call_id: str, name: str, arguments: str, server: str = "") -> None:
         self._stop_thinking()
         self._running[call_id] = _Call(name, arguments, server=server)
-        self._draw()
+        self.draw()
 
     def finished(self, call_id: str, name: str, summary: str, *, failed: bool) -> None:
         self._stop_thinking()
         call = self._running.pop(call_id, _Call(name, ""))
         result = phrases.tool_result(summary, failed=failed)
         self._finished.append(replace(call, result=result, failed=failed))
-        self._draw()
-
-    def wait(self, below: Sequence[Row]) -> None:
-        """Draw all that came, and these rows below it."""
-        self._draw(below)
+        self.draw()
 
     def finish(self) -> None:
         """Leave one line. Calls that were stopped have no result."""
@@ -182,7 +148,8 @@ class ActivitySection:
             self._seconds = (self._seconds or 0) + self._clock() - self._thinking_since
             self._thinking_since, self._thought = None, ""
 
-    def _draw(self, below: Sequence[Row] = ()) -> None:
+    def draw(self, below: Sequence[Row] = ()) -> None:
+        """Draw all that came, and these rows below it."""
         self._print_unless_redrawn()
         end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
         thought = _dimmed_rows(self._console, end)[-_FOLDED_ROWS:]
@@ -207,8 +174,10 @@ class ActivitySection:
         mark = "⌕ " if calls else "… "
         forms = [[*thoughts, *(call.draw(length) for call in calls)] for length in _ARGUMENT_LENGTHS]
         if calls:
-            forms += [[*thoughts, _counted(calls)], [_counted(calls)], [_number(calls)]]
-        lines = [Text().join(_separated(form)) for form in forms]
+            number = Text.assemble((counted(len(calls), "call"), "dim"), _failed(calls))
+            forms += [[*thoughts, _counted(calls)], [_counted(calls)], [number]]
+        between = Text(_BETWEEN, style="dim")
+        lines = [Text().join([each for entry in form for each in (between, entry)][1:]) for form in forms]
         room = self._console.width - len(mark)
         line = next((line for line in lines if line.cell_len <= room), lines[-1])
         line.truncate(room, overflow="ellipsis")
@@ -216,13 +185,6 @@ class ActivitySection:
 
     def _thoughts(self) -> list[Text]:
         return [] if self._seconds is None else [Text(f"thought for {self._seconds:.0f} s", style="dim")]
-
-
-def _separated(entries: Sequence[Text]) -> Iterator[Text]:
-    for number, entry in enumerate(entries):
-        if number:
-            yield Text(_BETWEEN, style="dim")
-        yield entry
 
 
 def _counted(calls: Sequence[_Call]) -> Text:
@@ -233,11 +195,6 @@ def _counted(calls: Sequence[_Call]) -> Text:
         text.append(f"{', ' if text else ''}{sanitize_line(name)}{times}", style="dim")
         text.append_text(_failed([call for call in calls if call.name == name]))
     return text
-
-
-def _number(calls: Sequence[_Call]) -> Text:
-    """`4 calls (1 failed)`."""
-    return Text.assemble((counted(len(calls), "call"), "dim"), _failed(calls))
 
 
 def _failed(calls: Sequence[_Call]) -> Text:
@@ -272,13 +229,21 @@ class ScreenPresenter:
         self._answers_as = "zkchat"
         self._section: MarkdownStream | ThinkingSection | ActivitySection | None = None
         self._deferred: list[Text] = []
-        self._wait_indicator = WaitIndicator(out, clock=clock)
+        self._wait_tail = LiveRegion(out)
+        self._waiting_since: float | None = clock()
         self._is_set_apart = False
         """Whether a blank line stands above the next line of a checklist."""
 
     def show(self, event: events.Event) -> None:
-        self._wait_indicator.hide()
-        self._update_wait_indicator(event)
+        self._wait_tail.show([])
+        # What is waited for begins anew whenever something comes and more is to come from the model or a tool.
+        if isinstance(event, _AFTER_THE_MODEL):
+            self._waiting_since = None
+        elif isinstance(event, _FROM_THE_MODEL):
+            self._is_asked, self._waiting_since = True, self._clock()
+        self._show(event)
+
+    def _show(self, event: events.Event) -> None:
         match event:
             case events.TextDelta():
                 self._answer(event.text)
@@ -291,11 +256,7 @@ class ScreenPresenter:
             case events.ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case events.Notice():
-                self._print(
-                    self._reviewed(event)
-                    if isinstance(event, events.ChangesReviewed)
-                    else Text(phrases.notice(event), style="dim")
-                )
+                self._print(self._notice(event))
             case events.Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case events.PromptReady() | events.AnswerReplaced():
@@ -315,26 +276,21 @@ class ScreenPresenter:
                 assert_never(event)
 
     def tick(self, activity: str = "") -> None:
+        """A row says what is waited for and for how long, from the first second on, until something arrives."""
         section = self._section
         doing = "waiting for the model" if self._is_asked else activity or "getting ready"
         if isinstance(section, ActivitySection) and section.is_calling:
             doing = "waiting for the tool"
+        seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
+        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
         if section is None:
-            self._wait_indicator.draw(doing)
-        elif rows := self._wait_indicator.rows(doing):
-            section.wait(rows)
+            self._wait_tail.show([], rows)
+        elif rows:
+            section.draw(rows)
 
     def close(self) -> None:
-        self._wait_indicator.hide()
+        self._wait_tail.show([])
         self._begin_section(None)
-
-    def _update_wait_indicator(self, event: events.Event) -> None:
-        """Start it anew whenever something comes and more is to come from the model or a tool."""
-        if isinstance(event, _AFTER_THE_MODEL):
-            self._wait_indicator.end()
-        elif isinstance(event, _FROM_THE_MODEL):
-            self._is_asked = True
-            self._wait_indicator.begin()
 
     def _answer(self, text: str) -> None:
         if isinstance(self._section, MarkdownStream):
@@ -385,8 +341,12 @@ class ScreenPresenter:
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
-    def _reviewed(self, event: events.ChangesReviewed) -> Text:
+    def _notice(
+        self, event: events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed
+    ) -> Text:
         """One line; of changes that were not applied it stands out."""
+        if not isinstance(event, events.ChangesReviewed):
+            return Text(phrases.notice(event), style="dim")
         said = phrases.reviewed(event, undo="/undo" if self._is_marked else "zkchat undo")
         if self._is_marked and event.decision in {"kept", "dropped"}:
             said += " /write diff shows it."

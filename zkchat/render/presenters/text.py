@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final, Protocol, TextIO, assert_never
+from typing import Final, Protocol, TextIO
 
 from zkchat.core import (
     AnswerSupport,
@@ -36,11 +36,9 @@ class Presenter(Protocol):
 
     def tick(self, activity: str = "") -> None:
         """Called twice per second, to update what shows how long the user waits, and for what in the background."""
-        ...
 
     def close(self) -> None:
         """End the output, also of a turn that was cancelled."""
-        ...
 
 
 class OutputStream:
@@ -73,27 +71,61 @@ class OutputStream:
 @asynccontextmanager
 async def ticking(presenter: Presenter, activity: Callable[[], str] = str) -> AsyncIterator[None]:
     """Call `tick` of the presenter twice per second while the body runs."""
-    task = asyncio.create_task(_tick(presenter, activity))
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            presenter.tick(activity())
+
+    task = asyncio.create_task(tick())
     try:
         yield
     finally:
         task.cancel()
 
 
-async def _tick(presenter: Presenter, activity: Callable[[], str]) -> None:
-    while True:
-        await asyncio.sleep(_TICK_SECONDS)
-        presenter.tick(activity())
-
-
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class JsonPresenter:
-    """Prints one JSON object at the end of the turn, in ASCII and valid whatever notes and models contain."""
+class _Document:
+    """Prints one JSON object at the end, in ASCII and valid whatever notes and models contain."""
 
     def __init__(self, stdout: TextIO) -> None:
         self._output = OutputStream(stdout)
+        self._changes: list[events.ChangesReviewed] = []
+        self._warnings: list[events.Warned] = []
+        self._failure: events.TurnFailed | None = None
+
+    def show(self, event: events.Event) -> None:
+        match event:
+            case events.ChangesReviewed():
+                self._changes.append(event)
+            case events.Warned():
+                self._warnings.append(event)
+            case events.TurnFailed():
+                self._failure = event
+            case _:
+                pass
+
+    def tick(self, activity: str = "") -> None:
+        """Everything is printed at the end."""
+
+    def close(self) -> None:
+        warnings: list[Json] = [{"text": each.text, "hint": each.hint} for each in self._warnings]
+        document = {**self._content(), "warnings": warnings}
+        if failure := self._failure:
+            document["error"] = {"text": failure.text, "hint": failure.hint, "exit_code": failure.exit_code}
+        self._output.line(json.dumps(json_value(document), indent=2, allow_nan=False))
+
+    def _content(self) -> dict[str, Json]:
+        raise NotImplementedError
+
+
+class JsonPresenter(_Document):
+    """A turn."""
+
+    def __init__(self, stdout: TextIO) -> None:
+        super().__init__(stdout)
         self._text: list[str] = []
         self._remarks: list[str] = []
         self._references: list[DocumentReference] = []
@@ -102,52 +134,37 @@ class JsonPresenter:
         self._context: RequestContext | None = None
         self._reported: TokenUsage | None = None
         self._message: ChatMessage | None = None
-        self._warnings: list[events.Warned] = []
-        self._changes: events.ChangesReviewed | None = None
-        self._failure: events.TurnFailed | None = None
 
     def show(self, event: events.Event) -> None:
+        super().show(event)
         match event:
             case events.TextDelta():
                 self._text.append(event.text)
             case events.Remarked():
                 self._remarks += [event.text] * (not event.is_heading)
-            case events.LinksResolved() | events.ReferenceFound():
-                found = event.references if isinstance(event, events.LinksResolved) else [event.reference]
-                self._references.extend(found)
+            case events.LinksResolved():
+                self._references.extend(event.references)
+            case events.ReferenceFound():
+                self._references.append(event.reference)
             case events.EvidenceFound():
                 self._found = event
             case events.PromptReady():
                 self._context_usage, self._context = event.usage, event.context
             case events.UsageReported():
                 self._reported = event.usage
-            case events.Warned():
-                self._warnings.append(event)
             case events.TurnFinished():
                 self._message, self._context_usage = event.message, event.usage
             case events.TurnFailed():
-                self._message, self._failure = event.message, event
-            case events.ChangesReviewed():
-                self._changes = event
+                self._message = event.message
             case events.AnswerReplaced():
                 self._text.clear()
                 self._remarks.clear()
-            case events.ThinkingDelta() | events.ToolStarted() | events.ToolFinished() | events.Notice():
-                pass
-            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
-                pass  # a goal run has a document of its own
             case _:
-                assert_never(event)
+                pass
 
-    def tick(self, activity: str = "") -> None:
-        """Everything is printed at the end."""
-
-    def close(self) -> None:
-        self._output.line(json.dumps(json_value(self._document()), indent=2, allow_nan=False))
-
-    def _document(self) -> Json:
-        message, failure = self._message, self._failure
-        document: dict[str, Json] = {
+    def _content(self) -> dict[str, Json]:
+        message = self._message
+        return {
             "answer": message.text if message else "".join(self._text),
             "remarks": [*self._remarks],
             "abstained": message.abstained if message else False,
@@ -165,17 +182,11 @@ class JsonPresenter:
             "message": message.id if message else None,
             "model": f"{message.provider}:{message.model}".strip(":") if message else None,
             "status": message.status if message else "error",
-            "changes": changes_value(self._changes),
-            "warnings": [{"text": warning.text, "hint": warning.hint} for warning in self._warnings],
+            "changes": changes_value(self._changes[-1]) if self._changes else None,
         }
-        if failure:
-            document["error"] = {"text": failure.text, "hint": failure.hint, "exit_code": failure.exit_code}
-        return document
 
 
-def changes_value(reviewed: events.ChangesReviewed | None) -> Json:
-    if reviewed is None:
-        return None
+def changes_value(reviewed: events.ChangesReviewed) -> Json:
     return {
         "decision": reviewed.decision,
         "title": reviewed.title,
@@ -209,19 +220,15 @@ def json_value(value: Json) -> Json:
     """Replace what JSON cannot express: NaN, infinities and lone surrogates."""
     match value:
         case dict():
-            return {_text(key): json_value(item) for key, item in value.items()}
+            return {_SURROGATE.sub("\ufffd", key): json_value(item) for key, item in value.items()}
         case list():
             return [json_value(item) for item in value]
         case str():
-            return _text(value)
+            return _SURROGATE.sub("\ufffd", value)
         case float() if not math.isfinite(value):
             return None
         case _:
             return value
-
-
-def _text(text: str) -> str:
-    return _SURROGATE.sub("\ufffd", text)
 
 
 class GoalPipePresenter:
@@ -254,19 +261,17 @@ class GoalPipePresenter:
         pass
 
 
-class GoalJsonPresenter:
-    """Prints one JSON object at the end of the run, in ASCII."""
+class GoalJsonPresenter(_Document):
+    """A goal run."""
 
     def __init__(self, stdout: TextIO) -> None:
-        self._output = OutputStream(stdout)
+        super().__init__(stdout)
         self._goal: Goal | None = None
         self._ended: events.GoalEnded | None = None
         self._model = ""
-        self._changes: list[events.ChangesReviewed] = []
-        self._warnings: list[events.Warned] = []
-        self._failure: events.TurnFailed | None = None
 
     def show(self, event: events.Event) -> None:
+        super().show(event)
         match event:
             case events.GoalPlanned():
                 self._goal = event.goal
@@ -274,40 +279,24 @@ class GoalJsonPresenter:
                 self._goal, self._ended = event.goal, event
             case events.TurnFinished():
                 self._model = f"{event.message.provider}:{event.message.model}".strip(":")
-            case events.ChangesReviewed():
-                self._changes.append(event)
-            case events.Warned():
-                self._warnings.append(event)
-            case events.TurnFailed():
-                self._failure = event
             case _:
                 pass
 
-    def tick(self, activity: str = "") -> None:
-        """Everything is printed at the end."""
-
-    def close(self) -> None:
-        self._output.line(json.dumps(json_value(self._document()), indent=2, allow_nan=False))
-
-    def _document(self) -> Json:
+    def _content(self) -> dict[str, Json]:
         goal, ended = self._goal, self._ended or (events.GoalEnded(goal=self._goal) if self._goal else None)
-        document: dict[str, Json] = {
+        return {
             "goal": goal.text if goal else "",
             "state": goal.state if goal else "stopped",
             "reason": " ".join(filter(None, [goal.reason, phrases.changes_sentence(goal)])) if goal else "",
             "result": ended.result if ended else "",
             "steps": [*_steps(ended)] if ended else [],
-            "check": _support(ended.check.result) if ended else _support(AnswerSupport()),
+            "check": _support(ended.check.result if ended else AnswerSupport()),
             "changes": [changes_value(each) for each in self._changes],
             "tokens": goal.tokens if goal else 0,
             "seconds": round(goal.seconds, 1) if goal else 0,
             "session": ended.session_id if ended else "",
             "model": self._model,
-            "warnings": [{"text": each.text, "hint": each.hint} for each in self._warnings],
         }
-        if failure := self._failure:
-            document["error"] = {"text": failure.text, "hint": failure.hint, "exit_code": failure.exit_code}
-        return document
 
 
 def _steps(ended: events.GoalEnded) -> list[Json]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault
 from zkchat.core import UsageError
 from zkchat.render import RowSection
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, no_completion, no_description
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome
 from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
 
@@ -22,17 +22,18 @@ def slash_command(action: Action) -> Command:
     note = action.takes("note")
     first = action.parameters[0] if action.parameters else None
     usage = (first.about.name if first.is_required and not note else f"[{first.about.name}]") if first else ""
-    completer = complete_place if note else _COMPLETERS.get(first.about.complete if first else "", no_completion)
-    return Command(
+    command = Command(
         name=action.name,
         arguments=usage,
         help=action.in_chat,
         details=action.details or " ".join(action.help.split("\n\n")[1:2]).replace("\n", " "),
         is_minor=action.is_minor,
         act=partial(_act, action),
-        complete=completer,
-        describe=describe_number if note else no_description,
     )
+    if note:
+        return replace(command, complete=complete_place, describe=describe_number)
+    complete = _COMPLETERS.get(first.about.complete if first else "")
+    return replace(command, complete=complete) if complete else command
 
 
 async def _act(action: Action, context: CommandContext, argument: str) -> Outcome:
@@ -113,7 +114,8 @@ def show_note(context: CommandContext, shown: ShownNote) -> Outcome:
 
 def end_page(context: CommandContext, shown: ShownNote, position: Position) -> Outcome:
     """Remember how far a note was shown, and say how to go on."""
-    context.browser.view.show_note(last_answer_id(context), shown.place, shown.path, position)
+    view = context.browser.view
+    view.note_after, view.reading = last_answer_id(context), (shown.place, shown.path, position)
     if not position.is_end:
         context.surface.print_dimmed(f"{position.percent} % · /show more goes on, /show all shows the rest.")
     return NOTHING

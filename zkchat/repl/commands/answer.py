@@ -147,7 +147,7 @@ async def verify(context: CommandContext, argument: str) -> Outcome:
 async def refs(context: CommandContext, argument: str) -> Outcome:
     if not argument:
         context.surface.print_references(references_of_last_answer(context))
-        context.browser.view.forget_list()
+        context.browser.view.places = ()  # what is numbered again are the documents of the answer
         return NOTHING
     reference = reference_numbered(context, argument)
     about = (describe_location(reference), describe_reason(reference), describe_doubt(reference))

@@ -9,7 +9,6 @@ from msgspec import Struct
 from zkchat.chat import SessionItems
 from zkchat.core import (
     ChatMessage,
-    CompactionPart,
     DocumentReference,
     LeftOut,
     LeftOutReason,
@@ -60,7 +59,9 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     answer = last_answer(context)
     if answer.request_context is None:
         raise UsageError("There is no context data for the last answer.")
-    subject = _subject(context.items, argument)
+    items, (kind, name) = context.items, parse_item("why", argument)
+    known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
+    subject = _Subject(name=known, kind=kind, session_items=items)
     reasons = [*_reasons(context, subject, answer)]
     if subject.is_in(answer):
         context.surface.print(f"{subject.name} was in the request of the last answer:")
@@ -72,24 +73,12 @@ async def why(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"- {reason}")
     answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
     if answers:
-        context.surface.print_dimmed(
-            f"It was there for {_messages([str(number_of(context, each)) for each in answers])}."
-        )
+        *others, last = (str(number_of(context, each)) for each in answers)
+        numbers = f"messages {', '.join(others)} and {last}" if others else f"message {last}"
+        context.surface.print_dimmed(f"It was there for {numbers}.")
     else:
         context.surface.print_dimmed("No request of this session held it.")
     return NOTHING
-
-
-def _messages(numbers: Sequence[str]) -> str:
-    """As in "messages 2, 4 and 6"."""
-    *others, last = numbers
-    return f"messages {', '.join(others)} and {last}" if others else f"message {last}"
-
-
-def _subject(items: SessionItems, argument: str) -> _Subject:
-    kind, name = parse_item("why", argument)
-    known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
-    return _Subject(name=known, kind=kind, session_items=items)
 
 
 def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
@@ -102,7 +91,8 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
         if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)
     for left in subject.left_out(answer):
-        yield _why_not(left)
+        item = left.item
+        yield _WHY_NOT[left.why].format(tokens=item.tokens, score=item.score or 0, reason=item.reason)
 
 
 _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
@@ -117,11 +107,6 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "off": "{reason}",
     "repeated": "{reason}",
 }
-
-
-def _why_not(left: LeftOut) -> str:
-    item = left.item
-    return _WHY_NOT[left.why].format(tokens=item.tokens, score=item.score or 0, reason=item.reason)
 
 
 async def stats(context: CommandContext, _argument: str) -> Outcome:
@@ -185,12 +170,9 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     part = compaction_of(message) if message else None
     if part is None:
         raise UsageError("Nothing is compacted in this conversation.")
-    context.surface.print(f"Compaction #{part.number} is taken back: {_what_is_back(part)}.")
-    return NOTHING
-
-
-def _what_is_back(part: CompactionPart) -> str:
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []
-    return ", ".join(back) or "the earlier summary stands again"
+    what = ", ".join(back) or "the earlier summary stands again"
+    context.surface.print(f"Compaction #{part.number} is taken back: {what}.")
+    return NOTHING

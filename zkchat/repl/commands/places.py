@@ -1,6 +1,7 @@
 """Arguments of commands: places in the vault, numbers of messages and of documents."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from zkchat.answers import MAX_LISTED
@@ -136,7 +137,8 @@ NEXT_STEP: Final = "/show N reads one, /open N opens it."
 
 def show_list(context: CommandContext, places: Sequence[Place]) -> None:
     """Let numbers mean these places from now on."""
-    context.browser.view.show_list(last_answer_id(context), places)
+    view = context.browser.view
+    view.list_after, view.places = last_answer_id(context), places
 
 
 def describe_next_steps(listing: VaultListing) -> str:
@@ -151,19 +153,18 @@ def show_references(context: CommandContext, references: Iterable[DocumentRefere
     show_list(context, [*map(_place_of, references)])
 
 
-def find_place(context: CommandContext, argument: str, command: str) -> Place:
-    """The place that an argument means. Raises `UsageError` or `NoteNotFound` with a way out."""
-    if not argument:
-        return _current_place(context, command)
-    typed = argument.removeprefix("#")
-    if typed.isascii() and typed.isdigit():
-        return _numbered_place(context, typed)
-    return _named_place(context, argument)
-
-
 def find_file(context: CommandContext, argument: str, command: str) -> tuple[Place, str]:
-    """The same, and its path. Raises `UsageError` for what leads to no file, such as a broken link."""
-    place = find_place(context, argument, command)
+    """The place that an argument means, and its path.
+
+    Raises `UsageError` or `NoteNotFound` with a way out, also for what leads to no file, such as a broken link.
+    """
+    typed = argument.removeprefix("#")
+    if not argument:
+        place = _current_place(context, command)
+    elif typed.isascii() and typed.isdigit():
+        place = _numbered_place(context, typed)
+    else:
+        place = _named_place(context, argument)
     if place.path is None:
         raise UsageError(f"{place.name} leads to no note.", hint=place.doubt)
     return place, place.path
@@ -183,10 +184,8 @@ def _numbered_place(context: CommandContext, typed: str) -> Place:
     try:
         return places[parse_number(typed, len(places), "hit", "/search and /refs number them.") - 1]
     except UsageError:
-        try:
+        with suppress(NoteNotFound):
             return _named_place(context, typed)  # a note may be called by a number
-        except NoteNotFound:
-            pass
         raise
 
 

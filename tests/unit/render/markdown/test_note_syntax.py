@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.support.screens import in_chunks, on_screen, streamed, what_acts_on_a_terminal
+from tests.support.screens import in_chunks, on_screen, streamed, terminal, what_acts_on_a_terminal, without_sequences
+from tests.unit.render.markdown.test_wikilinks import Vault
+from zkchat.render.markdown.notes import note_rows
 from zkchat.render.markdown.parser import MAX_ENCLOSED_LINES
 
 
@@ -36,41 +38,6 @@ def test_other_quotations_are_no_callouts(first: str) -> None:
     assert shown(f"> {first}\n") == [f"▌ {first.lstrip(chr(92))}"]
 
 
-def test_callouts_hold_paragraphs_lists_and_callouts() -> None:
-    text = "> [!question] Why?\n> Because.\n>\n> Second.\n> - [x] one\n>\n> > [!todo]\n> > Inner\n"
-    assert shown(text) == [
-        "▌ Question: Why?",
-        "▌ Because.",
-        "▌",
-        "▌ Second.",
-        "▌  ☑ one",
-        "▌ ▌ Todo",
-        "▌ ▌ Inner",
-    ]
-
-
-def test_a_callout_has_the_colour_of_its_kind() -> None:
-    assert "\x1b[31m▌ \x1b[0m\x1b[1;31mDanger" in streamed(["> [!danger]\n> x\n"])
-    assert "\x1b[34m▌ \x1b[0m\x1b[1;34mRecipe" in streamed(["> [!recipe]\n> x\n"])
-    assert "\x1b[3" not in streamed(["> [!danger]\n> x\n"], color="never")
-
-
-def test_tasks_have_a_box_instead_of_a_bullet() -> None:
-    text = "- [ ] open\n- [x] done\n- [X] too\n- [/] half\n- none\n  - [ ] inner\n* [ ]\n\n1. [x] numbered\n"
-    assert shown(text) == [
-        " ☐ open",
-        " ☑ done",
-        " ☑ too",
-        " [/] half",
-        " • none",
-        "    ☐ inner",
-        "",
-        " ☐",
-        "",
-        " 1. ☑ numbered",
-    ]
-
-
 @pytest.mark.parametrize("text", ["[ ] no list", "- [link](a)", "- [ab] c", "- `[ ]` code"])
 def test_other_brackets_are_no_boxes(text: str) -> None:
     assert "☐" not in "".join(shown(text))
@@ -101,10 +68,6 @@ def test_the_state_of_a_task_is_no_escape_sequence() -> None:
 )
 def test_comments_are_hidden_if_they_are_closed(text: str, expected: list[str]) -> None:
     assert shown(text) == expected
-
-
-def test_a_list_goes_on_below_what_may_become_a_comment() -> None:
-    assert shown("text\n- one\n- two\n%%\n") == ["text", "", " • one", " • two", "   %%"]
 
 
 def test_a_comment_that_is_too_long_is_text() -> None:
@@ -142,3 +105,28 @@ def test_highlights_tags_and_footnotes_are_set_apart() -> None:
 def test_ids_of_blocks_are_hidden() -> None:
     text = "# Title ^top\n\nText. ^block-1\n\n- item ^b2\n\n> quoted\n>\n> ^q1\n\n^alone\n\nend\n"
     assert shown(text) == ["Title", "", "Text.", "", " • item", "", "▌ quoted", "", "end"]
+
+
+def note_shown(text: str, width: int = 80) -> list[str]:
+    vault = Vault()
+    rows = note_rows(terminal(width), text, links=vault, source="a/Note.md")
+    assert vault.sources <= {"a/Note.md"}  # relative links lead from there
+    assert all(row.cells <= width for row in rows)
+    return [without_sequences(row.text) for row in rows]
+
+
+@pytest.mark.parametrize("end", ["---", "..."])
+def test_frontmatter_is_left_out(end: str) -> None:
+    assert note_shown(f"---\ntags: [a]\n\nx: '# no'\n{end}\n# Title\n") == ["Title"]
+    assert note_shown(f"---\ntags: [a]\n{end}") == []
+
+
+def test_a_rule_later_on_and_an_open_block_are_no_frontmatter() -> None:
+    assert note_shown("Text\n\n---\na: b\n\n---\n") == ["Text", "", "─" * 40, "", "a: b", "", "─" * 40]
+    assert note_shown("---\nnever closed\n")[-1] == "never closed"
+
+
+def test_nothing_of_a_note_acts_on_the_terminal() -> None:
+    text = "".join(row.text for row in note_rows(terminal(color="never"), "a\x1b[31mb [[x\x1b]8;;y|\x9b1m]] &#27;c"))
+    assert "\x1b" not in text
+    assert "\x9b" not in text

@@ -14,36 +14,6 @@ def shown(text: str, width: int = 80) -> list[str]:
     return on_screen(streamed([text], width), width)
 
 
-def test_headings_paragraphs_and_quotes_stand_apart() -> None:
-    assert shown("# One\nText **bold** *slanted* ~~gone~~ `code`\n\n> quoted\n> words\n\n---\n") == [
-        "One",
-        "",
-        "Text bold slanted gone code",
-        "",
-        "▌ quoted",
-        "▌ words",
-        "",
-        "─" * 40,
-    ]
-
-
-def test_lines_break_where_the_text_breaks_them() -> None:
-    assert shown("one\ntwo<br>three\\\nfour") == ["one", "two", "three", "four"]
-
-
-def test_lists_are_indented_by_their_marks() -> None:
-    text = "- one\n- two words that need more than one row\n  - inner\n\n9. nine\n9. ten\n"
-    assert shown(text, 24) == [
-        " • one",
-        " • two words that need",
-        "   more than one row",
-        "    • inner",
-        "",
-        " 9. nine",
-        "10. ten",
-    ]
-
-
 def test_code_keeps_its_marks_its_blanks_and_its_long_lines() -> None:
     text = "```python\ndef f():\n\n\treturn 'a very long line that is not cut'\n```\n"
     assert shown(text, 30) == [
@@ -58,51 +28,12 @@ def test_code_keeps_its_marks_its_blanks_and_its_long_lines() -> None:
     assert "\x1b[94m" not in streamed([text], color="never")
 
 
-@pytest.mark.parametrize("text", ["```nonsense\nx\n```", "```\nx\n```", "```python\n" + "x" * 2000 + "\n```"])
-def test_code_that_no_lexer_should_touch_is_shown_as_it_is(text: str) -> None:
-    assert shown(text, 3000) == text.split("\n")
-
-
-def test_indented_code_and_code_in_lists_are_shown() -> None:
-    assert shown("    indented\n\n- item\n\n  ```sh\n  ls\n  ```\n") == [
-        "    indented",
-        "",
-        " • item",
-        "   ```sh",
-        "   ls",
-        "   ```",
-    ]
-
-
-def test_a_table_is_as_wide_as_it_needs() -> None:
-    assert shown("| Note | No |\n|:--|--:|\n| [[X|y]] | 1 |\n| 日本 | 22 |\n") == [
-        "Note   No",
-        "─────────",
-        "y       1",
-        "日本   22",
-    ]
-
-
-def test_a_table_too_wide_for_the_screen_folds_its_widest_column() -> None:
-    rows = shown("| a | b |\n|---|---|\n| short | many words that do not fit here |\n", 24)
-    assert rows == [
-        "a       b",
-        "────────────────────────",
-        "short   many words that",
-        "        do not fit here",
-    ]
-
-
 def test_the_columns_of_a_narrow_table_keep_whole_words_while_they_fit() -> None:
     table = "| photosynthesis | a | b |\n|---|---|---|\n| x | one two three four five | six seven eight nine ten |\n"
     rows = shown(table, 40)
     assert rows[0] == "photosynthesis   a            b"
     assert max(map(len, rows)) <= 40
     assert shown(table, 16)[:2] == ["pho", "tos"]
-
-
-def test_a_table_without_rows_has_its_head() -> None:
-    assert shown("| a | b |\n|---|---|\n\n") == ["a   b", "─────"]
 
 
 def test_rows_that_come_late_count_for_the_columns_too() -> None:
@@ -196,13 +127,6 @@ def test_words_are_marked_in_all_that_is_read_and_code_stays_as_it_is(quoted: st
     assert marked(f"{quoted}\n", "roof") == expected
 
 
-def test_marks_do_not_depend_on_how_the_text_arrives() -> None:
-    text = "> A roof\n> of *glass*, no roof of tin.\n\n— [[Roof]]\n\n> Another roof.\n"
-    whole = on_screen(streamed([text], matches=words("roof", "glass")))
-    for size in (1, 3, 7):
-        assert on_screen(streamed(in_chunks(text, size), matches=words("roof", "glass"))) == whole
-
-
 @given(st.text(st.sampled_from("ab \n>-*_`[]|#1.~<&;:\\"), max_size=40), st.sampled_from(["a", "b", "a b", "ab*"]))
 def test_marks_change_no_character_on_the_screen(text: str, wanted: str) -> None:
     quoted = "".join(f"> {line}\n" for line in text.split("\n"))
@@ -245,16 +169,3 @@ def test_lines_that_were_wrapped_in_the_note_flow_again() -> None:
 def test_lines_that_end_for_another_reason_stay_lines(text: str) -> None:
     lines = text.replace("<br>", "\n").split("\n")
     assert quoted_on_screen(text, 120) == [f"▌ {line}" for line in lines]
-
-
-def test_lines_outside_of_quotations_stay_lines() -> None:
-    assert shown(WRAPPED, 120) == WRAPPED.replace("*", "").splitlines()
-
-
-def test_words_are_marked_across_a_line_that_flows() -> None:
-    text = "".join(f"> {line}\n" for line in WRAPPED.splitlines())
-    assert underlined(streamed([text], 120, matches=words("a year", "project")), 120) == [
-        "a",
-        "year",
-        "project",
-    ]

@@ -99,10 +99,6 @@ def test_only_known_and_safe_targets_can_be_clicked() -> None:
     assert on_screen(output) == ["Sleep Unsafe Nowhere[?] text (obsidian://open?append=x) [[Code]]"]
 
 
-def test_a_link_keeps_emphasis_and_marks_around_it() -> None:
-    assert "\x1b[1;94m" in streamed(["**[[Sleep]]**"], links=Vault())
-
-
 def test_addresses_hold_nothing_that_ends_their_sequence() -> None:
     output = streamed(["[[a;b\u0007c d]] [[x\u001b\\y]]"], links=Vault())
     for address in addresses(output):

@@ -1,6 +1,5 @@
 """Slash commands for what came of an answer: /refs /more /copy /save /export."""
 
-import asyncio
 import json
 
 import pytest
@@ -10,7 +9,7 @@ from tests.support.evidence import passage
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.question import Question
 from zkchat.core.message import DocumentReference, Evidence, ToolCallPart
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.commands.table import completions
 
 SLEEP = DocumentReference(
     wikilink="[[Sleep]]", relative_path="body/Sleep.md", snippet="Adults need seven hours.", cited=True
@@ -25,22 +24,13 @@ def harness() -> CommandHarness:
     return harness
 
 
-def typed(harness: CommandHarness, line: str) -> str:
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
-
-
 def test_refs_shows_the_documents_of_the_last_answer(harness: CommandHarness) -> None:
-    typed(harness, "/refs")
+    harness.typed("/refs")
     assert harness.surface.shown_references == (SLEEP, BROKEN)
 
 
 def test_refs_of_a_number_shows_where_why_and_what(harness: CommandHarness) -> None:
-    assert typed(harness, "/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
-
-
-def test_refs_of_a_broken_link_shows_the_closest_names(harness: CommandHarness) -> None:
-    assert typed(harness, "/refs 2") == "[[Slep]]\nno such note, linked by you\nClosest: Sleep"
+    assert harness.typed("/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
 
 
 @pytest.mark.parametrize(
@@ -54,7 +44,7 @@ def test_refs_of_a_broken_link_shows_the_closest_names(harness: CommandHarness) 
     ],
 )
 def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, line: str, told: str) -> None:
-    assert typed(harness, line) == told
+    assert harness.typed(line) == told
 
 
 def page(
@@ -72,10 +62,10 @@ def page(
 
 def test_more_draws_further_passages_with_the_words_of_the_question_marked(harness: CommandHarness) -> None:
     harness.conversation.pages = [page(passage("Long sleep."), passage("Oak.", note="Beds"), left=2), page()]
-    assert typed(harness, "/more") == "/more shows 2 further passages."
+    assert harness.typed("/more") == "/more shows 2 further passages."
     assert harness.surface.drawn == ["> Long sleep.\n\n— [[Sleep]]\n\n> Oak.\n\n— [[Beds]]\n"]
     assert "sleep" in harness.surface.marked
-    assert typed(harness, "/more").endswith("There are no further passages on this.")
+    assert harness.typed("/more").endswith("There are no further passages on this.")
 
 
 def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> None:
@@ -84,57 +74,32 @@ def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> N
         page(passage("Long.", linked=True), beds, after_linked=True),
         page(beds, after_linked=True),
     ]
-    typed(harness, "/more")
-    typed(harness, "/more")
+    harness.typed("/more")
+    harness.typed("/more")
     assert harness.surface.drawn == [
         "> Long.\n\n— [[Sleep]]\n\n*Elsewhere in your notes:*\n\n\n> Oak.\n\n— [[Beds]]\n",
         "\n*Elsewhere in your notes:*\n\n> Oak.\n\n— [[Beds]]\n",
     ]
 
 
-def test_more_names_what_comes_nearest_where_nothing_answers(harness: CommandHarness) -> None:
-    harness.conversation.pages = [page(is_first=True, nearest=(passage("Oak.", note="Beds"),)), page(is_first=True)]
-    typed(harness, "/more")
-    typed(harness, "/more")
-    assert harness.surface.drawn == [
-        "No passage answers this. Nearest: [[Beds]].\n",
-        "Your notes hold nothing on this.\n",
-    ]
-
-
-def test_an_answer_without_documents_says_so(harness: CommandHarness) -> None:
-    harness.exchange("And you?", "I rest.")
-    assert typed(harness, "/refs") == "The last answer rests on no documents."
-
-
 def test_steps_on_the_way_to_an_answer_are_no_answers(harness: CommandHarness) -> None:
     harness.conversation.add("user", "More?")
     harness.conversation.add("assistant", "Looking.", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
-    typed(harness, "/refs")
+    harness.typed("/refs")
     assert harness.surface.shown_references == (SLEEP, BROKEN)
 
 
 def test_copy_takes_the_last_answer_or_a_message(harness: CommandHarness) -> None:
-    typed(harness, "/copy")
-    typed(harness, "/copy 1")
+    harness.typed("/copy")
+    harness.typed("/copy 1")
     assert harness.surface.copied == ["Rest. See [[Sleep]].", "What is sleep?"]
-    assert "20 characters" in harness.surface.text
-
-
-def test_what_no_clipboard_takes_is_printed_plainly(harness: CommandHarness) -> None:
-    harness.surface.has_clipboard = False
-    assert typed(harness, "/copy") == "Rest. See [[Sleep]]."
-
-
-def test_a_message_without_text_is_not_copied(harness: CommandHarness) -> None:
-    harness.exchange("And?", "")
-    assert typed(harness, "/copy") == "That message has no text to copy."
+    assert "14 characters" in harness.surface.text
 
 
 def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_that_the_user_gives(
     harness: CommandHarness,
 ) -> None:
-    told = typed(harness, "/save [[Notes/On sleep]]")
+    told = harness.typed("/save [[Notes/On sleep]]")
     assert told == "Notes/On sleep.md is in your vault now. /undo takes it back."
     assert not harness.surface.questions
     note = harness.files["Notes/On sleep.md"]
@@ -145,7 +110,7 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
 def test_without_a_yes_nothing_is_written_under_a_name_that_the_user_did_not_give(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     for line in ("/save", "/export"):
-        assert typed(harness, line).endswith("Nothing was written.")
+        assert harness.typed(line).endswith("Nothing was written.")
     assert not harness.files
     save, export = harness.surface.questions
     assert (save, export) == ("Save the answer as What is sleep.md?", "Write the conversation to Conversation.md?")
@@ -153,16 +118,16 @@ def test_without_a_yes_nothing_is_written_under_a_name_that_the_user_did_not_giv
 
 @pytest.mark.parametrize("line", ["/save Kept", "/export Kept"])
 def test_what_was_saved_is_undone(harness: CommandHarness, line: str) -> None:
-    typed(harness, line)
+    harness.typed(line)
     (record,) = harness.changes.records()
     assert (record.origin.command, record.origin.session_id) == (line.split(maxsplit=1)[0], "s1")
-    assert typed(harness, "/undo").endswith("Kept.md is gone again.")
+    assert harness.typed("/undo").endswith("Kept.md is gone again.")
     assert not harness.files
 
 
 def test_save_without_a_name_is_named_by_the_question(harness: CommandHarness) -> None:
-    typed(harness, "/save")
-    typed(harness, "/save")
+    harness.typed("/save")
+    harness.typed("/save")
     assert [*harness.files] == ["What is sleep.md", "What is sleep 2.md"]
 
 
@@ -170,7 +135,7 @@ def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
     harness = CommandHarness()
     used = DocumentReference(wikilink="[[Sleep]]", relative_path="Body/Sleep.md")
     harness.exchange("[[sleep]]", "Rest.", used)
-    typed(harness, "/save")
+    harness.typed("/save")
     assert [*harness.files] == ["sleep 2.md"]
 
 
@@ -179,15 +144,8 @@ def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
     harness.conversation.add("user", "Which notes are there?")
     harness.conversation.add("tool", "- Diary.md", local=True)
     harness.conversation.add("assistant", "One.")
-    typed(harness, "/save")
+    harness.typed("/save")
     assert "zkchat: local\n" in harness.files["Which notes are there.md"]
-
-
-def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
-    harness = CommandHarness()
-    harness.conversation.add("assistant", "Hello.")
-    typed(harness, "/save")
-    assert [*harness.files] == ["Answer.md"]
 
 
 @pytest.mark.parametrize(
@@ -204,40 +162,30 @@ def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
 )
 def test_what_cannot_be_written_is_shown_and_nothing_changes(harness: CommandHarness, line: str, told: str) -> None:
     harness.changes.files["Taken.md"] = b"mine"
-    assert typed(harness, line) == told
+    assert harness.typed(line) == told
     assert harness.files == {"Taken.md": "mine"}
     assert not harness.surface.questions
 
 
-def test_an_empty_answer_is_not_saved(harness: CommandHarness) -> None:
-    harness.exchange("And?", " ")
-    assert typed(harness, "/save") == "The last answer has no text to save."
-
-
 def test_export_writes_the_conversation_as_a_note(harness: CommandHarness) -> None:
     harness.store.titles["s1"] = "What is sleep?"
-    assert typed(harness, "/export") == "What is sleep.md is in your vault now. /undo takes it back."
+    assert harness.typed("/export") == "What is sleep.md is in your vault now. /undo takes it back."
     note = harness.files["What is sleep.md"]
     assert note.startswith("---\nzkchat-note: conversation\nsession: s1\n")
     assert "Sources: [[Sleep]]" in note
 
 
 def test_export_to_a_json_file_is_complete(harness: CommandHarness) -> None:
-    typed(harness, "/export conversation.json")
+    harness.typed("/export conversation.json")
     whole = json.loads(harness.files["conversation.json"])
     assert [message["content"] for message in whole["messages"]] == ["What is sleep?", "Rest. See [[Sleep]]."]
     assert len(whole["entries"]) == 2
 
 
-def test_a_file_without_an_ending_becomes_a_note(harness: CommandHarness) -> None:
-    typed(harness, "/export conversation")
-    assert [*harness.files] == ["conversation.md"]
-
-
 def test_no_file_that_a_command_writes_holds_a_key_of_the_user(harness: CommandHarness) -> None:
     harness.exchange("My key is canary-of-the-test", "Keep canary-of-the-test to yourself.")
     for line in ("/save", "/export", "/export conversation.json"):
-        typed(harness, line)
+        harness.typed(line)
     assert len(harness.files) == 3
     for path, text in harness.files.items():
         assert "[redacted]" in text

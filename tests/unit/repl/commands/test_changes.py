@@ -1,12 +1,9 @@
 """/changes and /undo in memory."""
 
-import asyncio
-
 import pytest
 
 from tests.support.command_harness import CommandHarness
 from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
-from zkchat.repl.commands.table import run
 
 
 @pytest.fixture
@@ -15,12 +12,6 @@ def harness() -> CommandHarness:
     harness.exchange("What is sleep?", "Rest.")
     harness.changes.files = {"Inbox.md": b"one\n", "Old.md": b"old\n"}
     return harness
-
-
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
 
 
 def append(harness: CommandHarness, text: str, origin: ChangeOrigin | None = None) -> None:
@@ -32,35 +23,35 @@ def append(harness: CommandHarness, text: str, origin: ChangeOrigin | None = Non
 
 
 def test_where_nothing_was_changed_there_is_nothing_to_show_and_to_undo(harness: CommandHarness) -> None:
-    assert typed(harness, "/changes") == "zkchat changed nothing in this vault."
-    assert typed(harness, "/undo").startswith("There is nothing to undo.")
+    assert harness.typed("/changes") == "zkchat changed nothing in this vault."
+    assert harness.typed("/undo").startswith("There is nothing to undo.")
 
 
 def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> None:
     append(harness, "two\n")
     append(harness, "three\n", ChangeOrigin(command="edit_document", session_id="s1", message_id="m2"))
-    last, first, hint = typed(harness, "/changes").splitlines()
+    last, first, hint = harness.typed("/changes").splitlines()
     assert last.split()[0] == "2"
     assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
     assert hint == "/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3."
-    assert "+three" in typed(harness, "/changes 2")
-    assert typed(harness, "/changes 9").startswith("There is no change 9.")
-    assert typed(harness, "/changes x") == "'x' is not a number. /changes 12 shows change 12."
+    assert "+three" in harness.typed("/changes 2")
+    assert harness.typed("/changes 9").startswith("There is no change 9.")
+    assert harness.typed("/changes x") == "'x' is not a number. /changes 12 shows change 12."
 
 
 def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -> None:
     append(harness, "two\n")
     harness.surface.says_yes = False
-    refused = typed(harness, "/undo")
+    refused = harness.typed("/undo")
     assert "-two" in refused
     assert refused.endswith("Nothing was undone.")
     assert harness.surface.questions == ["Undo change 1?"]
     harness.surface.says_yes = True
-    assert typed(harness, "/undo").endswith("Inbox.md is as it was.")
+    assert harness.typed("/undo").endswith("Inbox.md is as it was.")
     assert harness.files["Inbox.md"] == "one\n"
     assert harness.conversation.writing.undone == [1]
-    assert typed(harness, "/undo").startswith("There is nothing to undo.")
+    assert harness.typed("/undo").startswith("There is nothing to undo.")
 
 
 def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> None:
@@ -68,12 +59,12 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
     moved = ChangeSet(title="Rename Old.md", moves=(FileMove(source="Old.md", target="New.md"),))
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
     append(harness, "three\n")
-    assert typed(harness, "/undo #9").startswith("There is no change 9.")
-    assert typed(harness, "/undo #2").endswith("Old.md is back; it was New.md.")
+    assert harness.typed("/undo #9").startswith("There is no change 9.")
+    assert harness.typed("/undo #2").endswith("Old.md is back; it was New.md.")
     assert harness.surface.questions == ["Undo change 2?"]
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
-    assert typed(harness, "/undo 4").startswith("Only 3 changes can be undone.")
-    told = typed(harness, "/undo 3").splitlines()
+    assert harness.typed("/undo 4").startswith("Only 3 changes can be undone.")
+    told = harness.typed("/undo 3").splitlines()
     assert told[-3:] == ["Old.md is back; it was New.md.", "Inbox.md is as it was.", "Inbox.md is as it was."]
     assert harness.surface.questions[-1] == "Undo the last 3 changes (4, 3, 1)?"
     assert harness.files == {"Inbox.md": "one\n", "Old.md": "old\n"}
@@ -83,7 +74,7 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
 def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: CommandHarness) -> None:
     append(harness, "two\n")
     harness.changes.files["Inbox.md"] += b"mine\n"
-    ours, _, theirs = typed(harness, "/undo").partition("What changed in Inbox.md since:")
+    ours, _, theirs = harness.typed("/undo").partition("What changed in Inbox.md since:")
     assert "+two" in ours
     assert "+mine" in theirs
     assert "Change 1 (Append to Inbox.md) is not undone: Inbox.md changed since." in theirs

@@ -14,7 +14,7 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.core.events import Event, Warned
 from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context import context_lines
-from zkchat.repl.command_context import Nothing, Outcome, Play
+from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import run
 
 
@@ -26,16 +26,6 @@ def harness(tmp_path: Path) -> Iterator[CommandHarness]:
         yield harness
 
 
-def outcome(harness: CommandHarness, line: str) -> Outcome:
-    return asyncio.run(run(harness.context, line))
-
-
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    assert isinstance(outcome(harness, line), Nothing)
-    return harness.surface.text
-
-
 def compact(harness: CommandHarness) -> None:
     harness.conversation.add("system", "", parts=[CompactionPart(number=1, summary="Short.", archived=("m1",))])
 
@@ -44,7 +34,7 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     harness.conversation.usage = a_usage()
     harness.conversation.pin("m2")
     compact(harness)
-    told = typed(harness, "/stats")
+    told = harness.typed("/stats")
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
         "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction in force.",
@@ -57,17 +47,9 @@ def test_stats_lists_priorities_that_are_not_the_usual_one(harness: CommandHarne
     harness.exchange("Why?", "Because.")
     for message_id, priority in (("m1", 9), ("m4", 9), ("m3", 2), ("m2", 5)):
         harness.conversation.prioritise(message_id, priority)
-    assert typed(harness, "/stats").splitlines()[2:4] == [
+    assert harness.typed("/stats").splitlines()[2:4] == [
         "Priority 9: 1, 4 (compactions keep it word for word while it fits).",
         "Priority 2: 3 (it leaves the context before others).",
-    ]
-
-
-def test_stats_before_the_first_message_says_that_nothing_was_sent() -> None:
-    assert typed(CommandHarness(), "/stats").splitlines() == [
-        "Nothing has been sent to the model yet.",
-        "0 messages: 0 in the context, 0 archived, 0 pinned. 0 compactions in force.",
-        "Model scripted:play. Session (begins with your first message).",
     ]
 
 
@@ -89,7 +71,7 @@ CONTEXT = RequestContext(
 def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
     harness.conversation.usage = a_usage(messages=600)
-    assert typed(harness, "/context").splitlines() == [
+    assert harness.typed("/context").splitlines() == [
         "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
         "Notes (1), 100 tokens: Sleep.md [manual]",
         "Tools (1), 5 tokens: files/find [agent 0.88]",
@@ -129,20 +111,9 @@ def test_passages_of_one_note_are_named_once() -> None:
     assert lines[0] == "Evidence (3), 15 tokens: Sleep.md [agent 0.90] × 2 · Sleep.md [agent 0.40]"
 
 
-def test_context_of_a_number_shows_that_answer(harness: CommandHarness) -> None:
-    harness.exchange("Why?", "Because.", request_context=RequestContext())
-    harness.exchange("Why?", "Because.", request_context=CONTEXT)
-    assert typed(harness, "/context 4") == "Nothing was sent."
-    assert harness.surface.shown_usage is None
-
-
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
-    assert typed(harness, "/context").startswith("There is no context data for that message.")
-    assert typed(harness, "/context 1").startswith("There is no context data for that message.")
-
-
-def test_nothing_is_left_out_where_nothing_was() -> None:
-    assert not any(line.startswith("Left out") for line in context_lines(RequestContext(items=CONTEXT.items)))
+    assert harness.typed("/context").startswith("There is no context data for that message.")
+    assert harness.typed("/context 1").startswith("There is no context data for that message.")
 
 
 def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> None:
@@ -156,6 +127,6 @@ def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> N
 
 def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:
     compact(harness)
-    assert typed(harness, "/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
+    assert harness.typed("/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
     assert len(harness.conversation.window.live) == 2
-    assert typed(harness, "/uncompact") == "Nothing is compacted in this conversation."
+    assert harness.typed("/uncompact") == "Nothing is compacted in this conversation."

@@ -1,6 +1,5 @@
 """Slash commands for one document of the vault: /show /daily /open."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ from tests.support.libraries import library_of
 from zkchat.core.message import DocumentReference, LineRange
 from zkchat.index.daily_notes import DailyNoteSettings
 from zkchat.index.library import Library
-from zkchat.repl.commands.table import completions, described_completions, run
+from zkchat.repl.commands.table import completions, described_completions
 
 LONG = "\n".join(f"Line {number} of a long note.\n" for number in range(1, 41))
 NOTES = {
@@ -44,12 +43,6 @@ def harness(library: Library) -> CommandHarness:
     return harness
 
 
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
-
-
 def answered(harness: CommandHarness) -> None:
     harness.exchange("What is sleep?", "Rest. See [[Sleep]].", BROKEN, SLEEP)
 
@@ -60,7 +53,7 @@ def answered(harness: CommandHarness) -> None:
 def test_a_note_is_shown_below_its_title_and_place_without_frontmatter_and_comments(
     harness: CommandHarness, name: str
 ) -> None:
-    shown = typed(harness, f"/show {name}").splitlines()
+    shown = harness.typed(f"/show {name}").splitlines()
     (text,) = harness.surface.drawn
     assert shown[-2] == "Sleep"
     assert shown[-1].startswith("Body/Sleep.md")
@@ -68,25 +61,15 @@ def test_a_note_is_shown_below_its_title_and_place_without_frontmatter_and_comme
     assert text == "Adults need seven hours. \n\n## Phases\n\nDeep. ^deep\n\n## Debt\n\nIt adds up."
 
 
-def test_a_place_that_the_note_does_not_have_is_reported(harness: CommandHarness) -> None:
-    assert typed(harness, "/show [[Sleep#Dreams]]").startswith("There is no “Dreams” in Body/Sleep.md.\nSleep\n")
-
-
 def test_a_section_is_shown_alone(harness: CommandHarness) -> None:
-    assert typed(harness, "/show [[Sleep#Phases]]").splitlines() == ["Sleep › Phases", "Body/Sleep.md:8"]
-    assert typed(harness, "/show [[Sleep#^deep]]").splitlines() == ["Sleep › ^deep", "Body/Sleep.md:10"]
+    assert harness.typed("/show [[Sleep#Phases]]").splitlines() == ["Sleep › Phases", "Body/Sleep.md:8"]
+    assert harness.typed("/show [[Sleep#^deep]]").splitlines() == ["Sleep › ^deep", "Body/Sleep.md:10"]
     assert harness.surface.drawn == ["Deep. ^deep", "Deep. ^deep"]
 
 
 def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(harness: CommandHarness) -> None:
     answered(harness)
-    assert typed(harness, "/show 2").splitlines() == ["Sleep", "Body/Sleep.md:8 · #health"]
-    assert harness.surface.read == [("Body/Sleep.md", 8)]
-
-
-def test_without_an_argument_the_first_document_of_the_answer_is_meant(harness: CommandHarness) -> None:
-    answered(harness)
-    typed(harness, "/show")
+    assert harness.typed("/show 2").splitlines() == ["Sleep", "Body/Sleep.md:8 · #health"]
     assert harness.surface.read == [("Body/Sleep.md", 8)]
 
 
@@ -105,56 +88,49 @@ def test_without_an_argument_the_first_document_of_the_answer_is_meant(harness: 
     ],
 )
 def test_what_is_not_there_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
-    assert typed(harness, line) == told
+    assert harness.typed(line) == told
 
 
 def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness: CommandHarness) -> None:
     answered(harness)
     for command in ("/show", "/open", "/links", "/backlinks"):
-        assert typed(harness, f"{command} 1") == "[[Slep]] leads to no note. Closest: Sleep."
-    assert typed(harness, "/open 3") == "There is no hit 3: there are 2. /search and /refs number them."
+        assert harness.typed(f"{command} 1") == "[[Slep]] leads to no note. Closest: Sleep."
+    assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /refs number them."
 
 
 def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:
     answered(harness)
-    assert typed(harness, "/show 2024").splitlines() == ["2024", "2024.md"]
+    assert harness.typed("/show 2024").splitlines() == ["2024", "2024.md"]
 
 
 def test_a_long_note_is_shown_in_pages_and_all_of_it_once(harness: CommandHarness) -> None:
     harness.surface.page_rows = 30
-    assert typed(harness, "/show Long").splitlines()[-1] == "38 % · /show more goes on, /show all shows the rest."
+    assert harness.typed("/show Long").splitlines()[-1] == "38 % · /show more goes on, /show all shows the rest."
     assert completions(harness.context, "/show ") == ["more", "all"]
-    assert typed(harness, "/show more") == "76 % · /show more goes on, /show all shows the rest."
-    assert typed(harness, "/show more") == ""
+    assert harness.typed("/show more") == "76 % · /show more goes on, /show all shows the rest."
+    assert harness.typed("/show more") == ""
     assert "\n".join(harness.surface.drawn) == LONG.strip()
-    assert typed(harness, "/show more") == "Long.md was shown to its end. /show Long.md shows it again."
+    assert harness.typed("/show more") == "Long.md was shown to its end. /show Long.md shows it again."
     assert completions(harness.context, "/show ") == []
 
 
-def test_the_rest_of_a_note_is_shown_at_once(harness: CommandHarness) -> None:
-    harness.surface.page_rows = 10
-    typed(harness, "/show Long")
-    typed(harness, "/show all")
-    assert "\n".join(harness.surface.drawn) == LONG.strip()
-
-
 def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(harness: CommandHarness) -> None:
-    typed(harness, "/show Local")
+    harness.typed("/show Local")
     assert harness.surface.drawn == ["Mine alone."]
-    told = typed(harness, "/show Never")
+    told = harness.typed("/show Never")
     assert told == "Never.md is never to be read by zkchat, and is not shown. Open it in a program of your own."
     assert "Unsaid" not in "".join(harness.surface.drawn)
 
 
 def test_another_file_is_shown_as_code_that_it_cannot_end(harness: CommandHarness) -> None:
-    typed(harness, "/show data.csv")
+    harness.typed("/show data.csv")
     assert harness.surface.drawn == ["````csv\na,b\n```\n````"]
 
 
 def test_the_note_of_today_is_shown_or_named(harness: CommandHarness) -> None:
-    assert typed(harness, "/daily").splitlines() == ["2026-03-01", "Daily/2026-03-01.md"]
+    assert harness.typed("/daily").splitlines() == ["2026-03-01", "Daily/2026-03-01.md"]
     harness.daily_notes = DailyNoteSettings(folder="Journal", format="YYYY/[day] D MMMM")
-    typed(harness, "/daily")
+    harness.typed("/daily")
     assert harness.surface.drawn == ["Fireworks.", "Fireworks."]
 
 
@@ -167,48 +143,37 @@ def test_numbers_are_completed_with_what_they_mean(harness: CommandHarness) -> N
 def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
     answered(harness)
     harness.changes.files.clear()
-    assert typed(harness, "/open 2") == "Body/Sleep.md is not there any more."
+    assert harness.typed("/open 2") == "Body/Sleep.md is not there any more."
     assert not harness.surface.opened
 
 
 def test_a_path_that_leads_out_of_the_vault_is_not_opened(harness: CommandHarness) -> None:
     harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
-    assert typed(harness, "/open 1") == "'../../etc/x.desktop' leads out of the vault."
+    assert harness.typed("/open 1") == "'../../etc/x.desktop' leads out of the vault."
     assert not harness.surface.opened
 
 
 def test_open_hands_the_document_to_the_desktop(harness: CommandHarness) -> None:
-    assert typed(harness, "/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
+    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
     assert harness.surface.opened == ["file:///Body/Sleep.md"]
     assert not harness.editor.edited
 
 
 def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
-    assert typed(harness, "/open data.csv") == "Nothing was opened."
+    assert harness.typed("/open data.csv") == "Nothing was opened."
     assert (harness.surface.questions, harness.surface.opened) == (["It may run. Open data.csv?"], [])
     harness.surface.says_yes = True
-    typed(harness, "/open data.csv")
+    harness.typed("/open data.csv")
     assert harness.surface.opened == ["file:///data.csv"]
 
 
 def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harness: CommandHarness) -> None:
     harness.surface.has_desktop = False
-    assert typed(harness, "/open [[Sleep#Phases]]") == "Opened Body/Sleep.md:8 in ed."
-    assert typed(harness, "/open data.csv") == "Opened data.csv in ed."
+    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md:8 in ed."
+    assert harness.typed("/open data.csv") == "Opened data.csv in ed."
     assert harness.editor.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
     assert not harness.surface.questions  # an editor runs nothing
-
-
-def test_without_a_desktop_and_an_editor_the_address_is_shown(harness: CommandHarness) -> None:
-    harness.surface.has_desktop, harness.editor.name = False, ""
-    assert typed(harness, "/open Sleep").endswith("EDITOR is not set. It is at\nfile:///Body/Sleep.md")
-
-
-def test_what_is_no_text_is_not_opened_in_the_editor(harness: CommandHarness) -> None:
-    harness.surface.has_desktop = False
-    assert typed(harness, "/open photo.png").endswith("It is at\nfile:///photo.png")
-    assert not harness.editor.edited
 
 
 @pytest.mark.parametrize(
@@ -218,20 +183,13 @@ def test_what_is_no_text_is_not_opened_in_the_editor(harness: CommandHarness) ->
 def test_the_setting_chooses_the_program(library: Library, open_with: str, edited: int, opened: int) -> None:
     harness = CommandHarness(library=library, open_with=open_with)
     harness.changes.files["Body/Sleep.md"] = b""
-    typed(harness, "/open Sleep")
+    harness.typed("/open Sleep")
     assert (len(harness.editor.edited), len(harness.surface.opened)) == (edited, opened)
-
-
-def test_the_setting_for_an_editor_without_one_says_what_to_set(library: Library) -> None:
-    harness = CommandHarness(library=library, open_with="editor")
-    harness.changes.files["Body/Sleep.md"] = b""
-    harness.editor.name = ""
-    assert typed(harness, "/open Sleep").startswith("No editor is set. Set EDITOR, or ui.open_with")
 
 
 def test_open_without_an_argument_opens_the_note_that_was_shown_since_the_answer(harness: CommandHarness) -> None:
     answered(harness)
-    typed(harness, "/show Long")
-    assert typed(harness, "/open") == "Opened Long.md."
+    harness.typed("/show Long")
+    assert harness.typed("/open") == "Opened Long.md."
     answered(harness)
-    assert typed(harness, "/open") == "Opened Body/Sleep.md."
+    assert harness.typed("/open") == "Opened Body/Sleep.md."

@@ -1,15 +1,12 @@
 """Slash commands for what was said, its branches, and other sessions."""
 
-import asyncio
-
 import pytest
 from rich.cells import cell_len
 
 from tests.support.command_harness import CommandHarness
-from zkchat.core.events import Event, Warned
 from zkchat.core.message import CompactionPart, ToolCallPart, ToolResultPart
-from zkchat.repl.command_context import NOTHING, Edit, Nothing, Outcome, Play, Switch
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.command_context import NOTHING, Edit, Switch
+from zkchat.repl.commands.table import completions
 
 
 @pytest.fixture
@@ -18,25 +15,6 @@ def harness() -> CommandHarness:
     harness.exchange("What is sleep?", "Rest.")
     harness.exchange("How long?", "Seven hours.")
     return harness
-
-
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    assert isinstance(outcome(harness, line), Nothing)
-    return harness.surface.text
-
-
-def outcome(harness: CommandHarness, line: str) -> Outcome:
-    return asyncio.run(run(harness.context, line))
-
-
-def played(harness: CommandHarness, line: str) -> list[Event]:
-    async def collected() -> list[Event]:
-        play = await run(harness.context, line)
-        assert isinstance(play, Play)
-        return [event async for event in play.events]
-
-    return asyncio.run(collected())
 
 
 def said(harness: CommandHarness) -> list[str]:
@@ -52,7 +30,7 @@ def compact(harness: CommandHarness, *archived: str) -> None:
 
 
 def test_history_has_a_numbered_line_for_each_message(harness: CommandHarness) -> None:
-    assert typed(harness, "/history").splitlines() == [
+    assert harness.typed("/history").splitlines() == [
         "   1  you       What is sleep?",
         "   2  answer    Rest.",
         "   3  you       How long?",
@@ -70,7 +48,7 @@ def test_history_marks_what_is_pinned_unfinished_named_or_called(harness: Comman
         "tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4\npassages", failed=True)]
     )
     harness.conversation.add("assistant", "Half", status="unfinished")
-    assert typed(harness, "/history").splitlines()[1:2] + typed(harness, "/history").splitlines()[4:] == [
+    assert harness.typed("/history").splitlines()[1:2] + harness.typed("/history").splitlines()[4:] == [
         "   2* answer    Rest.",
         "   5  Ann       Hi",
         '   6  answer    → find "x"',
@@ -82,33 +60,26 @@ def test_history_marks_what_is_pinned_unfinished_named_or_called(harness: Comman
 def test_lines_of_the_history_fit_the_screen(harness: CommandHarness) -> None:
     harness.exchange("word " * 100, "Yes.")
     harness.surface.width = 40
-    assert [len(line) <= 40 for line in typed(harness, "/history").splitlines()] == [True] * 6
+    assert [len(line) <= 40 for line in harness.typed("/history").splitlines()] == [True] * 6
     assert "word wor…" in harness.surface.text
     harness.exchange("睡眠" * 100, "Yes.")
-    assert "睡眠睡眠睡眠睡眠睡眠睡…" in typed(harness, "/history")
+    assert "睡眠睡眠睡眠睡眠睡眠睡…" in harness.typed("/history")
 
 
 def test_history_of_a_number_shows_that_message_whole(harness: CommandHarness) -> None:
     harness.conversation.add("assistant", "# Long\n\ntext", status="unfinished", error="Stopped.")
-    told = typed(harness, "/history 5")
+    told = harness.typed("/history 5")
     assert harness.surface.drawn == ["# Long\n\ntext"]
     assert told.startswith("answer, 2026-03-01")
     assert told.endswith("unfinished: Stopped.")
 
 
-def test_history_of_a_number_shows_calls_of_tools_and_markers(harness: CommandHarness) -> None:
-    harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4 passages")])
-    compact(harness, "m1")
-    assert "← find: 4 passages" in typed(harness, "/history 5")
-    assert "Context compacted #1: 1 message archived" in typed(harness, "/history 6")
-
-
 def test_archived_messages_are_behind_their_marker_and_dimmed_on_request(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
-    assert [line.split()[0] for line in typed(harness, "/history").splitlines()] == ["3", "4", "5"]
+    assert [line.split()[0] for line in harness.typed("/history").splitlines()] == ["3", "4", "5"]
     assert "Context compacted #1: 2 messages archived, ~800 tokens freed" in harness.surface.text
     harness.surface.dimmed.clear()
-    assert len(typed(harness, "/history --archived").splitlines()) == 5
+    assert len(harness.typed("/history --archived").splitlines()) == 5
     assert [line.split()[0] for line in harness.surface.dimmed] == ["1", "2", "5"]
     assert completions(harness.context, "/history --") == ["--archived"]
 
@@ -117,7 +88,7 @@ def test_a_compaction_that_was_taken_back_is_shown_as_such(harness: CommandHarne
     compact(harness, "m1")
     harness.conversation.uncompact()
     compact(harness, "m1")
-    lines = typed(harness, "/history").splitlines()
+    lines = harness.typed("/history").splitlines()
     assert [line.endswith("(taken back)") for line in lines] == [False, False, False, True, False]
     assert lines[-1].startswith("   6  ──        Context compacted #1")
 
@@ -125,48 +96,42 @@ def test_a_compaction_that_was_taken_back_is_shown_as_such(harness: CommandHarne
 def test_expand_shows_the_summary_and_what_was_archived(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
     compact(harness, "m3")
-    assert "How long?" in typed(harness, "/expand")
-    told = typed(harness, "/expand #1")
+    assert "How long?" in harness.typed("/expand")
+    told = harness.typed("/expand #1")
     assert told.startswith("Context compacted #1")
     assert [line.split()[0] for line in told.splitlines()[1:]] == ["1", "2"]
     assert harness.surface.drawn == ["Summary 2.", "Summary 1."]
 
 
 def test_what_was_not_compacted_cannot_be_expanded(harness: CommandHarness) -> None:
-    assert typed(harness, "/expand 1") == "Nothing has been compacted in this conversation."
+    assert harness.typed("/expand 1") == "Nothing has been compacted in this conversation."
     compact(harness, "m1")
-    assert typed(harness, "/expand 2") == "There is no compaction 2: there is one. /history shows them."
-
-
-def test_a_compaction_without_a_summary_shows_its_messages_alone(harness: CommandHarness) -> None:
-    harness.conversation.add("system", "", parts=[CompactionPart(number=1, summary="", archived=("m1",))])
-    assert "What is sleep?" in typed(harness, "/expand")
-    assert not harness.surface.drawn
+    assert harness.typed("/expand 2") == "There is no compaction 2: there is one. /history shows them."
 
 
 def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -> None:
-    assert "Message 4 is pinned" in typed(harness, "/pin")
-    assert "Message 1 is pinned" in typed(harness, "/pin 1")
+    assert "Message 4 is pinned" in harness.typed("/pin")
+    assert "Message 1 is pinned" in harness.typed("/pin 1")
     assert harness.conversation.window.pinned == {"m4", "m1"}
-    assert typed(harness, "/pin 1") == "Message 1 is not pinned any more."
+    assert harness.typed("/pin 1") == "Message 1 is not pinned any more."
     assert harness.conversation.window.pinned == {"m4"}
 
 
 def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: CommandHarness) -> None:
-    assert typed(harness, "/priority 1 9") == (
+    assert harness.typed("/priority 1 9") == (
         "Message 1 has priority 9: compactions keep it word for word while it fits."
     )
-    assert typed(harness, "/priority #2  2") == "Message 2 has priority 2: it leaves the context before others."
-    assert typed(harness, "/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
+    assert harness.typed("/priority #2  2") == "Message 2 has priority 2: it leaves the context before others."
+    assert harness.typed("/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
     assert [message.priority for message in harness.conversation.window.live] == [9, 2, 7, 5]
-    assert typed(harness, "/history").splitlines()[0] == "   1  you       What is sleep? (priority 9)"
-    assert typed(harness, "/priority 1 5") == "Message 1 has priority 5: it is as important as others."
-    assert "priority" not in typed(harness, "/history").splitlines()[0]
+    assert harness.typed("/history").splitlines()[0] == "   1  you       What is sleep? (priority 9)"
+    assert harness.typed("/priority 1 5") == "Message 1 has priority 5: it is as important as others."
+    assert "priority" not in harness.typed("/history").splitlines()[0]
 
 
 @pytest.mark.parametrize("line", ["/priority", "/priority 1", "/priority 1 11", "/priority 1 0", "/priority 1 ²"])
 def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> None:
-    told = typed(harness, line)
+    told = harness.typed(line)
     assert told.startswith("Name a message and how important it is, from 1 to 10 (5 is usual).")
     assert "/priority 4 9" in told
     assert [message.priority for message in harness.conversation.messages] == [5, 5, 5, 5]
@@ -175,76 +140,45 @@ def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> Non
 @pytest.mark.parametrize("line", ["/priority 5 9", "/pin 5"])
 def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness, line: str) -> None:
     compact(harness, "m1")
-    assert typed(harness, line).startswith("5 is a compaction, which is always kept.")
+    assert harness.typed(line).startswith("5 is a compaction, which is always kept.")
     assert not harness.conversation.window.pinned
 
 
 def test_branches_are_listed_with_their_first_words_and_returned_to(harness: CommandHarness) -> None:
-    assert typed(harness, "/branch").splitlines()[0].endswith("4 messages  What is sleep?")
-    typed(harness, "/branch 2")
-    assert typed(harness, "/branch").splitlines()[1] == "You are after message 2, where a new branch begins."
+    assert harness.typed("/branch").splitlines()[0].endswith("4 messages  What is sleep?")
+    harness.typed("/branch 2")
+    assert harness.typed("/branch").splitlines()[1] == "You are after message 2, where a new branch begins."
     harness.exchange("How deep\x1b?", "Deeper.")
-    first, second, footer = typed(harness, "/branch").splitlines()
+    first, second, footer = harness.typed("/branch").splitlines()
     assert first.startswith("  b1 ")
     assert first.endswith(" 4 messages  How long?")
     assert second.startswith("* b2 ")
     assert second.endswith(" 4 messages  How deep␛?")
     assert "/branch b1" in footer
-    assert "goes on after message 4" in typed(harness, "/branch b1")
+    assert "goes on after message 4" in harness.typed("/branch b1")
     assert said(harness)[-1] == "Seven hours."
-    assert typed(harness, "/branch b1") == "The conversation goes on there already."
-    assert "goes on after message 4" in typed(harness, "/branch B2")
+    assert harness.typed("/branch b1") == "The conversation goes on there already."
+    assert "goes on after message 4" in harness.typed("/branch B2")
     assert said(harness)[-1] == "Deeper."
-    assert typed(harness, "/branch b3") == "There is no branch 3: there are 2. /branch lists them."
+    assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
     assert completions(harness.context, "/branch b") == ["b1", "b2"]
-
-
-def test_answers_to_one_question_are_branches_by_what_they_say(harness: CommandHarness) -> None:
-    harness.conversation.branch("m3")
-    harness.conversation.add("assistant", "Eight hours.")
-    assert [line.split("messages  ")[1] for line in typed(harness, "/branch").splitlines()[:2]] == [
-        "Seven hours.",
-        "Eight hours.",
-    ]
-
-
-def test_before_the_first_message_there_is_no_branch() -> None:
-    assert typed(CommandHarness(), "/branch") == "Nothing has been said yet."
 
 
 @pytest.mark.parametrize(("number", "left"), [("1", 0), ("2", 2), ("3", 2), ("#2", 2)])
 def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
     harness: CommandHarness, number: str, left: int
 ) -> None:
-    typed(harness, f"/branch {number}")
+    harness.typed(f"/branch {number}")
     assert len(said(harness)) == left
-
-
-def test_the_beginning_of_a_conversation_is_shown_as_such(harness: CommandHarness) -> None:
-    assert "goes on at its beginning" in typed(harness, "/branch 1")
-
-
-def test_what_a_branch_left_can_be_returned_to(harness: CommandHarness) -> None:
-    assert "/branch b1 returns to where it was" in typed(harness, "/branch 1")
-    harness.exchange("What is light?", "Waves.")
-    typed(harness, "/branch m4")
-    assert said(harness) == ["What is sleep?", "Rest.", "How long?", "Seven hours."]
-
-
-def test_a_branch_may_begin_after_a_compaction(harness: CommandHarness) -> None:
-    compact(harness, "m1")
-    harness.conversation.add("user", "More?")
-    typed(harness, "/branch 5")
-    assert len(said(harness)) == 5
 
 
 def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
     assert (
         "Not in force there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
-        in typed(harness, "/branch 4")
+        in harness.typed("/branch 4")
     )
-    assert "Not in force" not in typed(harness, "/branch b1")
+    assert "Not in force" not in harness.typed("/branch b1")
 
 
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
@@ -252,27 +186,23 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
     harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="x")])
     for number in (6, 7):
-        assert "in the middle of an answer" in typed(harness, f"/branch {number}")
+        assert "in the middle of an answer" in harness.typed(f"/branch {number}")
     assert len(said(harness)) == 7
 
 
 def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
-    assert typed(harness, "/branch 4") == "The conversation goes on there already."
-    assert "There is no branch 'xyz' in this session." in typed(harness, "/branch xyz")
-    assert "There is no branch 'xyz' in this session." in typed(CommandHarness(), "/branch xyz")
-
-
-def test_retry_plays_the_answer_once_more(harness: CommandHarness) -> None:
-    assert played(harness, "/retry") == [Warned(text="retried")]
+    assert harness.typed("/branch 4") == "The conversation goes on there already."
+    assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
+    assert "There is no branch 'xyz' in this session." in CommandHarness().typed("/branch xyz")
 
 
 def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHarness) -> None:
     before = [*harness.store.entries("s1")]
-    assert outcome(harness, "/edit") == Edit("How long?", replaces="m3")
+    assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
     assert harness.store.entries("s1") == before
     assert "takes the place of message 3; what came after stays as a branch." in harness.surface.text
     harness.conversation.add("user", "More?")
-    assert outcome(harness, "/edit") == Edit("More?", replaces="m5")
+    assert harness.outcome("/edit") == Edit("More?", replaces="m5")
     assert "takes the place of message 5; that one stays as a branch." in harness.surface.text
 
 
@@ -281,7 +211,7 @@ def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness)
     harness.store.append(other, [entry.body for entry in harness.store.entries("s1")[:2]])
     harness.store.titles = {"s1": "Sleep", other: ""}
     harness.store.create()
-    first, second = typed(harness, "/sessions").splitlines()
+    first, second = harness.typed("/sessions").splitlines()
     assert first.startswith("* s1  2026-03-01")
     assert first.endswith("4 messages  Sleep")
     assert second.startswith("  s2  ")
@@ -292,25 +222,17 @@ def test_a_session_takes_one_line_however_long_its_title_is(harness: CommandHarn
     harness.store.titles["s1"] = "夢の日記 " + "and what it says " * 20
     for width in (60, 100):
         harness.surface.width = width
-        (line,) = typed(harness, "/sessions").splitlines()
+        (line,) = harness.typed("/sessions").splitlines()
         assert line.endswith("…")
         assert width - 2 <= cell_len(line) <= width
 
 
-def test_a_long_list_of_sessions_ends_with_how_to_see_the_rest(harness: CommandHarness) -> None:
-    for _ in range(20):
-        harness.store.append(harness.store.create().id, [harness.store.entries("s1")[0].body])
-    lines = typed(harness, "/sessions").splitlines()
-    assert len(lines) == 16
-    assert lines[-1] == "… and 6 older ones: zkchat sessions list"
-
-
 def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -> None:
     harness.store.create()
-    assert outcome(harness, "/resume s2") == Switch(session="s2")
-    assert typed(harness, "/resume s1") == "You are in that session."
-    assert typed(harness, "/resume zzz") == "No session 'zzz'."
-    assert typed(harness, f"/resume {'5' * 5000}").startswith("No session '555")
+    assert harness.outcome("/resume s2") == Switch(session="s2")
+    assert harness.typed("/resume s1") == "You are in that session."
+    assert harness.typed("/resume zzz") == "No session 'zzz'."
+    assert harness.typed(f"/resume {'5' * 5000}").startswith("No session '555")
 
 
 def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harness: CommandHarness) -> None:
@@ -318,7 +240,7 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.store.append(other, [harness.store.entries("s1")[0].body])
     harness.store.titles = {"s1": "Sleep", other: "2"}
     harness.store.create()
-    assert outcome(harness, "/resume") == NOTHING
+    assert harness.outcome("/resume") == NOTHING
     assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE or ID."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
@@ -326,11 +248,11 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
         ("2", ("just now", "1 message", ""), "s2 ", False),
     ]
     harness.surface.picks = 1
-    assert outcome(harness, "/resume") == Switch(session=other)
-    assert typed(harness, "/resume 1") == "You are in that session."
-    assert typed(harness, "/resume 2") == "No session '2'.", "a title comes before a number"
+    assert harness.outcome("/resume") == Switch(session=other)
+    assert harness.typed("/resume 1") == "You are in that session."
+    assert harness.typed("/resume 2") == "No session '2'.", "a title comes before a number"
     harness.store.titles[other] = "Tea"
-    assert outcome(harness, "/resume 2") == Switch(session=other)
+    assert harness.outcome("/resume 2") == Switch(session=other)
 
 
 def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_their_id(
@@ -343,5 +265,5 @@ def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_
 
 
 def test_new_begins_another_conversation(harness: CommandHarness) -> None:
-    assert outcome(harness, "/new") == Switch(session=None)
+    assert harness.outcome("/new") == Switch(session=None)
     assert harness.surface.text.startswith("A new session begins with your next message.")

@@ -1,6 +1,5 @@
 """`/link`: mentions of notes become links."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.repl.commands.table import run
 
 NOTES = {"Coffee.md": "Bad for deep sleep.\n", "Deep sleep.md": "Coffee, tea.\n", "Tea.md": "Mild.\n"}
 
@@ -21,13 +19,8 @@ def harness(tmp_path: Path) -> Iterator[CommandHarness]:
         yield harness
 
 
-def typed(harness: CommandHarness, line: str) -> str:
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
-
-
 def test_link_makes_links_of_what_was_chosen_in_one_change(harness: CommandHarness) -> None:
-    assert typed(harness, "/link") == "3 mentions linked in 2 notes.\n/undo takes it back."
+    assert harness.typed("/link") == "3 mentions linked in 2 notes.\n/undo takes it back."
     assert harness.files["Coffee.md"] == "Bad for [[Deep sleep|deep sleep]].\n"
     assert harness.files["Deep sleep.md"] == "[[Coffee]], [[Tea|tea]].\n"
     (record,) = harness.changes.records()
@@ -35,15 +28,11 @@ def test_link_makes_links_of_what_was_chosen_in_one_change(harness: CommandHarne
 
 
 def test_link_with_a_note_is_about_that_note(harness: CommandHarness) -> None:
-    assert typed(harness, "/link Tea").startswith("1 mention linked in 1 note.")
+    assert harness.typed("/link Tea").startswith("1 mention linked in 1 note.")
     assert harness.files["Deep sleep.md"] == "Coffee, [[Tea|tea]].\n"
 
 
 def test_whoever_leaves_changes_nothing(harness: CommandHarness) -> None:
     harness.mentions.leaves = True
-    assert typed(harness, "/link") == "Nothing was changed."
+    assert harness.typed("/link") == "Nothing was changed."
     assert harness.files == NOTES
-
-
-def test_an_unknown_note_is_refused(harness: CommandHarness) -> None:
-    assert "no note 'Cofee'" in typed(harness, "/link Cofee")

@@ -4,28 +4,19 @@ import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
-from tests.support.changes import ChangesInMemory
 from tests.support.command_harness import (
     CommandHarness,
-    EveryMention,
-    GoalsInMemory,
-    LinksInMemory,
-    ModelsInMemory,
-    RecordingEditor,
-    RecordingPageEditor,
-    RecordingSurface,
 )
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
-from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.memory import Memory
 from zkchat.chat.session_items import SessionItems
 from zkchat.core.choices import ToolName
@@ -33,11 +24,9 @@ from zkchat.core.message import DocumentReference, LeftOut, RequestContext, Requ
 from zkchat.core.profile import ProfileFile
 from zkchat.core.session import ItemsEntry
 from zkchat.core.values import from_plain
-from zkchat.index.daily_notes import DailyNoteSettings
 from zkchat.index.library import Library
-from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
+from zkchat.repl.command_context import Switch
 from zkchat.repl.commands.table import completions, run
-from zkchat.repl.surface import VaultBrowser
 
 NOTES = {
     "Beekeeping.md": "# Beekeeping\n\n## Hives\n\nBees need a hive.\n\n## Honey\n\nHoney is sweet.\n",
@@ -60,52 +49,24 @@ PROFILES = (
 )
 
 
-class ConversationHarness:
+class ConversationHarness(CommandHarness):
     """A command context over a real conversation."""
 
     def __init__(self, library: Library, *, calls_tools: bool = True, profiles: tuple[ProfileFile, ...] = PROFILES):
+        super().__init__(library=library)
         self.facts = MemoriesInMemory()
-        self.store = SessionsInMemory()
-        self.conversation: Conversation = conversation_over(
+        self.talk: Conversation = conversation_over(
             library,
             self.store,
             Reciting(window=8192, calls_tools=calls_tools),
             profiles=profiles,
             memory=Memory(self.facts, Relevance(), lambda: NOON),
         )
-        self.surface = RecordingSurface()
-        self.changes = ChangesInMemory()
-        self.page_editor = RecordingPageEditor()
-        self.context = CommandContext(
-            conversation=self.conversation,
-            store=self.store,
-            changes=self.changes,
-            surface=self.surface,
-            links=LinksInMemory(),
-            items=SessionItems(self.conversation),
-            page_editor=self.page_editor,
-            browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
-            models=ModelsInMemory(),
-            goals=cast(GoalRun, GoalsInMemory()),
-            mentions=EveryMention(),
-            now=lambda: NOON,
-        )
-
-    @property
-    def files(self) -> dict[str, str]:
-        return {path: content.decode() for path, content in self.changes.files.items()}
-
-    def outcome(self, line: str) -> Outcome:
-        self.surface.lines.clear()
-        return asyncio.run(run(self.context, line))
-
-    def typed(self, line: str) -> str:
-        assert isinstance(self.outcome(line), Nothing)
-        return self.surface.text
+        self.context = replace(self.context, conversation=self.talk, items=SessionItems(self.talk))
 
     def sent(self) -> list[str]:
         """Names of what the last request held beside messages and tools."""
-        context = self.conversation.messages[-1].request_context
+        context = self.talk.messages[-1].request_context
         assert context
         return [item.name for item in context.items if item.type in {"rule", "reference"}]
 
@@ -133,34 +94,25 @@ def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: 
     assert told.startswith("Units is in every request from now on.")
     before, after = costs(told)
     assert after > before
-    events_of(harness.conversation.say("Hello!"))
+    events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]
     dropped = harness.typed("/drop rule Units")
     assert dropped.startswith("Units is in no request from now on.")
     assert harness.typed("/rules").splitlines()[-2].endswith("dropped by you")
-    events_of(harness.conversation.say("Hello!"))
+    events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour"]
 
 
 def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: ConversationHarness) -> None:
     assert harness.typed("/add [[bees]]").startswith("Bees.md is in every request")
     assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith("Beekeeping.md#Hives is in every request")
-    events_of(harness.conversation.say("Hello!"))
+    events_of(harness.talk.say("Hello!"))
     assert harness.sent()[-2:] == ["Bees.md", "Beekeeping.md#Hives"]
-    system = harness.conversation.messages[-1].request_context
+    system = harness.talk.messages[-1].request_context
     assert system
-    texts = [
-        harness.conversation.history.contents[item.digest] for item in system.items if item.name.endswith("#Hives")
-    ]
+    texts = [harness.talk.history.contents[item.digest] for item in system.items if item.name.endswith("#Hives")]
     assert "Bees need a hive." in texts[0]
     assert "sweet" not in texts[0]
-
-
-def test_a_note_of_the_agent_is_known_by_any_of_its_names(harness: ConversationHarness) -> None:
-    assert harness.typed("/add [[Harbour]]") == "Harbour is in every request already."
-    assert harness.typed("/drop [[Harbour.md]]").startswith("Harbour is in no request")
-    assert harness.typed("/drop note Harbour") == "Harbour is in no request of this session."
-    assert harness.typed("/add note harbour.md").startswith("Harbour is in every request")
 
 
 def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: ConversationHarness, tmp_path: Path) -> None:
@@ -173,7 +125,7 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
     told = harness.typed("/add [[Long]]")
     assert told.startswith("Long.md takes ")
     assert told.endswith("Link the note in a message instead.")
-    assert harness.conversation.history.items == ()
+    assert harness.talk.history.items == ()
 
 
 @pytest.mark.parametrize(
@@ -197,16 +149,6 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
 )
 def test_wrong_use_is_shown_with_the_way_out(harness: ConversationHarness, line: str, told: str) -> None:
     assert harness.typed(line).startswith(told)
-
-
-def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(harness: ConversationHarness) -> None:
-    assert harness.typed("/drop rule Dates").startswith("Dates is in no request")
-    events_of(harness.conversation.say("Which dates are in my calendars?"))
-    assert "Dates" not in harness.sent()
-    assert harness.typed("/add rule Dates").startswith("Dates is in every request")
-    assert [line.split()[:2] for line in harness.typed("/rules").splitlines()] == [
-        ["*", "Brevity"], ["*", "Dates"], ["Units", "[manual]"], ["*", "in"]
-    ]  # fmt: skip
 
 
 def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(harness: ConversationHarness) -> None:
@@ -238,16 +180,9 @@ def test_what_is_switched_off_is_listed_as_such_and_cannot_be_chosen(library: Li
     assert harness.typed("/agent poet").startswith("The agent 'poet' is switched off.")
 
 
-def test_another_agent_answers_from_now_on(harness: ConversationHarness) -> None:
-    assert harness.typed("/agent").startswith("default answers.")
-    assert "small: Says little." in harness.surface.text
-    assert harness.typed("/agent @research").startswith("research answers from now on.")
-    assert harness.conversation.agent.name == "research"
-
-
 def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(harness: ConversationHarness) -> None:
-    assert harness.outcome("/agent small") == Switch(session=harness.conversation.session_id)
-    assert harness.outcome("/agent default") == Switch(session=harness.conversation.session_id)
+    assert harness.outcome("/agent small") == Switch(session=harness.talk.session_id)
+    assert harness.outcome("/agent default") == Switch(session=harness.talk.session_id)
 
 
 def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: ConversationHarness) -> None:
@@ -262,12 +197,6 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
     assert len(harness.surface.questions) == 2
 
 
-def test_the_page_that_counts_is_the_one_that_is_opened(harness: ConversationHarness) -> None:
-    harness.changes.files["AGENTS.md"] = b"Be kind.\n"
-    harness.typed("/memory")
-    assert harness.page_editor.edited == ["AGENTS.md"]
-
-
 def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
     harness.changes.files["AGENTS.md"] = b"Be kind.\n"
     harness.page_editor.unapproved.add("AGENTS.md")
@@ -277,9 +206,9 @@ def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: Conver
 def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
     assert harness.typed("/remember My thesis is due on 30 June.") == "Remembered."
     assert [(fact.text, fact.source) for fact in harness.facts.kept] == [("My thesis is due on 30 June.", "user")]
-    events_of(harness.conversation.say("Hello!"))
-    harness.store.append(harness.conversation.session_id, [ItemsEntry(private=True)])
-    harness.conversation.history.extend(harness.store.entries(harness.conversation.session_id)[-1:])
+    events_of(harness.talk.say("Hello!"))
+    harness.store.append(harness.talk.session_id, [ItemsEntry(private=True)])
+    harness.talk.history.extend(harness.store.entries(harness.talk.session_id)[-1:])
     assert harness.typed("/remember I live in Bergen.").startswith("This conversation is private")
     assert len(harness.facts.kept) == 1
 
@@ -295,8 +224,8 @@ def test_names_are_completed(harness: ConversationHarness) -> None:
 
 
 def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: ConversationHarness) -> None:
-    events_of(harness.conversation.say("What is in [[Bees]]?"))
-    events_of(harness.conversation.say("And the dates?"))
+    events_of(harness.talk.say("What is in [[Bees]]?"))
+    events_of(harness.talk.say("And the dates?"))
     lines = harness.typed("/why [[bees]]").splitlines()
     assert lines[0] == "Bees.md was in the request of the last answer:"
     assert re.fullmatch(r"- with message 1: linked in the message \[manual\], \d+ tokens", lines[1])
@@ -312,7 +241,7 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     harness.typed("/drop rule Brevity")
     harness.typed("/drop tool find_related")
     harness.typed("/add [[Bees]]")
-    events_of(harness.conversation.say("Which calendars are there?"))
+    events_of(harness.talk.say("Which calendars are there?"))
     assert harness.typed("/why rule Brevity").splitlines()[:2] == [
         "Brevity was left out of the request of the last answer:",
         "- you dropped it",
@@ -374,7 +303,7 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Conversat
 
 
 def test_what_changed_since_an_answer_is_shown_with_both_digests(harness: ConversationHarness, tmp_path: Path) -> None:
-    events_of(harness.conversation.say("What is in [[Bees]]?"))
+    events_of(harness.talk.say("What is in [[Bees]]?"))
     assert "has changed" not in harness.typed("/context")
     (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert re.search(

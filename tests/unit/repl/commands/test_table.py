@@ -1,14 +1,13 @@
 """The table of slash commands: found by name, helped with, completed."""
 
-import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.support.command_harness import CommandHarness
-from zkchat.repl.command_context import Leave, Nothing, Outcome, Send
-from zkchat.repl.commands.table import COMMANDS, completions, run
+from zkchat.repl.command_context import Leave, Send
+from zkchat.repl.commands.table import COMMANDS, completions
 
 NAMES = [command.name for command in COMMANDS]
 
@@ -18,17 +17,13 @@ def harness() -> CommandHarness:
     return CommandHarness()
 
 
-def typed(harness: CommandHarness, line: str) -> Outcome:
-    return asyncio.run(run(harness.context, line))
-
-
 @pytest.mark.parametrize("line", ["/quit", "/exit", "/q", "/QUIT", "  /quit  "])
 def test_quit_leaves_by_each_of_its_names(harness: CommandHarness, line: str) -> None:
-    assert isinstance(typed(harness, line), Leave)
+    assert isinstance(harness.outcome(line), Leave)
 
 
 def test_help_fits_a_screen_and_names_every_command(harness: CommandHarness) -> None:
-    assert isinstance(typed(harness, "/help"), Nothing)
+    harness.typed("/help")
     lines = harness.surface.text.splitlines()
     assert len(lines) <= 22
     assert max(map(len, lines)) < 80
@@ -38,34 +33,16 @@ def test_help_fits_a_screen_and_names_every_command(harness: CommandHarness) -> 
         assert command.is_minor or command.help in harness.surface.text
 
 
-def test_help_lists_the_other_words_for_a_command(harness: CommandHarness) -> None:
-    typed(harness, "/help")
-    assert re.search(r"^.*/new, /clear +begin a new session", harness.surface.text, re.MULTILINE)
-    assert "/q " not in harness.surface.text
-
-
-def test_two_columns_of_help_never_run_into_each_other(harness: CommandHarness) -> None:
-    typed(harness, "/help")
-    columns, _, _ = harness.surface.text.partition("\nAlso ")
-    for line in columns.splitlines()[1:]:
-        assert line[38:40].strip() == "" or not line[40:].strip()
-
-
 def test_help_on_a_narrow_screen_has_one_command_in_a_line(harness: CommandHarness) -> None:
     harness.surface.width = 40
-    typed(harness, "/help")
+    harness.typed("/help")
     assert sum(line.startswith("/") for line in harness.surface.text.splitlines()) == len(COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["save", "/save", "SAVE"])
 def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -> None:
-    typed(harness, f"/help {name}")
+    harness.typed(f"/help {name}")
     assert harness.surface.text.startswith("/save [NOTE]: answer as a new note. With its question")
-
-
-def test_help_shows_other_names_of_a_command(harness: CommandHarness) -> None:
-    typed(harness, "/help quit")
-    assert harness.surface.text == "/quit (also /exit, /q): leave, as Ctrl-D does."
 
 
 @pytest.mark.parametrize(
@@ -80,22 +57,16 @@ def test_help_shows_other_names_of_a_command(harness: CommandHarness) -> None:
     ],
 )
 def test_an_unknown_command_is_answered_with_the_nearest(harness: CommandHarness, line: str, told: str) -> None:
-    assert isinstance(typed(harness, line), Nothing)
-    assert harness.surface.text == told
+    assert harness.typed(line) == told
 
 
 def test_a_message_that_begins_with_a_path_is_sent(harness: CommandHarness) -> None:
-    assert typed(harness, "/usr/bin/env: what is it?") == Send("/usr/bin/env: what is it?")
-
-
-def test_an_argument_may_begin_on_the_next_line(harness: CommandHarness) -> None:
-    typed(harness, "/help\nquit")
-    assert harness.surface.text.startswith("/quit")
+    assert harness.outcome("/usr/bin/env: what is it?") == Send("/usr/bin/env: what is it?")
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"help", "quit", "new", "model", "stats"}))
 def test_a_command_before_the_first_message_says_why_it_can_do_nothing(harness: CommandHarness, name: str) -> None:
-    assert isinstance(typed(harness, f"/{name}"), Nothing)
+    harness.typed(f"/{name}")
     (sentence,) = harness.surface.lines
     assert sentence.endswith((".", "?"))
 

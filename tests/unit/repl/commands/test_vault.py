@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
+from zkchat.core.events import Event, Warned
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
 from zkchat.notes.dates.expressions import PERIOD_FORMS
+from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import completions, run
 
 NOTES = {
@@ -44,35 +46,29 @@ def harness(library: Library) -> CommandHarness:
     return CommandHarness(library=library)
 
 
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
-
-
 def test_search_numbers_its_hits_and_the_numbers_can_be_shown(harness: CommandHarness) -> None:
-    told = typed(harness, "/search sleep tag:drink")
+    told = harness.typed("/search sleep tag:drink")
     assert told.splitlines() == [
         "1. Coffee (Coffee.md:1 · text)",
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
         "/show N reads one, /open N opens it.",
     ]
     assert "sleep" in harness.surface.marked
-    assert typed(harness, "/show 1").splitlines()[0] == "Coffee"
+    assert harness.typed("/show 1").splitlines()[0] == "Coffee"
 
 
 def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     harness.exchange("Tea?", "See [[Tea]].", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
-    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
-    typed(harness, "/search tag:health")
-    assert typed(harness, "/show 1").splitlines()[0] == "Sleep"
-    typed(harness, "/refs")
-    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
-    typed(harness, "/recent")
-    assert typed(harness, "/show 2").splitlines()[0] == "Coffee"
+    assert harness.typed("/show 1").splitlines()[0] == "Tea"
+    harness.typed("/search tag:health")
+    assert harness.typed("/show 1").splitlines()[0] == "Sleep"
+    harness.typed("/refs")
+    assert harness.typed("/show 1").splitlines()[0] == "Tea"
+    harness.typed("/recent")
+    assert harness.typed("/show 2").splitlines()[0] == "Coffee"
     harness.exchange("And?", "Tea.", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
-    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
-    assert typed(harness, "/show 2") == "There is no hit 2: there is one. /search and /refs number them."
+    assert harness.typed("/show 1").splitlines()[0] == "Tea"
+    assert harness.typed("/show 2") == "There is no hit 2: there is one. /search and /refs number them."
 
 
 @pytest.mark.parametrize(
@@ -94,11 +90,11 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     ],
 )
 def test_what_cannot_be_listed_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
-    assert typed(harness, line) == told
+    assert harness.typed(line) == told
 
 
 def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarness) -> None:
-    assert typed(harness, "/links Sleep").splitlines() == [
+    assert harness.typed("/links Sleep").splitlines() == [
         "Sleep (Body/Sleep.md)",
         "",
         "Links (2), 1 broken",
@@ -110,22 +106,15 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
         "/show N reads one, /open N opens it.",
     ]
-    assert typed(harness, "/show 2") == "[[Nowhere]] leads to no note. It leads to nothing."
-    assert typed(harness, "/links 1").splitlines()[:5] == [
+    assert harness.typed("/show 2") == "[[Nowhere]] leads to no note. It leads to nothing."
+    assert harness.typed("/links 1").splitlines()[:5] == [
         "Coffee",
         "",
         "Links (2), 1 broken",
         "1. line 3  [[Sleep#Phases]] → Body/Sleep.md (no such place in it)",
         "2. line 3  [there](https://x.org) → outside the vault",
     ]
-    assert typed(harness, "/open 2") == "[there](https://x.org) leads to no note. It leads to outside the vault."
-
-
-def test_links_tell_what_is_ambiguous(tmp_path: Path) -> None:
-    notes = {"a/Log.md": "A.", "b/Log.md": "B.", "Index.md": "[[Log]] [[Log]] [[Nowhere]]"}
-    with library_of(tmp_path, notes) as library:
-        told = typed(CommandHarness(library=library), "/links Index")
-    assert told.splitlines()[2] == "Links (3), 1 broken, 2 ambiguous"
+    assert harness.typed("/open 2") == "[there](https://x.org) leads to no note. It leads to outside the vault."
 
 
 def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mentioned(tmp_path: Path) -> None:
@@ -133,54 +122,47 @@ def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mention
     others = {f"Bees {number}.md": f"Of bees {number}, and of honey too.\n" for number in range(1, 5)}
     with library_of(tmp_path, daily | others) as library:
         harness = CommandHarness(library=library)
-        told = typed(harness, "/search honey").splitlines()
+        told = harness.typed("/search honey").splitlines()
         assert sum("Tea with honey." in line for line in told) == 1
         assert any(line.endswith(".md:1 · text · and 9 more with the same text)") for line in told)
         assert sum("and of honey too." in line for line in told) == 4
         assert not any("more hits" in line for line in told)
-        assert typed(harness, "/show 6") == "There is no hit 6: there are 5. /search and /refs number them."
+        assert harness.typed("/show 6") == "There is no hit 6: there are 5. /search and /refs number them."
         for number in range(5, 8):
             (tmp_path / "vault" / f"Bees {number}.md").write_text(f"Of bees {number}, and of honey too.\n")
-        told = typed(harness, "/search honey").splitlines()
+        told = harness.typed("/search honey").splitlines()
         assert told[-2].startswith("   There are more hits: ")
         assert told[-3].startswith("   Of bees")
 
 
 def test_backlinks_are_those_of_the_note_that_is_shown(harness: CommandHarness) -> None:
-    typed(harness, "/show Sleep")
-    assert typed(harness, "/backlinks").splitlines() == [
+    harness.typed("/show Sleep")
+    assert harness.typed("/backlinks").splitlines() == [
         "Sleep (Body/Sleep.md): 1 link from other notes",
         "1. Coffee.md:3",
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
         "/show N reads one, /open N opens it.",
     ]
-    typed(harness, "/show 1")
+    harness.typed("/show 1")
     assert harness.surface.read[-1] == ("Coffee.md", 3)
 
 
 def test_tags_are_nested_and_counted(harness: CommandHarness) -> None:
-    assert typed(harness, "/tags").splitlines() == [
+    assert harness.typed("/tags").splitlines() == [
         "2  #drink",
         "2    #drink/hot",
         "1    #drink/cold",
         "1  #health",
         "/search tag:drink lists the notes of one.",
     ]
-    assert typed(harness, "/tags #HEA").splitlines()[0] == "1  #health"
+    assert harness.typed("/tags #HEA").splitlines()[0] == "1  #health"
 
 
 def test_recent_lists_the_notes_changed_last(harness: CommandHarness) -> None:
-    told = typed(harness, "/recent 2").splitlines()
+    told = harness.typed("/recent 2").splitlines()
     assert [line.partition("  ")[2] for line in told[:2]] == ["Sleep (Body/Sleep.md)", "Coffee (Coffee.md)"]
     assert told[0].startswith("1. 2023-11-1")
-    assert typed(harness, "/recent since 2023").splitlines()[:2] == told[:2]
-
-
-def test_notes_that_changed_a_moment_ago_are_found(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Old.md": "Old."}) as library:
-        harness = CommandHarness(library=library)
-        (tmp_path / "vault" / "New.md").write_text("Brand new words.")
-        assert typed(harness, "/search brand").splitlines()[0] == "1. New (New.md:1 · text)"
+    assert harness.typed("/recent since 2023").splitlines()[:2] == told[:2]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +184,7 @@ def test_tags_are_completed(harness: CommandHarness, line: str, completed: list[
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.sampled_from("tag:#/ healdrinkco\x1b[]|0129²^:"), max_size=12))
 def test_a_completion_continues_what_was_typed(harness: CommandHarness, text: str) -> None:
-    typed(harness, "/recent")
+    harness.typed("/recent")
     for command in ("search", "tags", "show", "open", "links", "backlinks"):
         begun = text.lstrip().removeprefix("#").casefold() if command == "tags" else text.lstrip()
         for completion in completions(harness.context, f"/{command} {text}"):
@@ -213,4 +195,45 @@ def test_a_completion_continues_what_was_typed(harness: CommandHarness, text: st
 @given(text=st.text(st.sampled_from("tag:# /path\"'-\x1b[]|0129²^:.md\n"), max_size=20))
 def test_no_argument_of_any_kind_ends_in_an_error_of_ours(harness: CommandHarness, text: str) -> None:
     for command in ("search", "tags", "show", "open", "links", "backlinks", "recent"):
-        typed(harness, f"/{command} {text}")
+        harness.typed(f"/{command} {text}")
+
+
+def test_the_numbers_of_a_timeline_are_places(tmp_path: Path) -> None:
+    notes = {"Ann.md": "---\ndate: 2026-03-08\nupdated: 2026-03-10\n---\nx", "2026-03-09.md": "[[Ann]]"}
+    with library_of(tmp_path, notes) as library:
+        harness = CommandHarness(library=library)
+
+        async def play() -> None:
+            await run(harness.context, "/timeline Ann")
+            await run(harness.context, "/show 2")
+
+        asyncio.run(play())
+    shown = harness.surface.text
+    assert "1. 2026-03-08  written, by its properties\n" in shown
+    assert "2026-03-09.md links here" in shown
+    assert harness.surface.read[0][0] == "2026-03-09.md"
+
+
+def test_the_brief_follows_the_summary_and_its_numbers_are_places(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Home.md": "- [ ] Pay the rent\n"}) as library:
+        harness = CommandHarness(library=library)
+
+        async def play() -> list[Event]:
+            outcome = await run(harness.context, "/brief 3")
+            assert isinstance(outcome, Play)
+            events = [event async for event in outcome.events]
+            await run(harness.context, "/show 2")
+            return events
+
+        assert [event.text for event in asyncio.run(play()) if isinstance(event, Warned)] == ["summary of 3 days"]
+        shown = harness.surface.text
+        assert "1. Pay the rent (Home.md:1)" in shown
+        assert "2. Home (today" in shown
+        assert harness.surface.read[0][0] == "Home.md"
+
+
+@pytest.mark.parametrize("days", ["0", "x", "367", "-1", "٣"])
+def test_a_number_of_days_is_wanted(days: str) -> None:
+    harness = CommandHarness()
+    asyncio.run(run(harness.context, f"/brief {days}"))
+    assert "is not a number of days up to 366" in harness.surface.text

@@ -1,14 +1,11 @@
 """/write in memory: what is in force, and what became of the last proposal."""
 
-import asyncio
-
 import pytest
 from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from zkchat.core.choices import WriteMode
 from zkchat.core.session import ChangesEntry
-from zkchat.repl.commands.table import run
 from zkchat.writing.proposals import Proposals, ReviewPolicy
 from zkchat.writing.staging import StagedChanges
 
@@ -20,12 +17,6 @@ def harness() -> CommandHarness:
     return harness
 
 
-def typed(harness: CommandHarness, line: str) -> str:
-    harness.surface.lines.clear()
-    asyncio.run(run(harness.context, line))
-    return harness.surface.text
-
-
 def allow(harness: CommandHarness, *accepted: str, mode: WriteMode = "ask", agreed: tuple[str, ...] = ()) -> str:
     """What `/write on` says."""
     harness.conversation.writing.proposals = Proposals(
@@ -34,31 +25,31 @@ def allow(harness: CommandHarness, *accepted: str, mode: WriteMode = "ask", agre
         policy=ReviewPolicy(mode=mode, accept=accepted),
         always=set(agreed),
     )
-    return typed(harness, "/write on")
+    return harness.typed("/write on")
 
 
 def test_the_status_lists_the_mode_and_the_folders_that_need_no_question(harness: CommandHarness) -> None:
     said = allow(harness, "Inbox", "Journal/**", agreed=("Projects", ""))
-    assert said == typed(harness, "/write")
+    assert said == harness.typed("/write")
     assert "and decide (write.mode is ask)." in said
     assert "Applied without a question: Inbox, Journal/** (write.accept)" in said
     assert "And in this session, because you pressed a: the top folder, Projects" in said
     assert "Applied without a question: nowhere (write.accept)" in allow(harness)
-    assert "pressed a" not in typed(harness, "/write")
+    assert "pressed a" not in harness.typed("/write")
 
 
 def test_where_proposals_are_only_shown_no_folder_counts(harness: CommandHarness) -> None:
     said = allow(harness, "Inbox", mode="propose", agreed=("Projects",))
     assert "written nowhere (write.mode is propose)." in said
     assert "Inbox" not in said
-    assert "The model cannot change your notes." in typed(harness, "/write off")
+    assert "The model cannot change your notes." in harness.typed("/write off")
 
 
 def test_a_proposal_that_was_undone_is_still_the_last_one(harness: CommandHarness) -> None:
     last = harness.conversation.messages[-1].id
     applied = ChangesEntry(message_id=last, decision="applied", title="Add a line", record=3, diff="+x\n")
     harness.conversation.append(applied)
-    assert "Last proposal, applied: Add a line." in typed(harness, "/write")
+    assert "Last proposal, applied: Add a line." in harness.typed("/write")
     harness.conversation.append(replace(applied, decision="undone", diff=""))
-    assert "Last proposal, applied, and undone since: Add a line." in typed(harness, "/write")
-    assert typed(harness, "/write diff").strip() == "+x"
+    assert "Last proposal, applied, and undone since: Add a line." in harness.typed("/write")
+    assert harness.typed("/write diff").strip() == "+x"

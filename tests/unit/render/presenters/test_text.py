@@ -1,5 +1,6 @@
-"""One JSON object for scripts."""
+"""A turn as plain text for pipes and plain terminals, and as one JSON object for scripts."""
 
+import asyncio
 import io
 import json
 import math
@@ -14,6 +15,7 @@ from zkchat.core.choices import TokenUsage
 from zkchat.core.events import (
     AnswerReplaced,
     Compacted,
+    Compacting,
     Event,
     EvidenceFound,
     LinksResolved,
@@ -29,11 +31,128 @@ from zkchat.core.events import (
     UsageReported,
     Warned,
 )
-from zkchat.core.message import DocumentReference, RequestContext, RequestItem
+from zkchat.core.message import CompactionPart, DocumentReference, RequestContext, RequestItem
 from zkchat.core.values import to_plain
-from zkchat.render.presenters.text import JsonPresenter
+from zkchat.render.presenters import text as base
+from zkchat.render.presenters.plain import PlainPresenter
+from zkchat.render.presenters.text import JsonPresenter, Presenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
+COMPACTED = replace(an_answer(), parts=(CompactionPart(number=1, summary="s", archived=("a",)),))
+TURN: list[Event] = [
+    LinksResolved(references=(SLEEP,)),
+    PromptReady(message_id="u1", usage=a_usage()),
+    Compacting(messages=1, tokens=900),
+    Compacted(message=COMPACTED),
+    ThinkingDelta(text="hmm"),
+    ToolStarted(call_id="1", name="find", arguments='{"query": "sleep"}'),
+    ToolFinished(call_id="1", name="find", summary="4 passages"),
+    ReferenceFound(reference=SLEEP),
+    TextDelta(text="**Sleep** "),
+    TextDelta(text="well, [[Sleep|y]]."),
+    UsageReported(usage=TokenUsage(prompt_tokens=9)),
+    TurnFinished(message=an_answer("**Sleep** well, [[Sleep|y]].", SLEEP), usage=a_usage()),
+]
+
+
+def shown(events: list[Event], *, details: bool = False) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    presenter: Presenter = PlainPresenter(out, err, details=details)
+    for event in events:
+        presenter.show(event)
+    presenter.close()
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_pipe_gets_the_markdown_of_the_answer_and_nothing_else() -> None:
+    assert shown(TURN) == ("**Sleep** well, [[Sleep|y]].\n", "")
+
+
+def test_remarks_on_an_answer_are_beside_it() -> None:
+    events: list[Event] = [
+        Remarked(text="In doubt:"),
+        TextDelta(text="> a\n"),
+        Remarked(text="Else\x1b:"),
+        TextDelta(text="> b"),
+    ]
+    for details in (False, True):
+        assert shown(events, details=details) == ("> a\n> b\n", "In doubt:\nElse␛:\n")
+
+
+def test_with_details_calls_references_and_context_are_plain_lines_beside_the_answer() -> None:
+    out, err = shown(TURN, details=True)
+    assert out == "**Sleep** well, [[Sleep|y]].\n"
+    assert err.splitlines() == [
+        "Summarising 1 older message (900 tokens in the context) …",
+        "Context compacted #1: 1 message archived",
+        'find "sleep": 4 passages',
+        "",
+        "1. [[Sleep]]  Sleep.md  cited, linked by you",
+        "Context: 3,434 / 8,192 tokens (41 %)",
+    ]
+
+
+def test_warnings_and_errors_go_beside_the_answer_on_lines_of_their_own() -> None:
+    events: list[Event] = [
+        Warned(text="The index is old.", hint="Run zkchat index."),
+        TextDelta(text="Half"),
+        TurnFailed(text="The model went away.", hint="Try again.", exit_code=6),
+    ]
+    assert shown(events) == (
+        "Half\n",
+        "warning: The index is old.\n         Run zkchat index.\nzkchat: The model went away.\n        Try again.\n",
+    )
+
+
+class GoneReader(io.StringIO):
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> None:
+    err = io.StringIO()
+    presenter = PlainPresenter(GoneReader(), err)
+    presenter.show(TextDelta(text="one"))
+    presenter.show(TextDelta(text="two"))
+    presenter.show(Warned(text="Careful."))
+    presenter.close()
+    assert err.getvalue() == "warning: Careful.\n"
+
+
+PROMPT = PromptReady(message_id="u1", usage=a_usage(), is_provisional=True)
+
+
+def test_a_pipe_gets_what_is_said_before_a_tool_is_used_and_after() -> None:
+    started = ToolStarted(call_id="c", name="read_document", arguments="{}")
+    events: list[Event] = [PROMPT, TextDelta(text="Let me see. "), started, TextDelta(text="Two days.")]
+    assert shown(events) == ("Let me see. Two days.\n", "")
+
+
+def test_a_pipe_gets_the_better_of_two_answers() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TextDelta(text="Two "),
+        TextDelta(text="days."),
+    ]
+    assert shown(events) == ("Two days.\n", "")
+
+
+def test_a_pipe_gets_what_takes_the_place_of_a_contradicting_answer() -> None:
+    replaced = AnswerReplaced(message_id="a1")
+    events: list[Event] = [PROMPT, TextDelta(text="Four hours."), replaced, TextDelta(text="> Two days.")]
+    assert shown(events) == ("> Two days.\n", "")
+
+
+def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TurnFinished(message=an_answer(), usage=a_usage()),
+    ]
+    assert shown(events) == ("Four hours.\n", "")
 
 
 def printed(*events: Event) -> str:
@@ -58,12 +177,6 @@ def test_remarks_on_an_answer_have_a_field_of_their_own() -> None:
     assert (whole["answer"], whole["remarks"]) == ("> a", ["In doubt:"])
     replaced = parsed(Remarked(text="In doubt:"), AnswerReplaced(message_id="m"), TextDelta(text="> b"))
     assert (replaced["answer"], replaced["remarks"]) == ("> b", [])
-
-
-def test_that_there_is_no_answer_is_told() -> None:
-    silence = TurnFinished(message=an_answer("Nothing.", abstained=True), usage=a_usage(), abstained=True)
-    assert parsed(silence)["abstained"] is True
-    assert parsed(TurnFinished(message=an_answer("Much."), usage=a_usage()))["abstained"] is False
 
 
 def test_a_whole_turn_is_one_object() -> None:
@@ -151,12 +264,6 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert whole["error"] == {"text": "The model went away.", "hint": "Try again.", "exit_code": 6}
 
 
-def test_an_unfinished_message_is_shown_as_such() -> None:
-    message = an_answer("Half", status="unfinished")
-    whole = parsed(TurnFailed(text="Stopped.", exit_code=130, message=message))
-    assert (whole["answer"], whole["status"], whole["message"]) == ("Half", "unfinished", "m1")
-
-
 def test_a_turn_that_was_broken_off_is_an_object_too() -> None:
     assert parsed()["status"] == "error"
 
@@ -176,6 +283,33 @@ def test_only_printable_ascii_is_written_and_one_newline_ends_it() -> None:
     assert text.endswith("}\n")
 
 
-def test_an_answer_that_was_replaced_is_not_part_of_one_that_breaks_off() -> None:
-    events = (TextDelta(text="Four hours."), AnswerReplaced(message_id="a1"), TextDelta(text="> Two days."))
-    assert parsed(*events)["answer"] == "> Two days."
+class CountingPresenter:
+    """Sets `enough` at its third tick."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+        self.enough = asyncio.Event()
+
+    def show(self, event: Event) -> None: ...
+
+    def tick(self, activity: str = "") -> None:
+        self.ticks += 1
+        if self.ticks == 3:
+            self.enough.set()
+
+    def close(self) -> None: ...
+
+
+def test_a_presenter_is_ticked_while_the_turn_runs_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "_TICK_SECONDS", 0.001)
+
+    async def turn() -> None:
+        presenter = CountingPresenter()
+        async with base.ticking(presenter):
+            await presenter.enough.wait()
+        (ticker,) = asyncio.all_tasks() - {asyncio.current_task()}
+        with pytest.raises(asyncio.CancelledError):
+            await ticker
+        assert presenter.ticks == 3
+
+    asyncio.run(turn())
