@@ -82,9 +82,9 @@ class StoredNames(Struct, frozen=True):
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
-        from zkchat.app.server_settings import host_names
+        from zkchat.config import HOSTS
 
-        return host_names()
+        return [host.name for host in HOSTS]
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean."""
@@ -104,11 +104,7 @@ class StoredNames(Struct, frozen=True):
     def _profiles(self) -> "Profiles":
         from zkchat.app.trust import ProfileStore
 
-        return ProfileStore(self._paths).load()
-
-    @property
-    def _paths(self) -> Paths:
-        return find_paths(self.environment, self.vault)
+        return ProfileStore(find_paths(self.environment, self.vault)).load()
 
     def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
         with suppress(ZkchatError):
@@ -120,7 +116,7 @@ class StoredNames(Struct, frozen=True):
         """Where a database is; None for one in the vault that the user has not approved."""
         from zkchat.storage import locate
 
-        paths = self._paths
+        paths = find_paths(self.environment, self.vault)
         if self._may_be_in_vault(paths):
             from zkchat.app.stores import validate_vault_database
             from zkchat.app.trust import VaultTrust
