@@ -53,13 +53,6 @@ def talk(world: World) -> str:
         return session.id
 
 
-def test_a_vault_without_sessions_says_how_to_start_one(world: World) -> None:
-    result = world.run("sessions", "list", "--all")
-    assert (result.code, result.out) == (ExitCode.OK, "")
-    assert "zkchat chat" in result.err
-    assert world.run("sessions", "list", "--all", "--json").json == []
-
-
 def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     with store_of(world) as store:
         store.create()
@@ -69,11 +62,6 @@ def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     assert "(untitled)" in lines[1]  # nothing was said in it
     world.run("ask", "Lost?", "--model", "scripted:nowhere.json")
     assert world.run("sessions", "list", "--all").out.splitlines()[0].endswith("     1 message  Lost?")
-
-
-def test_the_list_is_json_for_scripts(world: World, talk: str) -> None:
-    (session,) = world.run("sessions", "list", "--all", "--json").json
-    assert (session["id"], session["title"], session["message_count"]) == (talk, "Sleep", 4)
 
 
 def test_a_session_is_shown_message_by_message(world: World, talk: str) -> None:
@@ -98,12 +86,6 @@ def test_a_part_of_a_session_can_be_shown(world: World, talk: str, options: list
     shown = world.run("sessions", "show", talk[:5], "--json", *options).json
     assert [message["id"] for message in shown["messages"]] == expected
     assert shown["session"]["id"] == talk
-
-
-def test_a_day_counts_whole_at_both_ends(world: World, talk: str) -> None:
-    with store_of(world) as store:
-        day = f"{store.get(talk).created_at.astimezone():%Y-%m-%d}"
-    assert len(world.run("sessions", "show", talk, "--json", "--since", day, "--until", day).json["messages"]) == 4
 
 
 @pytest.mark.parametrize("time", ["soon", "3 years", "2026-13-01", "", "0001-01-01T00:00+23:00"])
@@ -229,20 +211,10 @@ def test_a_session_gets_another_title(world: World, talk: str) -> None:
     assert world.run("sessions", "rename", "sleep and dreams", "Dreams", "--json").json["title"] == "Dreams"
 
 
-def test_a_title_needs_a_character(world: World, talk: str) -> None:
-    result = world.run("sessions", "rename", talk, "   ")
-    assert result.code == ExitCode.USAGE
-    assert "The new title is empty." in result.err
-
-
 def test_a_session_is_deleted_on_the_users_word(world: World, talk: str) -> None:
     result = world.run("sessions", "delete", "Sleep", "--yes")
     assert result.out == f"Deleted {talk} (Sleep, 4 messages).\n"
     assert world.run("sessions", "list", "--all", "--json").json == []
-
-
-def test_a_script_learns_what_was_deleted(world: World, talk: str) -> None:
-    assert world.run("sessions", "delete", talk, "--yes", "--json").json["deleted"]["id"] == talk
 
 
 def test_nothing_is_deleted_without_a_yes(world: World, talk: str) -> None:
@@ -251,10 +223,3 @@ def test_nothing_is_deleted_without_a_yes(world: World, talk: str) -> None:
     assert "Nothing was deleted" in result.err
     assert "--yes" in result.err
     assert len(world.run("sessions", "list", "--all", "--json").json) == 1
-
-
-@pytest.mark.parametrize("command", [["show", "nap"], ["rename", "nap", "x"], ["delete", "nap", "--yes"]])
-def test_a_session_that_is_not_there_gets_a_sentence_and_a_way_out(world: World, talk: str, command: list[str]) -> None:
-    result = world.run("sessions", *command)
-    assert result.code == ExitCode.SESSION
-    assert "There is no session 'nap'." in result.err
