@@ -66,6 +66,7 @@ def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
 
 def test_a_session_is_shown_message_by_message(world: World, talk: str) -> None:
     shown = world.run("sessions", "show", "sleep").out
+    assert shown.startswith(f"Sleep  {talk}\n")
     assert shown.index("Question 1?") < shown.index("Answer 2.") < shown.index("Question 3?") < shown.index("Answer 4.")
     assert "[user]" in shown
     assert "[assistant]" in shown
@@ -86,6 +87,12 @@ def test_a_part_of_a_session_can_be_shown(world: World, talk: str, options: list
     shown = world.run("sessions", "show", talk[:5], "--json", *options).json
     assert [message["id"] for message in shown["messages"]] == expected
     assert shown["session"]["id"] == talk
+
+
+def test_a_day_counts_whole_at_both_ends(world: World, talk: str) -> None:
+    with store_of(world) as store:
+        day = f"{store.get(talk).created_at.astimezone():%Y-%m-%d}"
+    assert len(world.run("sessions", "show", talk, "--json", "--since", day, "--until", day).json["messages"]) == 4
 
 
 @pytest.mark.parametrize("time", ["soon", "3 years", "2026-13-01", "", "0001-01-01T00:00+23:00"])

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-_NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
-_MORE: Final = frozenset({"d", "D", " "})
+_NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
+_MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
 """Of a number that is typed; Python refuses to convert numbers of any length."""
 _MAX_NAMED_FOLDERS: Final = 2
@@ -97,15 +97,11 @@ class _Question:
         """Ask until the user says yes or no."""
         with self._reader.listening():
             while True:
-                key = self._reader.read(self._prompt())
-                if key in {"y", "Y"}:
-                    return self._verdict()
-                if key in _NO:
-                    return Verdict(answer="no", changes=self._changes)
-                if key in {"q", "Q"}:
-                    return Verdict(answer="stop", changes=self._changes)
-                if key in {"a", "A"} and self._may_always:
-                    return replace(self._verdict(), always=True)
+                key = self._reader.read(self._prompt()).casefold()
+                if key == "y" or (key == "a" and self._may_always):
+                    return replace(self._verdict(), always=key == "a")
+                if key in _NO or key == "q":
+                    return Verdict(answer="stop" if key == "q" else "no", changes=self._changes)
                 self._act(key)
 
     def _verdict(self) -> Verdict:
@@ -120,12 +116,13 @@ class _Question:
         """What does not end the question."""
         if key in _MORE:
             self._show_more()
-        elif key in {"e", "E"}:
+        elif key == "e":
             self._edit()
         elif key.isdecimal():
             self._toggle(key)
         else:
-            self._help()
+            for each, _, meaning in self._keys():
+                self._io.note(f"{each}  {meaning}")
 
     def _rows(self, *, whole: bool) -> "Iterator[Text]":
         from rich.text import Text
@@ -205,19 +202,22 @@ class _Question:
         numbered = {str(place): each for place, each in enumerate(found, 1)}
         return numbered.get(picked, (0, None))
 
-    def _help(self) -> None:
-        lines = [
-            "y  apply" + (" all that is not left out" if len(self._units) > 1 else ""),
-            "n  do not (also Ctrl-C and Esc)",
-            "e  edit the new text in your editor; you see the diff again",
+    def _keys(self) -> list[tuple[str, str, str]]:
+        """Each with a word and with what it does."""
+        count, several = len(self._units), len(self._units) > 1
+        keys = [
+            ("y", "yes", "apply" + " all that is not left out" * several),
+            ("n", "no", "do not (also Ctrl-C and Esc)"),
+            ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
-            lines.append(f"a  apply, and do not ask again in this session in {self._folders()}")
-        lines += ["q  do not, and stop what made the proposal", "d  all of the diff, page by page (also Space)"]
-        if len(self._units) > 1:
-            lines.append(f"1-{len(self._units)}  leave a change out, or take it in again")
-        for line in lines:
-            self._io.note(line)
+            always = f"apply, and do not ask again in this session in {self._folders()}"
+            keys.append(("a", "always here", always))
+        keys.append(("q", "stop", "do not, and stop what made the proposal"))
+        keys.append(("d", "more", "all of the diff, page by page (also Space)"))
+        if several:
+            keys.append((f"1-{count}", "leave out", "leave a change out, or take it in again"))
+        return keys
 
     def _folders(self) -> str:
         names = [f"{folder}/" if folder else "the top folder" for folder in folders_of(self._changes)]
@@ -225,15 +225,11 @@ class _Question:
         return f"{shown} and {len(names) - _MAX_NAMED_FOLDERS} more" if len(names) > _MAX_NAMED_FOLDERS else shown
 
     def _prompt(self) -> str:
-        several = len(self._units) > 1
         kept = len(self._units) - len(self._left_out)
         question = f"Apply {kept} of {len(self._units)}?" if self._left_out else "Apply?"
         if self._console.width < _WIDE:
-            keys = ["y", "n", "e", *("a" * self._may_always), "q", "d", *([f"1-{len(self._units)}"] * several), "?"]
-            return f"{question} [{' '.join(keys)}] "
-        words = ["y yes", "n no", "e edit", *(["a always here"] * self._may_always), "q stop", "d more"]
-        words += [f"1-{len(self._units)} leave out"] * several
-        return f"{question} {' · '.join([*words, '? help'])} "
+            return f"{question} [{' '.join([*(key for key, _, _ in self._keys()), '?'])}] "
+        return f"{question} {' · '.join([*(f'{key} {word}' for key, word, _ in self._keys()), '? help'])} "
 
 
 def _with_text(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
@@ -470,8 +466,8 @@ def keys_of(environment: Environment, opened: conversation.OpenConversation) -> 
 
 
 QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
-_ACCEPTS: Final = frozenset({"", "\r", "\n", "y", "Y"})
-_STOPS: Final = frozenset({"q", "Q", "n", "N", CTRL_C, CTRL_D, ESCAPE})
+_ACCEPTS: Final = frozenset({"", "\r", "\n", "y"})
+_STOPS: Final = frozenset({"q", *_NO})
 
 
 class TerminalPlanReviewer(Struct, frozen=True):
@@ -485,12 +481,12 @@ class TerminalPlanReviewer(Struct, frozen=True):
         while True:
             reader = KeyReader(self.io, plain=self.plain)
             with reader.listening():
-                key = reader.read(QUESTION)
+                key = reader.read(QUESTION).casefold()
             if key in _STOPS:
                 return None
             if key in _ACCEPTS:
                 return steps
-            if key in {"e", "E"} and (edited := self._edited(steps, most)):
+            if key == "e" and (edited := self._edited(steps, most)):
                 return edited
 
     def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
