@@ -175,6 +175,9 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
     shown = garden.run("note", "append", "Inbox", "- New", "--dry-run", stdin="")
     assert shown.code == 0
     assert "+- New" in shown.out
+    long = "\n".join(f"line {number}" for number in range(300))
+    drawn = note(garden, "append", "Inbox", long, "--dry-run", terminal=True)
+    assert "line 299" in drawn.out
     found = garden.run("note", "rename", "Inbox", "Entrance", "--dry-run", "--json", stdin="").json
     assert (found["id"], found["applied"], found["path"]) == (None, False, "Entrance.md")
     assert [(each["path"], each["action"]) for each in found["files"]] == [
