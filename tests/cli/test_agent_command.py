@@ -63,20 +63,6 @@ def test_an_agent_of_the_vault_is_shown_for_the_user_to_judge_before_it_is_appro
     assert "model: ollama:x\n" in world.run("agent", "show", "poet").out
 
 
-def test_an_agent_that_is_not_there_gets_a_sentence_and_a_way_out(world: World) -> None:
-    result = world.run("agent", "show", "reserch")
-    assert result.code == ExitCode.CONFIG
-    assert "There is no agent 'reserch'." in result.err
-    assert "There is: research." in result.err
-
-
-def test_a_new_agent_can_be_read_at_once(world: World, mine: Path) -> None:
-    made = world.run("agent", "new", "poet", "--json").json
-    assert made == {"name": "poet", "origin": "user", "path": str(mine / "poet.md")}
-    assert world.run("agent", "show", "poet", "--json").json["description"] == "What this agent is for, in one line."
-    assert world.run("agent", "list").err == ""
-
-
 def test_a_new_agent_with_the_name_of_another_is_a_copy_of_it(world: World) -> None:
     result = world.run("agent", "new", "research", "--scope", "vault")
     assert f"Made {world.vault / '.zkchat/agents/research.md'}." in result.out
@@ -152,11 +138,6 @@ def test_a_setting_of_the_context_has_to_be_one_with_a_value_that_it_can_have(
     assert list(mine.iterdir()) == []
 
 
-def test_a_setting_of_the_context_is_kept_as_a_number(world: World) -> None:
-    changed = world.run("agent", "config", "research", "context.max_tokens", "4096", "--json").json
-    assert changed["context"] == {"max_tokens": 4096}
-
-
 def editor(world: World, script: str) -> None:
     program = world.root / "editor"
     program.write_text(f"#!/bin/sh\n{script}\n")
@@ -172,26 +153,12 @@ def test_an_agent_is_opened_in_the_users_editor(world: World, mine: Path) -> Non
     assert edited["text"] == "You are a poet.\nYou rhyme.\nYou rhyme."
 
 
-def test_a_mistake_made_in_the_editor_is_named(world: World, mine: Path) -> None:
-    (mine / "poet.md").write_text(POET)
-    editor(world, 'printf -- "---\\ncolour: red\\n---\\n" > "$1"')
-    assert "line 2: There is no 'colour' here." in world.run("agent", "edit", "poet").err
-
-
 @pytest.mark.parametrize(("script", "code"), [("exit 3", ExitCode.CONFIG), (None, ExitCode.USAGE)])
 def test_an_editor_that_fails_or_is_not_set_is_said(world: World, mine: Path, script: str | None, code: int) -> None:
     (mine / "poet.md").write_text(POET)
     if script:
         editor(world, script)
     assert world.run("agent", "edit", "poet").code == code
-
-
-def test_an_editor_that_cannot_be_started_is_said(world: World, mine: Path) -> None:
-    (mine / "poet.md").write_text(POET)
-    world.variables["VISUAL"] = str(world.root / "nothing")
-    result = world.run("agent", "edit", "poet")
-    assert result.code == ExitCode.USAGE
-    assert "cannot be started" in result.err
 
 
 def test_a_rule_is_made_listed_and_shown(world: World) -> None:
@@ -223,12 +190,6 @@ def test_a_rule_of_the_vault_never_takes_the_place_of_the_users_own(world: World
     assert world.run("rules", "show", "Tone", "--json").json["text"] == "Be brief."
 
 
-def test_where_there_are_no_rules_the_way_to_the_first_is_told(world: World) -> None:
-    result = world.run("rules", "list")
-    assert result.out == ""
-    assert "zkchat rules new" in result.err
-
-
 @pytest.mark.parametrize("name", ["a/b", "..", ""])
 def test_a_rule_needs_a_name_for_its_file(world: World, name: str) -> None:
     assert world.run("rules", "new", name, "x").code == ExitCode.USAGE
@@ -257,33 +218,3 @@ def test_whoever_asks_an_agent_that_is_off_hears_so(world: World, mine: Path) ->
     assert "The agent 'poet' is switched off, so default answers." in addressed.err
     in_chat = world.run("chat", "--model", "quote", stdin="/agent poet\n")
     assert "The agent 'poet' is switched off." in in_chat.out + in_chat.err
-
-
-def test_a_session_whose_agent_was_switched_off_since_goes_on_with_another_one(world: World, mine: Path) -> None:
-    (mine / "poet.md").write_text("You are a poet.\n")
-    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
-    world.run("ask", "--agent", "poet", "How long do adults sleep?", "--model", "quote")
-    world.run("agent", "config", "poet", "enabled", "no")
-    result = world.run("ask", "-c", "How long do adults sleep?", "--model", "quote")
-    assert result.code == ExitCode.OK
-    assert "The agent 'poet' is switched off, so another one answers." in result.err
-
-
-def test_a_rule_that_is_off_is_listed_as_such_and_in_no_request(world: World) -> None:
-    world.run("rules", "new", "Tone", "Be warm.")
-    file = world.home / ".config" / "zkchat" / "rules" / "Tone.md"
-    file.write_text("---\nenabled: false\n---\nBe warm.\n")
-    assert world.run("rules", "list").out == "Tone  [always]  (user, off)\n"
-    assert world.run("rules", "list", "--json").json["off"][0]["name"] == "Tone"
-    assert "Be warm." in world.run("rules", "show", "tone").out
-    world.run("ask", "Hi", "--model", world.script([{"text": "Hello."}]))
-    assert "Tone" not in world.run("context", "show", "--message", "2").out
-
-
-def test_a_rule_with_an_unknown_key_is_in_the_request_with_one_warning(world: World) -> None:
-    world.run("rules", "new", "Tone", "Be warm.")
-    file = world.home / ".config" / "zkchat" / "rules" / "Tone.md"
-    file.write_text("---\nincludes: always\ntags: [style]\n---\nBe warm.\n")
-    result = world.run("ask", "Hi", "--model", world.script([{"text": "Hello."}]))
-    assert result.err.count(f"{file}, line 2: There is no 'includes' here. Did you mean 'include'?") == 1
-    assert "Tone [always]" in world.run("context", "show", "--message", "2").out

@@ -95,14 +95,6 @@ def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_sa
     assert record(world)["agent"] == "odd"
 
 
-def test_the_model_of_your_own_agent_is_used_unless_you_name_another(world: World, model: str) -> None:
-    agent(world, "mine", f"model: {model}", vault=False)
-    world.run("ask", "Hello!", "--agent", "mine")
-    assert record(world)["provider"] == "scripted"
-    world.run("ask", "What do cats do?", "--agent", "mine", "--model", "quote")
-    assert record(world)["provider"] == "quote"
-
-
 def test_an_approved_agent_of_the_vault_brings_its_model_and_a_changed_one_is_asked_about_again(
     world: World, model: str
 ) -> None:
@@ -113,14 +105,6 @@ def test_an_approved_agent_of_the_vault_brings_its_model_and_a_changed_one_is_as
     after = world.run("ask", "What do cats do?", "--agent", "theirs")
     assert after.code == 3
     assert "The agent 'theirs' came with this vault and is not approved." in after.err
-
-
-def test_choosing_an_agent_in_the_chat_brings_its_settings(world: World, model: str) -> None:
-    agent(world, "small", "context:\n  max_tokens: 2048")
-    chat(world, model, "Hello!", "/agent small", "And then?", options=("--agent", "research"))
-    assert (record(world)["agent"], record(world)["usage"]["window"]) == ("small", 2048)
-    chat(world, model, "/agent default", "And then?", options=("--continue",))
-    assert (record(world)["agent"], record(world)["usage"]["window"]) == ("default", 8192)
 
 
 def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
@@ -186,18 +170,6 @@ def test_when_a_chat_ends_what_you_said_of_yourself_is_proposed(world: World, mo
     assert [(fact["text"], fact["source"]) for fact in facts(world)] == [("I decided to write in English.", "session")]
     again = chat(world, model, "Hello!", "/quit", "y", options=("--continue",))
     assert "Remember “" not in again.err
-
-
-def test_leaving_one_session_for_another_proposes_too(world: World, model: str) -> None:
-    left = chat(world, model, "I decided to write in English.", "/new", "y", "Hello!")
-    assert left.err.count("Remember “") == 1
-    assert len(facts(world)) == 1
-
-
-def test_going_on_in_the_same_session_with_another_model_proposes_at_the_end_only(world: World, model: str) -> None:
-    left = chat(world, model, "I decided to write in English.", f"/model {model}", "/stats", "/quit", "y")
-    assert left.err.count("Remember “") == 1
-    assert [fact["text"] for fact in facts(world)] == ["I decided to write in English."]
 
 
 def test_nothing_is_proposed_where_it_is_switched_off_or_nobody_is_there(world: World, model: str) -> None:

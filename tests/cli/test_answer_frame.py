@@ -39,11 +39,6 @@ def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
         assert frames(kept.out) == [], command
 
 
-def test_on_a_terminal_doubt_stands_above_the_answer(world: World) -> None:
-    rows = world.run("ask", "Did Luhmann have a computer?", terminal=True).out
-    assert rows.index(DOUBT) < rows.index("The slip box")
-
-
 @pytest.mark.parametrize(
     ("question", "answer", "remarks"),
     [

@@ -89,11 +89,6 @@ def test_of_two_notes_with_the_name_each_is_quoted_by_what_it_tells(world: World
     assert "Some ideas" in found["Ideas/Compost.md"]
 
 
-def test_each_of_two_linked_notes_answers(world: World) -> None:
-    found = answered(world, "What do [[Moka pot]] and [[Pour-over coffee]] say about water?")["passages"]
-    assert {"Reference/Moka pot.md", "Reference/Pour-over coffee.md"} <= {passage["path"] for passage in found}
-
-
 def test_each_of_two_notes_that_are_compared_answers(world: World) -> None:
     found = answered(world, "What is the difference between literature notes and evergreen notes?")["passages"]
     assert [each["path"] for each in found[:2]] == ["Ideas/Literature notes.md", "Ideas/Evergreen notes.md"]
@@ -102,8 +97,3 @@ def test_each_of_two_notes_that_are_compared_answers(world: World) -> None:
 def test_what_no_note_answers_is_said_so_with_what_comes_nearest(world: World) -> None:
     found = answered(world, "Which football club won the cup on the balcony in Lisbon?")
     assert (found["passages"], bool(found["nearest"])) == ([], True)
-
-
-def test_small_talk_is_not_answered_with_notes(world: World) -> None:
-    found = answered(world, "Thanks a lot!")
-    assert (found["passages"], found["nearest"], found["references"]) == ([], [], [])

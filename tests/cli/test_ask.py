@@ -1,7 +1,6 @@
 import io
 import json
 import stat
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -9,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.support.screens import underlined, without_sequences
 from tests.support.waiting import eventually
-from tests.support.world import GARDEN, World
+from tests.support.world import World
 from zkchat.cli import ask
 from zkchat.cli.main import run
 from zkchat.core.errors import ExitCode
@@ -82,14 +81,6 @@ def test_where_the_notes_hold_nothing_a_way_out_is_shown_beside_the_answer(slept
     assert slept.run("ask", "Who won the chess championship?").err == ""
 
 
-@pytest.mark.parametrize("said", ["Hello!", "Thanks a lot", "你好", "Merci beaucoup"])
-def test_small_talk_gets_a_sentence_and_no_passage(slept: World, said: str) -> None:
-    result = slept.run("ask", said, "--json")
-    assert result.code == ExitCode.NO_ANSWER
-    assert result.json["answer"].startswith("You are welcome to ask")
-    assert (result.json["passages"], result.json["references"]) == ([], [])
-
-
 def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: World) -> None:
     question = ("ask", "How many hours of sleep do adults need?")
     environment = replace(slept.environment(terminal=True), variables={"TERM": "xterm-256color", "COLUMNS": "80"})
@@ -99,14 +90,6 @@ def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: 
     piped = slept.run(*question)
     assert "\x1b" not in piped.out
     assert "**" not in piped.out
-
-
-def test_on_request_a_pipe_gets_the_panels_without_control_sequences(slept: World) -> None:
-    model = slept.script([{"text": "Seven."}])
-    result = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels")
-    assert "Referenced Documents" in result.out
-    assert "8,192" in result.out
-    assert "\x1b" not in result.out
 
 
 def test_json_is_one_object_with_everything(slept: World) -> None:
@@ -131,10 +114,6 @@ def test_piped_text_is_added_to_the_question(slept: World) -> None:
     assert "Summarise:\n\nline one" in json.dumps(shown, ensure_ascii=False).replace("\\n", "\n")
 
 
-def test_the_question_may_come_from_the_pipe_alone(slept: World) -> None:
-    assert "seven to nine" in slept.run("ask", stdin="How many hours of sleep do adults need?").out
-
-
 def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ask, "STDIN_NOTICE_SECONDS", 0.05)
     environment = slept.environment(stdin="")
@@ -156,12 +135,6 @@ def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:
     assert "zkchat ask" in result.err
 
 
-def test_a_question_the_notes_do_not_answer_is_said_and_exits_with_no_answer(slept: World) -> None:
-    result = slept.run("ask", "Who won the chess championship?")
-    assert result.code == ExitCode.NO_ANSWER
-    assert "hold nothing on “won, chess, championship”" in result.out
-
-
 def test_the_last_session_is_continued(slept: World) -> None:
     model = slept.script([{"text": "one"}], [{"text": "two"}])
     first = slept.run("ask", "First?", "--model", model, "--json").json
@@ -173,10 +146,6 @@ def test_the_last_session_is_continued(slept: World) -> None:
     assert named.json["session"] == first["session"]
 
 
-def test_continue_without_a_session_begins_one(slept: World) -> None:
-    assert slept.run("ask", "How much sleep do adults need?", "--continue").code == 0
-
-
 def test_a_missing_session_is_a_sentence(slept: World) -> None:
     result = slept.run("ask", "x", "--session", "nosuch")
     assert result.code == ExitCode.SESSION
@@ -184,23 +153,11 @@ def test_a_missing_session_is_a_sentence(slept: World) -> None:
     assert "zkchat sessions list" in result.err
 
 
-def test_a_folder_that_is_not_there_is_a_sentence(world: World) -> None:
-    result = world.run("ask", "x", "--vault", str(world.root / "nowhere"))
-    assert result.code == ExitCode.VAULT
-    assert "nowhere" in result.err
-    assert "--vault" in result.err
-
-
 def test_a_folder_that_no_system_can_have_is_told(world: World) -> None:
     (world.root / "loop").symlink_to("loop")
     for named in ("x" * 5000, str(world.root / "loop")):
         result = world.run("ask", "x", "--vault", named)
         assert (result.code, "cannot be used" in result.err) == (ExitCode.VAULT, True), result.err
-
-
-def test_a_file_is_no_vault(world: World) -> None:
-    result = world.run("ask", "x", "--vault", str(world.note("a.md", "x")))
-    assert result.code == ExitCode.VAULT
 
 
 def test_an_empty_vault_is_a_sentence(world: World) -> None:
@@ -216,31 +173,6 @@ def test_a_model_can_be_talked_to_in_an_empty_vault_with_a_warning(world: World)
     assert "There are no Markdown notes" in result.err
 
 
-def test_a_broken_config_is_a_sentence(slept: World) -> None:
-    config = slept.home / ".config" / "zkchat" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text("[context\n")
-    result = slept.run("ask", "x")
-    assert result.code == ExitCode.CONFIG
-    assert "config.toml" in result.err
-
-
-def test_a_note_that_is_not_utf8_is_a_warning_and_still_answers(slept: World) -> None:
-    slept.note("Latin.md", "# Caf\xe9\n\nTea in the caf\xe9 costs two euros.\n".encode("latin-1"))
-    result = slept.run("ask", "How much does tea cost in euros?")
-    assert result.code == 0
-    assert "two euros" in result.out
-    assert "Latin.md" in result.err
-
-
-def test_a_note_that_cannot_be_read_is_a_warning_and_the_rest_answers(slept: World) -> None:
-    (slept.vault / "Loop.md").symlink_to(slept.vault / "Loop.md")
-    slept.note("Big.md", "x" * 6_000_000)
-    result = slept.run("ask", "How many hours of sleep do adults need?")
-    assert result.code == 0
-    assert "Big.md" in result.err
-
-
 def test_a_model_elsewhere_that_nobody_set_is_told_before_notes_leave(slept: World) -> None:
     slept.variables |= {"OPENAI_API_KEY": "sk-canary", "ZKCHAT_OPENAI__BASE_URL": "http://127.0.0.1:9/v1"}
     assert "uses" not in slept.run("ask", "How many hours of sleep?").err  # nothing answers there: quote
@@ -249,12 +181,6 @@ def test_a_model_elsewhere_that_nobody_set_is_told_before_notes_leave(slept: Wor
     result = slept.run("ask", "How many hours of sleep?")
     assert "there is a key for OpenAI, to whom your notes are sent" in result.err
     assert result.code == ExitCode.CONFIG
-
-
-def test_an_unknown_model_is_a_sentence(slept: World) -> None:
-    result = slept.run("ask", "x", "--model", "gpt-9")
-    assert result.code == ExitCode.CONFIG
-    assert "gpt-9" in result.err
 
 
 def test_a_failing_model_keeps_the_question_and_what_arrived(slept: World) -> None:
@@ -267,28 +193,6 @@ def test_a_failing_model_keeps_the_question_and_what_arrived(slept: World) -> No
     shown = json.dumps(slept.run("sessions", "show", session["id"], "--json").json)
     assert "What is it?" in shown
     assert '"unfinished"' in shown
-
-
-def test_broken_and_ambiguous_links_are_shown_and_the_turn_goes_on(slept: World) -> None:
-    slept.note("a/Twin.md", "one")
-    slept.note("b/Twin.md", "two")
-    result = slept.run("ask", "How many hours of sleep? [[Slep]] [[Twin]]", terminal=True)
-    assert result.code == 0
-    assert "[[Slep]]" in result.out
-    assert "Sleep" in result.out
-    assert "b/Twin.md" in result.out
-
-
-def test_tools_of_a_scripted_model_bring_their_documents(slept: World) -> None:
-    model = slept.script(
-        [{"tool": "find_excerpts", "arguments": {"query": "hours of sleep"}}, {"tool": "nonsense", "arguments": "{"}],
-        [{"tool": "read_document", "arguments": {"relative_path": "Coffee.md"}}],
-        [{"text": "Seven, says [[Sleep]]."}],
-    )
-    value = slept.run("ask", "How long?", "--model", model, "--json").json
-    assert value["answer"] == "Seven, says [[Sleep]]."
-    rows = {row["relative_path"]: (row["via"], row["cited"]) for row in value["references"]}
-    assert rows == {"Sleep.md": ("find_excerpts", True), "Coffee.md": ("read_document", False)}
 
 
 def test_a_model_cannot_read_outside_the_vault(slept: World) -> None:
@@ -326,15 +230,6 @@ def test_odd_questions_never_end_in_a_traceback(slept: World, question: str) -> 
     assert "\x1b]0" not in result.out + result.err
 
 
-def test_the_demo_of_the_readme_answers(world: World) -> None:
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
-    question = makefile.split('zkchat ask "')[1].split('"')[0]
-    result = world.run("ask", question, "--vault", str(GARDEN), "--model", "quote", "--panels")
-    assert result.code == 0
-    assert "The title of an evergreen note should be a statement" in result.out
-    assert "Referenced Documents" in result.out
-
-
 @pytest.mark.parametrize("model", ["nonsense", "openai:gpt-5", "ollama:llama3.2"])
 def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, model: str) -> None:
     slept.variables["OPENAI_API_KEY"] = ""
@@ -343,12 +238,6 @@ def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, mode
     assert session["title"] == "How long? And why?"
     shown = slept.run("sessions", "show", session["id"]).out
     assert "How long?\n\nAnd why?" in shown
-
-
-def test_a_question_stays_when_there_are_no_notes(world: World) -> None:
-    assert world.run("ask", "How long?", "--model", "quote").code == ExitCode.VAULT
-    (session,) = world.run("sessions", "list", "--all", "--json").json
-    assert (session["title"], session["message_count"]) == ("How long?", 1)
 
 
 def test_who_comes_back_to_a_question_without_an_answer_is_told(slept: World) -> None:
@@ -395,30 +284,6 @@ def test_standard_input_without_end_is_not_read_to_its_end(slept: World) -> None
     assert stdin.taken == 8_000_001
 
 
-def test_megabytes_of_standard_input_are_answered(slept: World) -> None:
-    model = slept.script([{"text": "Seven."}])
-    result = slept.run("ask", "How long?", "--model", model, stdin="[[Sleep]] and a few words of a log.\n" * 30_000)
-    assert result.out.strip() == "Seven."
-
-
-def test_an_agent_and_a_mentioned_note_are_no_words_to_search_for(world: World) -> None:
-    world.note("Projects/Roof plan.md", "# Roof plan\n\nIt is to be made of glass.\n")
-    world.note("Other.md", "# Other\n\nThe research writer has a roof of straw, and so has the plan of all projects.\n")
-
-    def asked(question: str) -> list[tuple[str, str]]:
-        rows = world.run("ask", question, "--json", "--model", "quote").json["references"]
-        return [(row["relative_path"], row["reference_type"]) for row in rows]
-
-    linked = [("Projects/Roof plan.md", "direct")]
-    assert asked('@"Roof plan"') == linked
-    assert asked('@research tell me about @"Projects/Roof plan.md".') == linked
-    assert ("Projects/Roof plan.md", "direct") not in asked("What of a roof@plan.md, or @Roof of straw?")
-    model = world.script([{"text": "Glass."}])
-    told = world.run("ask", '@"Roof plan" what of it?', "--model", model, "--json")
-    assert "There is no agent" not in told.err
-    assert told.json["references"][0]["included"]
-
-
 def test_without_a_model_the_lines_of_a_piped_log_that_answer_are_quoted(slept: World) -> None:
     log = [f"2026-03-04 12:{n % 60:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(3_000)]
     log[1_700] = "2026-03-04 12:20 [deploy-docs] process completed with exit code 1"
@@ -426,11 +291,3 @@ def test_without_a_model_the_lines_of_a_piped_log_that_answer_are_quoted(slept: 
     assert result.code == 0
     assert result.out.startswith(f"```\n{log[1_700]}\n```\n\n— your text, line 1,701\n")
     assert result.err == ""
-
-
-def test_without_a_model_and_without_notes_a_piped_log_is_searched_all_the_same(world: World) -> None:
-    log = "\n".join(["all went well"] * 90 + ["deploy-docs: FAILED"] + ["all went well"] * 90)
-    result = world.run("ask", "Which job failed?", "--model", "quote", stdin=log)
-    assert result.code == 0
-    assert "deploy-docs: FAILED" in result.out
-    assert world.run("ask", "What do penguins eat?", "--model", "quote", stdin=log).code == 4

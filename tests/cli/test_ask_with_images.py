@@ -41,9 +41,7 @@ def world(tmp_path: Path, server: SeeingServer) -> World:
         tmp_path,
         variables={"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1"},
     )
-    settings = world.home / ".config" / "zkchat" / "config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(SETTINGS)
+    world.configure(SETTINGS)
     world.note("Garden.md", "# Garden\n\nTomatoes.\n\n![[bed.png|the bed by the wall]]\n")
     world.note("bed.png", picture())
     return world
@@ -164,34 +162,6 @@ def test_a_model_that_does_not_see_reads_names_and_the_user_is_told(world: World
     assert (reference["unsent"], reference["included"]) == ("the model does not see images", False)
 
 
-def test_without_a_model_the_answer_says_what_sees_images(world: World) -> None:
-    result = world.run("ask", "What is this?", "--image", str(world.vault / "bed.png"), "--model", "quote")
-    assert result.code == ExitCode.NO_ANSWER
-    assert result.out.startswith("Without a model, nothing can be said of an image")
-    assert "--model NAME" in result.out
-    assert "You are welcome" in world.run("ask", "What is this?", "--model", "quote").out
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("cut.png", picture(size=(300, 300))[:-60], "cut.png is broken, or a part of it is missing. It is not sent."),
-        ("page.jpg", b"<html>", "page.jpg is no image that zkchat knows, whatever its name says. It is not sent."),
-        ("raw.heic", b"\0\0\0\x18ftypheic" + bytes(40), "raw.heic is a HEIC image, which zkchat cannot decode."),
-    ],
-)
-def test_a_broken_image_is_one_sentence_and_the_answer_comes(
-    world: World, server: SeeingServer, name: str, content: bytes, said: str
-) -> None:
-    world.note(name, content)
-    result = ask(world, "ollama:sees", f"What are @{name} and @bed.png?")
-    assert said in " ".join(result.err.split())
-    assert "Traceback" not in result.err
-    asked = server.chats[-1]["messages"][-1]
-    assert len(asked["images"]) == 1
-    assert f"- {name} (it cannot be used)" in asked["content"]
-
-
 def test_a_later_turn_shows_the_image_again_unless_its_file_changed(world: World, server: SeeingServer) -> None:
     ask(world, "ollama:sees", "What is @bed.png?")
     ask(world, "ollama:sees", "And its colour?", "--continue")
@@ -210,20 +180,6 @@ def test_a_later_turn_shows_the_image_again_unless_its_file_changed(world: World
     assert "The image bed.png has changed since" in shown.err
 
 
-def test_the_tokens_of_images_are_counted_and_shown(world: World, server: SeeingServer) -> None:
-    world.note("large.png", picture(size=(2000, 1000)))
-    result = ask(world, "ollama:sees", "What is @large.png?", "--show-context")
-    patches = 48 * 24
-    assert (
-        f"image large.png [manual], {patches:,} tokens: comes with the message; 1344×672 pixels"
-        in result.err + result.out
-    )
-    told_json = world.run("ask", "And @large.png?", "--model", "ollama:sees", "--json").json
-    assert told_json["usage"]["context"]["images"] >= patches
-    sent = server.images()[-1]
-    assert json.dumps(first_pixel(b64decode(sent))) == "[256, 0, 0]"
-
-
 def test_low_detail_and_no_images_are_settings(world: World, server: SeeingServer) -> None:
     world.note("large.png", picture(size=(2000, 1000)))
     world.variables["ZKCHAT_IMAGES__DETAIL"] = "low"
@@ -233,10 +189,3 @@ def test_low_detail_and_no_images_are_settings(world: World, server: SeeingServe
     world.variables["ZKCHAT_IMAGES__MAX_COUNT"] = "0"
     ask(world, "near", "What is @large.png?")
     assert isinstance(server.chats[-1]["messages"][-1]["content"], str)
-
-
-def test_of_a_server_that_cannot_be_reached_nothing_is_said_about_what_it_sees(world: World) -> None:
-    world.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
-    result = world.run("ask", "What is @bed.png?", "--model", "ollama:sees")
-    assert result.code == ExitCode.MODEL
-    assert "does not see" not in result.err

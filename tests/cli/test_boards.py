@@ -54,15 +54,6 @@ def test_links_backlinks_and_search_know_canvases(boards: World) -> None:
     assert status["orphans"] == ["Old sketch.excalidraw.md"]
 
 
-def test_a_canvas_is_shown_as_text_and_stays_as_it_is(boards: World) -> None:
-    before = (boards.vault / "Launch.canvas").read_bytes()
-    shown = boards.run("show", "Launch.canvas#Risks")
-    assert shown.out.startswith("# Risks\n\n- Risks ←may move→ Decision\n")
-    assert "ask the workshop" not in shown.out
-    assert "rawdrawingdata" not in boards.run("show", "Old sketch.excalidraw").out
-    assert (boards.vault / "Launch.canvas").read_bytes() == before
-
-
 def test_a_rename_is_followed_in_drawings_too(boards: World) -> None:
     renamed = boards.run("note", "rename", "Roadmap", "Route", "--yes")
     assert renamed.code == 0, renamed.err

@@ -94,12 +94,6 @@ def test_a_model_that_fails_costs_a_word(garden: World) -> None:
     assert "Tasks: 2 overdue" in unset.out
 
 
-def test_an_old_vault_has_nothing_to_tell(tmp_path: Path) -> None:
-    world = World(tmp_path, now=lambda: NOW)
-    os.utime(world.note("Old.md", "x"), (0, 0))
-    assert world.run("brief").err == "Sunday, 8 March 2026: nothing changed, nothing is due.\n"
-
-
 def test_the_day_a_month_ago_is_named_as_a_day(world: World) -> None:
     world.now = lambda: NOW
     world.note("2026-02-08.md", "Snow on the roof.")

@@ -220,16 +220,6 @@ def test_a_file_that_changed_since_is_told_before_anybody_is_asked(garden: World
     assert "Inbox.md is not there any more." in garden.run("undo", "--yes").err
 
 
-def test_a_change_of_a_chat_names_the_session(garden: World) -> None:
-    model = garden.script([{"text": "Seven hours."}])
-    garden.variables["TERM"] = "dumb"
-    garden.run("chat", "--model", model, typed="How long?\n/save Kept\n", terminal=True)
-    (session,) = garden.run("sessions", "list", "--json").json
-    (row,) = garden.run("changes", "--json").json
-    assert (row["command"], row["session"]) == ("/save", session["id"])
-    assert garden.run("changes").out.endswith(f"Create Kept.md  (/save in “{session['title']}”)\n")
-
-
 def test_one_change_is_shown_by_its_number(garden: World) -> None:
     first = append(garden, "- Two")
     append(garden, "- Three")

@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from threading import current_thread
 
@@ -19,8 +18,6 @@ from tests.support.world import Result, Terminal, World
 from zkchat.cli.change_review import ActiveConversation
 from zkchat.cli.editors import SystemDesktop
 from zkchat.cli.main import run
-
-Chat = Callable[..., Result]
 
 
 @pytest.fixture
@@ -84,31 +81,6 @@ def test_a_conversation_that_cannot_be_opened_leaves_one_where_one_is(world: Wor
     assert "First." in chat.out
 
 
-def test_another_model_answers_in_the_same_session(world: World, model: str) -> None:
-    at_prompt(world, "one\r/model quote\rseven hours\r\x04", "--model", model)
-    (session,) = sessions(world)
-    shown = world.run("sessions", "show", str(session["id"]), "--json").json
-    assert [message["provider"] for message in shown["messages"] if message["role"] == "assistant"] == [
-        "scripted",
-        "quote",
-    ]
-
-
-def test_going_on_shows_the_last_exchange(world: World, model: str) -> None:
-    at_prompt(world, "one\r\x04", "--model", model)
-    chat = at_prompt(world, "two\r\x04", "--model", model, "--continue")
-    assert "Going on in “one”, 2 messages." in chat.err
-    shown = without_sequences(chat.out)
-    assert shown.index("you › one") < shown.index("First.") < shown.index("Second.")
-    assert at_prompt(world, "\x04", "--model", model, "--new").err.count("Last time") == 1
-
-
-@pytest.mark.parametrize("flags", [("--new", "--continue"), ("--session", "x", "--continue")])
-def test_one_chat_goes_on_in_one_session(world: World, flags: tuple[str, ...]) -> None:
-    chat = world.run("chat", *flags)
-    assert (chat.code, "Choose" in chat.err) == (2, True)
-
-
 def test_without_a_terminal_only_the_answers_are_on_standard_output(world: World, model: str) -> None:
     world.run("chat", "--model", model, stdin="First?\n")
     chat = world.run("chat", "--model", model, "--continue", stdin="Second?\n")
@@ -122,16 +94,6 @@ def test_a_plain_terminal_asks_before_it_writes_a_note_that_the_user_did_not_nam
     assert chat.err.count("you ›") == 4
     assert chat.err.count("[y/N]") == 1
     assert sorted(file.name for file in world.vault.glob("*.md")) == ["Answer.md", "Sleep.md"]
-
-
-def test_a_plain_chat_has_no_marks_and_shows_the_context_once(world: World) -> None:
-    world.note("Sleep.md", "Sleep.\n")
-    model = world.script([{"text": "First, says [[Sleep]]."}], [{"text": "Second."}], context_limit=4_096)
-    chat = on_plain_terminal(world, "What is [[Sleep]]?\nAnd then?\n", "--model", model, "--plain")
-    assert chat.out == "First, says [[Sleep]].\nSecond.\n"
-    assert chat.err.count("1. [[Sleep]]  Sleep.md:1  cited, linked by you\n") == 1
-    assert chat.err.count("Context: ") == 1
-    assert not {*"●⌕█─"} & {*chat.err}
 
 
 def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model: str) -> None:
@@ -197,12 +159,6 @@ def test_thinking_is_shown_as_it_is_set(world: World) -> None:
     assert "thought" not in shown["hidden"]
 
 
-def test_vi_keys_are_a_setting(world: World, model: str) -> None:
-    world.variables["ZKCHAT_UI__KEYS"] = "vi"
-    at_prompt(world, "wrong word\x1bbcwright\r\x04", "--model", model)
-    assert [session["title"] for session in sessions(world)] == ["wrong right"]
-
-
 @pytest.mark.skipif(sys.platform == "darwin", reason="there is always a desktop")
 def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_path: Path) -> None:
     opener, opened = tmp_path / "xdg-open", tmp_path / "opened"
@@ -230,17 +186,6 @@ def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_gr
     again = at_prompt(world, "one\r\x04", "--model", model).err
     assert again.count("warning: 2 notes cannot be read and are found by name only, e.g. Larger.md.") == 1
     assert "Large.md" not in again
-
-
-def test_a_chat_without_an_index_still_has_a_model_to_talk_to(world: World, model: str) -> None:
-    at_prompt(world, "\x04", "--model", model)
-    (index,) = world.home.rglob("index.db")
-    for file in index.parent.glob("index.db*"):
-        file.unlink()
-    index.mkdir()
-    chat = at_prompt(world, "one\r\x04", "--model", model)
-    assert chat.code == 0
-    assert "First." in chat.out
 
 
 class Interrupted(Terminal):
@@ -272,11 +217,6 @@ def test_ctrl_c_hints_at_the_way_out_on_a_terminal_and_ends_a_pipe(
     assert ("(Ctrl-D leaves.)" in chat.out + chat.err, "First." in chat.out) == (answered, answered)
 
 
-def test_a_session_that_is_not_there_is_told_with_the_command_that_lists_them(world: World, model: str) -> None:
-    chat = at_prompt(world, "/resume zzz\r\x04", "--model", model)
-    assert "There is no session 'zzz'. /sessions shows those that are there." in chat.out
-
-
 def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(world: World, model: str) -> None:
     world.variables |= {"EXAMPLE_TOKEN": "canary-in-plain-words", "MINE": "sparrow-in-plain-words"}
     world.variables["ZKCHAT_OPENAI__API_KEY_ENV"] = "MINE"
@@ -285,11 +225,3 @@ def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(w
     kept = (world.environment().data_dir / "history").read_text()
     assert "Hello!" in kept
     assert "in-plain-words" not in kept
-
-
-def test_further_passages_are_offered_once_after_an_answer(world: World) -> None:
-    for number in range(1, 13):
-        world.note(f"Walk {number}.md", f"# Walk {number}\n\nThe harbour walk takes {number} hours.\n")
-    said = "How long does the harbour walk take?\n/brief\n/compact\n"
-    chat = world.run("chat", "--plain", "--model", "quote", stdin=said, terminal=True)
-    assert (chat.out + chat.err).count("/more shows") == 1

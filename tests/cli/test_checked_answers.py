@@ -45,11 +45,6 @@ def test_the_setting_leaves_it_at_what_the_model_says(world: World) -> None:
     assert (result.out, result.err) == (f"{WRONG}\n", "")
 
 
-def test_an_answer_that_agrees_is_shown_as_it_is(world: World) -> None:
-    result = world.run("ask", QUESTION, "--model", small_model(world, "Yes, it is encrypted."))
-    assert (result.out, result.err) == ("Yes, it is encrypted.\n", "")
-
-
 def test_with_strict_any_model_is_checked(world: World) -> None:
     model = world.script([{"text": WRONG}])
     assert world.run("ask", QUESTION, "--model", model, "--strict").out == INSTEAD

@@ -31,13 +31,6 @@ def talked(world: World, turns: int, window: int = 2048) -> str:
     return name
 
 
-def test_a_short_session_is_shown_whole(world: World) -> None:
-    talked(world, 2)
-    shown = world.run("context", "show")
-    assert "Question 0" in shown.out
-    assert "archived" not in shown.out
-
-
 def test_a_compacted_session_shows_its_marker_and_archived_messages_on_request(world: World) -> None:
     talked(world, 10)
     shown = world.run("context", "show").out
@@ -57,12 +50,6 @@ def test_the_summary_says_who_made_it_and_names_the_notes(world: World) -> None:
     assert [part["number"] for part in world.run("context", "summary", "--all", "--json").json][:1] == [1]
 
 
-def test_without_a_summary_a_sentence_says_so(world: World) -> None:
-    talked(world, 1)
-    assert "Nothing was summarised" in world.run("context", "summary").err
-    assert world.run("context", "summary", "--json").json == []
-
-
 def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None:
     name = talked(world, 4, window=4096)
     shown = world.run("context", "stats", "--model", name).out
@@ -72,13 +59,6 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
     told = world.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
     assert told["turns_left"] > 0
-
-
-def test_stats_tell_how_the_server_counts_once_it_has_said_so(world: World) -> None:
-    usage = {"prompt_tokens": 300, "completion_tokens": 5}
-    name = world.script([{"text": "yes"}, {"finish": "stop", "usage": usage}], context_limit=4096, calls_tools=False)
-    world.run("ask", "word " * 200, "--model", name)
-    assert "tokens for each of ours" in world.run("context", "stats", "--model", name).out
 
 
 def test_an_answer_shows_why_it_was_what_it_was(world: World) -> None:
@@ -115,10 +95,6 @@ def test_bad_input_gets_a_sentence(world: World, arguments: list[str], sentence:
     assert sentence in result.err
 
 
-def test_without_a_session_a_sentence_says_so(world: World) -> None:
-    assert "There are no sessions" in world.run("context", "show").err
-
-
 def test_a_dry_run_shows_the_plan_and_the_summary_and_changes_nothing(world: World) -> None:
     talked(world, 4, window=8192)
     shown = world.run("context", "compact", "--dry-run", "--keep", "2", "--model", "quote").out
@@ -137,21 +113,6 @@ def test_a_compaction_by_hand_archives_and_says_what_it_freed(world: World) -> N
     assert "Summarising 6 older messages" in result.err
     again = world.run("context", "compact", "--keep", "2", "--model", "quote", "--json")
     assert again.out == "" or json.loads(again.out)
-
-
-def test_there_may_be_nothing_to_compact(world: World) -> None:
-    talked(world, 1)
-    for flags in ([], ["--dry-run"], ["--dry-run", "--json"]):
-        result = world.run("context", "compact", "--model", "quote", *flags)
-        assert result.code == 0
-        assert "nothing to summarise" in result.err
-
-
-def test_discarding_archives_without_a_summary(world: World) -> None:
-    talked(world, 12, window=4096)
-    world.run("context", "compact", "--strategy", "discard", "--keep", "4", "--model", "quote")
-    assert "(no summary)" in world.run("context", "summary").out
-    assert len(world.run("context", "show", "--json").json["live"]) == 4
 
 
 def test_clearing_archives_everything(world: World) -> None:
@@ -174,14 +135,8 @@ def test_memory_shows_what_the_last_answer_was_reminded_of(world: World) -> None
     )
 
 
-def settings(world: World, text: str) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-
-
 def test_a_user_who_wants_to_be_asked_is_asked(world: World) -> None:
-    settings(world, "[context]\nconfirm_compaction = true\n")
+    world.configure("[context]\nconfirm_compaction = true\n")
     name = model(world)
     results = [
         world.run("ask", f"Question {n} about [[Cats]]?", "--continue", "--model", name, typed="n\n") for n in range(14)
@@ -194,7 +149,7 @@ def test_a_user_who_wants_to_be_asked_is_asked(world: World) -> None:
 
 
 def test_a_summary_is_opened_in_the_editor_where_that_is_wanted(world: World, tmp_path: Path) -> None:
-    settings(world, "[context]\nreview_summary = true\n")
+    world.configure("[context]\nreview_summary = true\n")
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho "And the stove is warm." >> "$1"\n')
     editor.chmod(0o755)

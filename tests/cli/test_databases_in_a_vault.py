@@ -131,13 +131,6 @@ def test_commands_that_store_nothing_and_those_that_fail_write_nothing_into_the_
     assert not (world.home / ".local" / "share" / "zkchat" / "vaults").exists()
 
 
-def test_the_first_message_gives_the_vault_its_id(world: World) -> None:
-    world.run("ask", "What do cats do?", "--model", "quote")
-    assert [file.name for file in (world.vault / ".zkchat").iterdir()] == ["vault-id"]
-    moved = world.vault.rename(world.root / "moved")
-    assert len(world.run("sessions", "list", "--all", "--json", "--vault", str(moved)).json) == 1
-
-
 @pytest.mark.parametrize("command", [["search", "cats"], ["ask", "What do cats do?", "--model", "quote"]], ids=" ".join)
 def test_where_no_file_of_ours_can_be_written_notes_are_still_found(world: World, command: list[str]) -> None:
     world.block(".local", ".cache", ".config")

@@ -75,8 +75,3 @@ def test_lines_of_other_sessions_stay_as_they_are(tmp_path: Path) -> None:
     forget_typed(file, "none", {"+ plus"})
     assert list(SharedHistory(file, Pastes()).load_history_strings()) == ["/help", "first\nof two lines"]
     assert file.stat().st_mode & 0o777 == 0o600
-
-
-def test_without_a_history_there_is_nothing_to_forget(tmp_path: Path) -> None:
-    forget_typed(tmp_path / "history", "one", set())
-    assert not (tmp_path / "history").exists()

@@ -1,6 +1,5 @@
 """Vectors of a server, from the settings to the search, against one on this machine that keeps what it gets."""
 
-import re
 from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import TYPE_CHECKING, cast
@@ -57,13 +56,6 @@ def test_index_embeds_every_passage_once(notes: World, server: EmbeddingServer) 
     assert [text for text in server.embedded if "Rain" not in text] == []
 
 
-def test_a_search_asks_for_the_vector_of_the_question(notes: World, server: EmbeddingServer) -> None:
-    notes.run("index")
-    server.received.clear()
-    assert notes.run("search", "eighty degrees", "--json").json[0]["path"] == "Tea.md"
-    assert server.embedded == ["search_query: eighty degrees"]
-
-
 def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     notes.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
     result = notes.run("index")
@@ -76,20 +68,6 @@ def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     status = notes.run("vault", "status")
     assert "vectors 0/" in status.out
     assert notes.run("vault", "status", "--json").json["vectors"]["done"] == 0
-
-
-def test_a_server_that_goes_away_costs_a_word_of_the_next_command(notes: World, server: EmbeddingServer) -> None:
-    notes.run("index")
-    server.always = lambda _: Sent(500, {"error": "out of memory"})
-    for command in (("search", "eighty degrees"), ("ask", "Which water for tea?")):
-        result = notes.run(*command)
-        assert result.code == ExitCode.OK
-        assert "eighty degrees" in result.out
-        said = " ".join(result.err.split())
-        assert "There are no vectors from ollama:nomic-embed-text at the moment: " in said
-        assert "out of memory" in said
-    many = notes.run("search", "--stdin", stdin="eighty degrees\nautumn\n")
-    assert " ".join(many.err.split()).count("There are no vectors from ollama:nomic-embed-text at the moment") == 1
 
 
 @pytest.mark.parametrize("how", ["forwarded", "declared", "cloud"])
@@ -156,19 +134,6 @@ def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> No
     assert result.code == ExitCode.MODEL
     assert "✗ embeddings" in said
     assert "ollama pull nomic-embed-text" in said
-
-
-def test_a_wrong_name_is_refused_with_the_form(notes: World) -> None:
-    result = notes.run("config", "set", "embeddings.model", "nomic-embed-text")
-    assert result.code == ExitCode.CONFIG
-    assert re.search(r'must be "ollama:NAME" or "openai:NAME"', " ".join(result.err.split()))
-
-
-def test_setting_a_model_tells_how_its_vectors_are_made(world: World) -> None:
-    said = " ".join(world.run("config", "set", "embeddings.model", "ollama:nomic-embed-text").err.split())
-    assert "`zkchat index` makes its vectors" in said
-    assert "`zkchat doctor` asks whether its server answers." in said
-    assert "vectors" not in world.run("config", "set", "embeddings.model", "").err
 
 
 def test_an_interrupted_run_is_continued(notes: World, server: EmbeddingServer) -> None:

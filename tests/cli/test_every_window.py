@@ -46,10 +46,8 @@ def language(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def user(tmp_path: Path, server: RecordingServer, language: str) -> World:
     world = World(tmp_path, variables={"ZKCHAT_OLLAMA__HOST": "", "OLLAMA_HOST": f"127.0.0.1:{server.port}"})
-    settings = world.home / ".config" / "zkchat" / "config.toml"
-    settings.parent.mkdir(parents=True, exist_ok=True)
     limit = f'[models.large]\nprovider = "ollama"\nid = "m"\ncontext_limit = {4 * server.window}\n'
-    settings.write_text(f'model = "quote"\n{limit}')
+    world.configure(f'model = "quote"\n{limit}')
     world.note("Tea.md", "# Tea\n\nGreen tea.\n")
     world.note("ZKCHAT.md", f"{PAGE[language]}\n")
     world.note(".zkchat/rules/brief.md", f"---\ninclude: always\ncolour: red\n---\n{RULE[language]}\n")

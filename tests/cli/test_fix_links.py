@@ -62,13 +62,6 @@ def test_the_missing_note_can_be_created(garden: World) -> None:
     assert source(garden) == SOURCE
 
 
-def test_nobody_is_asked_about_links_to_a_note_that_was_just_created(garden: World) -> None:
-    garden.note("Other.md", "[[Compost heaps]]\n")
-    done = garden.run("vault", "fix-links", typed="n\nc\nn\n")
-    assert done.err.count("  [[Compost heaps]]\n") == 1
-    assert done.out == "Compost heaps.md: created\n"
-
-
 def test_scripts_get_proposals_and_repairs(garden: World) -> None:
     told = garden.run("vault", "fix-links", "--yes", "--json").json
     assert told["applied"]
@@ -102,12 +95,6 @@ def test_a_note_that_zkchat_renamed_is_found_by_its_old_name(garden: World) -> N
     garden.note("Later.md", "From an old copy: [[Rot]].\n")
     shown = garden.run("vault", "fix-links", "--dry-run")
     assert "  [[Black gold]]  it was renamed to Black gold, certain" in shown.out
-
-
-def test_a_vault_without_broken_links_says_so(world: World) -> None:
-    world.note("A.md", "[[A]]\n")
-    done = world.run("vault", "fix-links", "--yes")
-    assert (done.code, done.out, done.err) == (0, "", "No link is broken.\n")
 
 
 def test_without_a_terminal_it_is_refused(garden: World) -> None:

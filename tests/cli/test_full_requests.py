@@ -88,31 +88,6 @@ def test_of_a_long_linked_note_a_model_without_tools_gets_as_much_as_fits(
     assert sizes(server)[0] <= window - RESERVE
 
 
-@pytest.mark.parametrize("language", NOTE)
-@pytest.mark.parametrize("window", WINDOWS)
-def test_of_a_long_linked_note_a_model_with_tools_gets_the_beginning_and_a_pointer(
-    tmp_path: Path, window: int, language: str
-) -> None:
-    with RecordingServer(window, has_tools=True) as server:
-        world = world_of(tmp_path, server)
-        world.note("Meeting.md", NOTE[language])
-        world.run("ask", "Summarise [[Meeting]]")
-    sent = server.chats[0]["messages"][-1]["content"]
-    beginning = NOTE[language].split("\n\n")[1]
-    assert beginning in sent
-    if "part=" in sent:
-        assert "read_document gives the text" in sent
-
-
-def test_the_sections_on_the_question_are_chosen(tmp_path: Path) -> None:
-    note = NOTE["English"] + "## Roof\n\nThe roof will be green slate.\n\n" + NOTE["English"]
-    with RecordingServer(2_048, has_tools=False) as server:
-        world = world_of(tmp_path, server)
-        world.note("Meeting.md", note)
-        world.run("ask", "What does [[Meeting]] say of the roof?")
-    assert "The roof will be green slate." in server.chats[0]["messages"][-1]["content"]
-
-
 PINNED = {
     english: "Remember that the berth is number 17, on the north quay.",
     chinese: "请记住泊位是十七号，在北码头。",

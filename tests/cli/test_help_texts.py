@@ -8,7 +8,6 @@ import pytest
 import typer.main
 
 from tests.support.world import World
-from zkchat.cli.command_table import COMMANDS
 from zkchat.cli.main import app
 
 
@@ -56,12 +55,6 @@ def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World) ->
     assert len(examples.splitlines()) == 1
     _, _, examples = world.run("undo", "--help").out.partition("\nExamples:\n")
     assert examples.splitlines()[0].strip() == "zkchat undo"
-
-
-def test_the_commands_are_grouped_by_what_they_are_for(world: World) -> None:
-    headings = re.findall(r"^(\S.*):$", world.run("--help").out, re.MULTILINE)
-    assert headings == [*COMMANDS, "Options"]
-    assert "\nCommands:\n  status" in world.run("vault", "--help").out
 
 
 def test_the_help_fits_narrow_and_wide_terminals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

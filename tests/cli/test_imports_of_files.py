@@ -77,13 +77,6 @@ def test_an_export_is_read_inside_its_archive(world: World) -> None:
     assert not (world.vault.parent / "evil.json").exists()
 
 
-def test_an_export_in_several_files_is_read_whole(world: World) -> None:
-    data = archive(
-        **{"conversations-000.json": [GROWN], "conversations-001.json": [{**TALK, "uuid": "c-2", "name": "B"}]}
-    )
-    assert imported(world, data, "--json", name="export.zip").json["messages"] == 3
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -117,11 +110,6 @@ def test_what_is_no_regular_file_is_not_waited_for(world: World) -> None:
     assert (result.code, "not a regular file" in result.err) == (2, True)
 
 
-def test_without_a_file_the_usage_is_told(world: World) -> None:
-    result = world.run("context", "import")
-    assert (result.code, "Which file" in result.err) == (2, True)
-
-
 def test_a_dry_run_stores_nothing(world: World) -> None:
     result = imported(world, [GROWN], "--dry-run")
     assert result.out == "-  2 messages  Sleep\n"
@@ -136,14 +124,6 @@ def test_a_file_imported_twice_is_stored_once(world: World) -> None:
     assert again.err == "Claude export: 1 conversation, 2 messages; 1 conversation imported before.\n"
     assert [each["id"] for each in sessions(world)] == [first]
     assert len(texts(world, first)) == 2
-
-
-def test_an_export_of_zkchat_imported_twice_is_stored_once(world: World) -> None:
-    imported(world, [GROWN])
-    exported = world.run("context", "export").out
-    ids = {imported(world, exported.encode(), "--json").json["session"] for _ in range(2)}
-    assert len(ids) == 1
-    assert len(sessions(world)) == 2
 
 
 def test_a_conversation_that_grew_gets_the_new_messages(world: World) -> None:
@@ -174,25 +154,6 @@ def test_a_deleted_conversation_comes_back_when_it_is_imported_again(world: Worl
     assert again != session
     assert texts(world, again) == ["How long?", "Seven hours."]
     assert imported(world, [GROWN], "--json").json["conversations"][0]["state"] == "known"
-
-
-def test_an_imported_tool_call_can_be_gone_on_with(world: World) -> None:
-    call = {"type": "tool_use", "id": "t1", "name": "find", "input": {}}
-    unanswered = {"type": "tool_use", "id": "t2", "name": "find", "input": {}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "7 h"}
-    talk = [
-        {"role": "user", "content": "How long?"},
-        {"role": "assistant", "content": [call, unanswered]},
-        {"role": "user", "content": [result]},
-        {"role": "assistant", "content": "Seven."},
-    ]
-    session = imported(world, talk, "--json").json["session"]
-    model = world.script(*([{"text": "Yes."}] for _ in range(4)))
-    assert world.run("ask", "Sure?", "--session", session, "--model", model).out == "Yes.\n"
-    sent = world.run("context", "show", session, "--message", "6", "--request", "--json").json["messages"]
-    assert [message["role"] for message in sent if message["role"] != "system"] == [
-        *("user", "assistant", "tool", "assistant", "user")
-    ]
 
 
 # llm's log

@@ -1,7 +1,5 @@
 """`zkchat note link`: mentions become links, one answer each."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.support.world import World
@@ -51,16 +49,6 @@ def test_each_answer_does_what_it_says(garden: World, typed: str, linked: int) -
     assert ("Nothing was changed: no mention was chosen." in done.err) == (not linked)
 
 
-def test_a_second_run_finds_nothing_more(garden: World) -> None:
-    assert garden.run("note", "link", "--yes").out == "3 mentions linked in 2 notes.\n"
-    again = garden.run("note", "link", "--yes")
-    assert (again.code, again.out, again.err) == (
-        0,
-        "",
-        "There is nothing to link: no note is named without a link to it.\n",
-    )
-
-
 def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
     shown = garden.run("note", "link", "Worms", "--dry-run", "--limit", "1")
     assert "+[[Worms]] " in shown.out
@@ -100,15 +88,3 @@ def test_a_name_cannot_act_on_the_terminal(world: World) -> None:
     shown = world.run("note", "link", typed="n\n")
     assert "Evil ␛]0;x" in shown.err
     assert "\x1b" not in shown.err
-
-
-def test_an_unknown_note_is_named_with_a_way_out(garden: World) -> None:
-    refused = garden.run("note", "link", "Compst", "--yes")
-    assert refused.code == ExitCode.VAULT
-    assert "Closest: [[Compost]]" in refused.err
-
-
-def test_a_link_that_is_a_file_elsewhere_in_the_vault_is_left_alone(garden: World, tmp_path: Path) -> None:
-    (garden.vault / "Alias of roots.md").symlink_to(garden.vault / "deep" / "Roots.md")
-    assert garden.run("note", "link", "--yes").out == "3 mentions linked in 2 notes.\n"
-    assert (garden.vault / "Alias of roots.md").is_symlink()

@@ -39,12 +39,6 @@ def test_for_scripts_the_second_answer_is_the_answer_and_the_record_says_why(wor
     assert "<evidence>" in rebuilt.out
 
 
-def test_the_setting_leaves_it_at_the_first_answer(world: World) -> None:
-    world.variables["ZKCHAT_REFERENCES__LOOK_AGAIN"] = "false"
-    result = world.run("ask", QUESTION, "--model", world.script(UNFOUNDED, FOUNDED))
-    assert (result.out, result.err) == (f"{UNFOUNDED[0]['text']}\n", "")
-
-
 def test_a_model_that_looks_or_is_only_thanked_is_asked_once(world: World) -> None:
     looked = world.run("ask", QUESTION, "--model", world.script(READS, UNFOUNDED, FOUNDED), "--json")
     assert looked.json["answer"] == UNFOUNDED[0]["text"]

@@ -5,13 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
-from zkchat.cli.command_table import PLACES, SECTIONS
 from zkchat.cli.common import CommandIO
-from zkchat.cli.main import load_command, run
 from zkchat.core.errors import ExitCode
 from zkchat.version import __version__
 
@@ -39,19 +36,6 @@ def test_an_agent_in_the_place_of_a_command_is_asked(world: World) -> None:
     assert world.run("@research").err.startswith("zkchat: There is no question.")
     piped = world.run("@research", "--model", world.script([{"text": "Seven."}]), stdin="How long?")
     assert piped.out == "Seven.\n"
-
-
-def test_an_unknown_agent_in_the_place_of_a_command_is_wrong_use_with_the_nearest_name(world: World) -> None:
-    result = world.run("@reserch", "How long?")
-    assert (result.code, result.out) == (ExitCode.USAGE, "")
-    assert result.err == "zkchat: There is no agent 'reserch'.\n        There is: research.\n"
-    assert world.run("ask", "--agent", "reserch", "How long?").code == ExitCode.CONFIG
-    assert "No such command" in world.run("@a/b.md", "How long?").err
-
-
-def test_without_a_command_the_help_is_shown(world: World) -> None:
-    result = world.run()
-    assert "Usage: zkchat" in result.out + result.err
 
 
 @pytest.mark.parametrize(
@@ -140,15 +124,6 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_broken_pipe_in_memory_is_no_error_either(world: World) -> None:
-    class Gone(io.StringIO):
-        def write(self, _: str) -> int:
-            raise BrokenPipeError
-
-    environment = replace(world.environment(), stdout=Gone())
-    assert run(["config", "path"], environment) == ExitCode.OK
-
-
 def test_a_question_is_asked_only_on_a_terminal(world: World) -> None:
     assert not CommandIO(world.environment(stdin="y\n")).confirm("Sure?")
     environment = world.environment(terminal=True)
@@ -157,13 +132,6 @@ def test_a_question_is_asked_only_on_a_terminal(world: World) -> None:
     assert CommandIO(environment).confirm("Sure?")
     assert isinstance(environment.stderr, io.StringIO)
     assert environment.stderr.getvalue() == "Sure? [y/N] "
-
-
-def test_every_command_has_a_help_line() -> None:
-    """The table's is that of its docstring, so that `zkchat --help` need not load it."""
-    loaded = [(name, load_command(name, place)) for name, place in PLACES.items()]
-    shown = [row for rows in SECTIONS.values() for row in rows]
-    assert [(name, command.get_short_help_str(limit=70)) for name, command in loaded] == shown
 
 
 def test_options_without_a_command_are_those_of_the_chat(world: World) -> None:

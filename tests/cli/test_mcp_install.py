@@ -58,14 +58,6 @@ def test_an_entry_is_written_where_a_program_looks_for_it(
     assert "is there already" in world.run("mcp", "install", program, "--yes").err
 
 
-def test_the_file_of_a_program_that_has_none_yet_is_made(world: World) -> None:
-    file = settings(world, CURSOR)
-    result = world.run("mcp", "install", "cursor", "--write", "--local", "--name", "notes", "--yes")
-    assert json.loads(file.read_text()) == {"mcpServers": {"notes": entry_of(world, "--local", "--write")}}
-    assert "The file as it was" not in result.err
-    assert [each.name for each in file.parent.iterdir()] == ["mcp.json"]
-
-
 def test_all_else_in_a_file_stays(world: World) -> None:
     before = {
         "theme": "dünkel",
@@ -152,13 +144,6 @@ def test_comments_are_not_lost(world: World) -> None:
     assert json.loads(result.out)["servers"]["zkchat"]["type"] == "stdio"
 
 
-def test_a_mark_at_the_beginning_and_an_empty_file_do_no_harm(world: World) -> None:
-    file = settings(world, CURSOR, "\ufeff")
-    assert world.run("mcp", "install", "cursor", "--yes").code == 0
-    assert json.loads(file.read_text(encoding="utf-8-sig"))["mcpServers"]["zkchat"]
-    assert file.read_text().startswith("\ufeff")
-
-
 def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None:
     shown = world.run("mcp", "install", "claude-code")
     refused = world.run("mcp", "install", "claude-code", "--yes")
@@ -176,14 +161,6 @@ def test_in_one_file_the_entry_comes_before_what_is_said_of_it(world: World, tmp
     settings(world, CURSOR, "{}")
     text = in_one_file(world, tmp_path / "both", "mcp", "install", "cursor", "--yes")
     assert text.index("mcpServers") < text.index("For Cursor") < text.index("Written.")
-
-
-def test_toml_is_shown(world: World) -> None:
-    file = settings(world, ".codex/config.toml", "# mine\n")
-    result = world.run("mcp", "install", "codex", "--yes")
-    assert result.code == 3
-    assert result.out.startswith(f'[mcp_servers."zkchat"]\ncommand = "{PROGRAM}"\nargs = ["mcp", "--vault", ')
-    assert file.read_text() == "# mine\n"
 
 
 def test_scripts_get_the_entry_and_what_was_done(world: World) -> None:

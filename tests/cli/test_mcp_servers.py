@@ -13,8 +13,6 @@ from tests.support.world import World
 from zkchat.app import mcp_servers
 from zkchat.app.mcp_servers import open_tool_servers
 from zkchat.app.workspace import load_workspace
-from zkchat.cli.mcp import offers
-from zkchat.core.tool_server import ServerDefinition, ServerResource, ServerStatus
 
 SECRET = "s3cr3tV4lue99"
 SMALL = [sys.executable, small_mcp_server.__file__]
@@ -26,7 +24,7 @@ def world(tmp_path: Path) -> World:
 
 
 def settings(world: World) -> dict[str, Any]:
-    file = world.home / ".config" / "zkchat" / "config.toml"
+    file = world.settings_file
     return tomllib.loads(file.read_text()) if file.exists() else {}
 
 
@@ -82,15 +80,6 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
     assert not (tmp_path / "witness").exists()
 
 
-def test_the_users_definition_of_a_name_counts_before_the_vaults(world: World) -> None:
-    bring(world, time={"command": "evil"})
-    world.run("trust", "--yes")
-    world.run("mcp", "add", "time", "--", "mine")
-    listed = world.run("mcp", "list", "--json").json
-    assert [(each["command"], each["origin"]) for each in listed["servers"]] == [("mine", "user")]
-    assert [(each["command"], each["state"]) for each in listed["overridden"]] == [("evil", "enabled")]
-
-
 def test_it_is_told_where_a_server_of_the_user_counts_before_the_vaults(world: World) -> None:
     bring(world, toy={"command": "evil"}, other={"command": "x"})
     world.run("mcp", "add", "toy", "--", "mine")
@@ -118,11 +107,6 @@ def test_a_server_at_another_address_never_counts_as_local(world: World) -> None
     assert listed["servers"][2]["timeout"] == 1500
 
 
-def test_a_variable_may_define_servers(world: World) -> None:
-    world.variables["ZKCHAT_MCPSERVERS"] = '{ time = { command = "x" } }'
-    assert states(world) == {"time": "enabled"}
-
-
 def test_a_vaults_own_settings_define_no_server(world: World) -> None:
     world.note(".zkchat/config.toml", '[mcpServers.evil]\ncommand = "evil"\n')
     world.run("trust", "--yes")
@@ -132,19 +116,8 @@ def test_a_vaults_own_settings_define_no_server(world: World) -> None:
     assert refused.code == 3
 
 
-def test_a_broken_file_of_the_vault_is_told_and_stops_nothing(world: World) -> None:
-    world.note(".mcp.json", "{")
-    result = world.run("mcp", "list")
-    assert result.code == 0
-    assert "is broken at line 1" in result.err
-    assert opened(world)[1] == [line for line in result.err.splitlines() if "is broken" in line]
-    assert world.run("trust").code == 0
-
-
 def test_settings_that_are_no_table_are_refused_without_showing_them(world: World) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(f'mcpServers = "{SECRET}"\n')
+    world.configure(f'mcpServers = "{SECRET}"\n')
     result = world.run("mcp", "list")
     assert result.code == 3
     assert "'mcpServers'" in result.err
@@ -239,16 +212,6 @@ def test_paths_are_those_from_the_current_folder(world: World) -> None:
     }
 
 
-def test_a_name_is_written_over_only_when_it_is_said(world: World) -> None:
-    assert world.run("mcp", "add", "time", "--", "one").code == 0
-    refused = world.run("mcp", "add", "time", "--", "two")
-    assert refused.code == 2
-    assert "--replace" in refused.err
-    assert settings(world)["mcpServers"]["time"] == {"command": "one"}
-    assert world.run("mcp", "add", "time", "--replace", "--url", "http://127.0.0.1:1/mcp").code == 0
-    assert settings(world)["mcpServers"]["time"] == {"url": "http://127.0.0.1:1/mcp"}
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -277,9 +240,7 @@ def test_what_can_never_work_is_not_added(world: World, words: str, said: str) -
     ],
 )
 def test_adding_leaves_all_else_in_the_file_as_it_is(world: World, file: str) -> None:
-    path = world.home / ".config" / "zkchat" / "config.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(file)
+    path = world.configure(file)
     before = tomllib.loads(file)
     assert world.run("mcp", "add", "two", "--env", "A=b", "--", "y").code == 0
     servers = {**before.get("mcpServers", {}), "two": {"command": "y", "env": {"A": "b"}}}
@@ -289,17 +250,8 @@ def test_adding_leaves_all_else_in_the_file_as_it_is(world: World, file: str) ->
     assert settings(world).get("mcpServers", {}) == before.get("mcpServers", {})
 
 
-def test_a_server_of_the_vault_is_not_removed_from_the_settings(world: World) -> None:
-    bring(world, tides={"command": "x"})
-    result = world.run("mcp", "remove", "tides")
-    assert result.code == 2
-    assert ".mcp.json" in result.err
-
-
 def test_a_definition_that_cannot_be_used_can_be_removed(world: World) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text('[mcpServers."a b"]\ncommand = 1\n')
+    world.configure('[mcpServers."a b"]\ncommand = 1\n')
     assert states(world) == {"a b": "invalid"}
     assert world.run("mcp", "remove", "a b").code == 0
     assert settings(world) == {}
@@ -307,7 +259,7 @@ def test_a_definition_that_cannot_be_used_can_be_removed(world: World) -> None:
 
 def test_it_is_told_when_others_may_read_what_was_entered(world: World) -> None:
     assert "chmod" not in world.run("mcp", "add", "a", "--env", f"A={SECRET}", "--", "x").err
-    (world.home / ".config" / "zkchat" / "config.toml").chmod(0o644)
+    world.settings_file.chmod(0o644)
     assert "chmod 600" in world.run("mcp", "add", "b", "--env", f"A={SECRET}", "--", "x").err
     assert "chmod" not in world.run("mcp", "add", "c", "--env", "API_TOKEN", "--", "x").err
 
@@ -361,16 +313,6 @@ def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: W
     assert (found["gone"]["state"], found["gone"]["tools"]) == ("failed", [])
 
 
-def test_of_many_resources_the_first_are_shown(world: World) -> None:
-    resources = tuple(ServerResource(server="a", uri=f"note:///{number}") for number in range(40))
-    status = ServerStatus(definition=ServerDefinition(name="a"), state="ready", resources=resources)
-    assert offers(status) == [
-        "no tools",
-        "40 resources: note:///0, note:///1, note:///2, note:///3, note:///4 and 35 more",
-        "no prompts",
-    ]
-
-
 def test_settings_show_each_server_on_a_line_of_its_own(world: World) -> None:
     assert "mcpServers = {} " in world.run("config", "show").out
     world.run("mcp", "add", "time", "--", "x", "y" * 200)
@@ -384,17 +326,10 @@ def test_settings_show_each_server_on_a_line_of_its_own(world: World) -> None:
     assert max(others) <= 80
 
 
-def test_a_conversation_connects_to_what_may_be_used_and_tells_the_rest(world: World) -> None:
-    world.run("mcp", "add", "small", "--", *SMALL)
-    world.run("mcp", "add", "needs", "--env", "NO", "--", "x")
-    bring(world, tides={"command": "x"})
-    assert opened(world) == (["small"], ["The server 'needs' needs the variable NO, which is not set."])
-
-
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
-    monkeypatch.setattr("zkchat.cli.mcp.is_client_installed", lambda: False)
+    monkeypatch.setattr("zkchat.cli.mcp_servers.is_client_installed", lambda: False)
     assert opened(world) == (
         [],
         ["MCP servers are left out, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],
@@ -403,12 +338,3 @@ def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.Mo
     assert result.code == 3
     assert "pip install 'zkchat[mcp]'" in result.err
     assert world.run("mcp", "list").code == 0
-
-
-def test_the_doctor_counts_servers_and_names_what_is_wrong(world: World) -> None:
-    assert "MCP" not in world.run("doctor").out
-    world.run("mcp", "add", "small", "--", *SMALL)
-    world.run("mcp", "add", "needs", "--env", "NO", "--", "x")
-    shown = world.run("doctor").out
-    assert "✓ servers    1 of 2 MCP servers enabled" in shown
-    assert "! servers    The server 'needs' needs the variable NO, which is not set." in shown

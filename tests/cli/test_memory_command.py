@@ -29,10 +29,6 @@ def test_a_fact_is_added_and_listed(world: World) -> None:
     assert listed.split()[0] in added
 
 
-def test_a_fact_that_is_known_is_said_to_be(world: World, tea: str) -> None:
-    assert world.run("memory", "add", "I like tea.").out == f"Known already: I like tea ({tea})\n"
-
-
 def test_a_fact_that_contradicts_another_says_so(world: World) -> None:
     world.run("memory", "add", "My favourite colour is blue")
     result = world.run("memory", "add", "My favourite colour is green", "--json").json
@@ -47,10 +43,6 @@ def test_a_key_is_not_remembered(world: World) -> None:
     assert result.code == ExitCode.USAGE
     assert "sk-abc" not in result.err
     assert texts(world) == []
-
-
-def test_an_empty_memory_says_how_to_begin(world: World) -> None:
-    assert "zkchat memory add" in world.run("memory", "list").err
 
 
 def test_a_fact_is_shown_with_its_story(world: World, tea: str) -> None:
@@ -76,17 +68,6 @@ def test_a_fact_is_forgotten_on_the_users_word(world: World, tea: str) -> None:
     assert texts(world) == []
 
 
-def test_a_script_learns_what_was_forgotten(world: World, tea: str) -> None:
-    assert world.run("memory", "forget", tea, "--yes", "--json").json["forgotten"]["text"] == "I like tea"
-
-
-def test_a_fact_that_is_not_there_gets_a_sentence_and_a_way_out(world: World) -> None:
-    result = world.run("memory", "show", "nope")
-    assert result.code == ExitCode.USAGE
-    assert "There is no fact 'nope'." in result.err
-    assert "zkchat memory list" in result.err
-
-
 def test_what_is_exported_can_be_imported(world: World, tea: str) -> None:
     world.run("memory", "add", "My favourite colour is blue")
     exported = world.run("memory", "export").out
@@ -108,13 +89,6 @@ def test_a_file_that_cannot_be_imported_is_said(world: World, path: str, code: i
     assert world.run("memory", "import", path).code == code
 
 
-def test_a_file_without_a_list_holds_no_facts(world: World) -> None:
-    world.note("a.md", "Just words.")
-    result = world.run("memory", "import", "@a.md")
-    assert result.code == ExitCode.USAGE
-    assert "There is no list in @a.md." in result.err
-
-
 def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_most(world: World, tea: str) -> None:
     world.run("memory", "add", "The car is at the garage")
     note = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md")
@@ -134,10 +108,6 @@ def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_m
     assert found["session"]["title"] == "Drinks"
     assert [fact["id"] for fact in found["facts"]] == [tea]
     assert [note["path"] for note in found["notes"]] == ["Tea.md"]
-
-
-def test_without_a_conversation_there_is_nothing_to_be_relevant_to(world: World) -> None:
-    assert world.run("memory", "relevance").code == ExitCode.SESSION
 
 
 def test_a_damaged_memory_is_said_and_begun_anew(world: World, tea: str) -> None:

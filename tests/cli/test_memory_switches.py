@@ -53,12 +53,6 @@ def left_out(world: World, *arguments: str) -> list[tuple[str, str, str]]:
     return [(each["item"]["name"], each["why"], each["item"]["reason"]) for each in record["left_out"]]
 
 
-def test_memory_is_used_unless_it_is_switched_off(prepared: World, server: Loopback) -> None:
-    assert left_out(prepared) == []
-    assert remembered(sent(server)[-1]) == [PAGE, IMPORTED, FACT]
-    assert "recall" in tools(sent(server)[-1])
-
-
 SWITCHES: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "setting": ({"ZKCHAT_MEMORY__ENABLED": "false"}, (), "memory.enabled is off"),
     "share": ({"ZKCHAT_CONTEXT__MEMORY_SHARE": "0"}, (), "context.memory_share is 0"),
@@ -101,22 +95,6 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
     assert "ZKCHAT.md is in every request from now on." in said
     assert "ZKCHAT.md is in every request already." in said
     assert "Hives.md is in no request from now on." in said
-
-
-def test_all_of_memory_is_dropped_and_comes_back_also_in_another_process(prepared: World, server: Loopback) -> None:
-    chat = prepared.run("chat", stdin=f"{QUESTION}\n/drop memory\n{QUESTION}\n/context\n")
-    assert "Memory (the vault's page and facts) is in no request from now on." in chat.out + chat.err
-    assert "memory (dropped by you)" in chat.out + chat.err
-    prepared.run("ask", QUESTION, "--continue")
-    prepared.run("chat", "--continue", stdin=f"/add memory\n{QUESTION}\n")
-    assert [remembered(request) for request in sent(server)] == [
-        [PAGE, IMPORTED, FACT], [], [], [PAGE, IMPORTED, FACT],
-    ]  # fmt: skip
-
-
-def test_a_page_that_is_no_part_of_memory_any_more_is_a_note_like_any_other(prepared: World, server: Loopback) -> None:
-    prepared.run("chat", stdin=f"/drop memory\n/add [[ZKCHAT]]\n{QUESTION}\n/drop [[ZKCHAT]]\n{QUESTION}\n")
-    assert [remembered(request) for request in sent(server)] == [[PAGE], []]
 
 
 def test_what_is_switched_off_by_a_setting_is_not_added_and_keeps_nothing(prepared: World) -> None:

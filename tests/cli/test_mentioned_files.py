@@ -36,7 +36,7 @@ def scene(tmp_path: Path, server: Recorder) -> Scene:
     server.requests.clear()
     server.call, server.says = None, "Fine."
     scene = make_scene(tmp_path, server, NOTES)
-    settings = scene.world.home / ".config" / "zkchat" / "config.toml"
+    settings = scene.world.settings_file
     settings.write_text(settings.read_text() + '\n[privacy]\nlocal_only = ["Diaries"]\n')
     return scene
 
@@ -256,64 +256,3 @@ def test_a_listed_note_that_became_private_takes_the_list_with_it(scene: Scene) 
     assert "roof of glass" in scene.ask(ELSEWHERE, "See @Projects/")
     scene.world.note("Projects/Roof.md", "---\nzkchat: local\ntitle: A roof of glass\n---\n")
     assert "roof" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
-
-
-def test_a_file_or_folder_that_changed_since_is_told(scene: Scene) -> None:
-    scene.ask(WITH_TOOLS, "See @Projects/prices.csv and @Projects/")
-    scene.world.note("Projects/prices.csv", "material,price\nglass,12\n")
-    scene.world.note("Projects/New.md", "# New\n")
-    scene.ask(WITH_TOOLS, "And now?", go_on=True)
-    assert "Projects/prices.csv has changed since the model read it." in scene.warnings
-    assert "Projects/ has changed since the model read it." in scene.warnings
-
-
-def test_quotations_come_from_a_mentioned_file_too_however_long_it_is(scene: Scene) -> None:
-    passed = [f"12:00 job build-{number} passed" for number in range(5_000)]
-    log = [*passed[:4_000], "13:01 job deploy failed: out of memory", *passed[4_000:]]
-    scene.world.note("log.txt", "\n".join(log))
-    scene.world.note(
-        "parts.csv", "\n".join(["name,price", *(f"part {n},{n}" for n in range(3_000)), "wallaby bolt,99"])
-    )
-
-    def quoted(question: str) -> tuple[str, list[int]]:
-        result = scene.world.run("ask", question, "--model", "quote", "--json").json
-        return result["answer"].strip(), [passage["lines"]["first"] for passage in result["passages"]]
-
-    answer, lines = quoted("Which job failed in @log.txt?")
-    assert (answer, lines) == ("> 13:01 job deploy failed: out of memory\n\n— [[log.txt]]", [4_001])
-    answer, lines = quoted("What is the price of the wallaby bolt in @parts.csv?")
-    assert answer == "> name,price\n\n> wallaby bolt,99\n\n— [[parts.csv]]"
-    assert lines == [1, 3_002]
-    answer, _ = quoted("Which kangaroo is in @log.txt?")  # no line answers, so the file begins
-    assert answer.startswith("> 12:00 job build-0 passed")
-
-
-def test_a_file_and_a_note_that_are_named_together_are_quoted_together(scene: Scene) -> None:
-    result = scene.world.run("ask", "What of glass in @Projects/prices.csv and [[Roof]]?", "--model", "quote", "--json")
-    paths = [passage["path"] for passage in result.json["passages"]]
-    assert paths == ["Projects/prices.csv", "Projects/Roof.md"]
-    assert "glass,quokka" in result.json["answer"]
-    assert "wallaby" in result.json["answer"]
-
-
-@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
-def test_the_agent_that_is_addressed_is_no_word_to_search_for(scene: Scene, model: str) -> None:
-    world = scene.world
-    world.note("Research.md", "# Research\n\nThe research platypus lays eggs.\n")
-    world.note(".zkchat/agents/echidna.md", "Be brief.\n")
-    world.run("memory", "add", "Nora does research on koalas.")
-    world.run("memory", "add", "Nora saw an echidna with koalas.")
-    for address in ("@research", "@Research", "@echidna"):
-        received = scene.ask(model, f"{address} What is the cellar made of?")
-        assert "platypus" not in received
-        assert "koalas" not in received
-        assert f"{address.lower()} what is the cellar" in received
-    for word in ("research", "echidna"):
-        assert "koalas" in scene.ask(model, f"The {word}, and what is the cellar made of?")
-    assert "platypus lays eggs" in scene.ask(WITHOUT, "Where is the research platypus?")
-
-
-def test_a_chat_understands_them_as_well(scene: Scene, server: Recorder) -> None:
-    chat = scene.world.run("chat", "--model", WITHOUT, stdin="What costs @Projects/prices.csv?\nAnd @Projects/x.csv?\n")
-    assert "quokka" in server.received()
-    assert "There is no file Projects/x.csv in the vault." in chat.err

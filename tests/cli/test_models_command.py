@@ -1,6 +1,5 @@
 """`zkchat models`, against servers on loopback and files without weights."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,24 +75,6 @@ def test_a_key_that_is_refused_is_told_and_not_shown(alone: World, server: Listi
     assert KEY not in result.out + result.err
 
 
-def test_models_in_files_are_listed(alone: World) -> None:
-    write_gguf(models_folder(alone) / "large.gguf", LARGE)
-    lines = listed(alone)
-    assert lines[0].startswith("In use: local:large (")
-    assert "* local:large 2,048 this machine no tools" in lines
-
-
-def test_models_in_files_that_cannot_be_run_are_listed_and_not_used(
-    alone: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    write_gguf(models_folder(alone) / "small.gguf")
-    out = alone.run("models").out
-    assert out.startswith("In use: quote (")
-    assert "local:small" in out
-    assert "pip install 'zkchat[local]'" in out
-
-
 @pytest.mark.parametrize("told_by", ["size in the list", "name", "header of a file"])
 def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
     alone: World, server: Listing, told_by: str
@@ -114,20 +95,6 @@ def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
     assert f"{name} is there, but too small to be relied on: `zkchat config set model {name}` uses it." in asked.err
     alone.run("config", "set", "model", name)
     assert alone.run("models").out.startswith(f"In use: {name} (set in ")
-
-
-def test_a_chat_without_a_model_tells_what_could_be_set_up_until_the_user_has_chosen(alone: World) -> None:
-    alone.variables["OPENROUTER_API_KEY"] = KEY
-    offer = "There is a key for OpenRouter in OPENROUTER_API_KEY: `zkchat setup` can use it."
-    assert alone.run("chat", "--plain", terminal=True).err.count(offer) == 1
-    alone.run("config", "set", "model", "quote")
-    assert offer not in alone.run("chat", "--plain", terminal=True).err
-
-
-def test_a_model_that_is_set_is_in_use_whatever_else_there_is(alone: World, server: Listing) -> None:
-    server.lists["/api/tags"] = tags("tells")
-    alone.variables |= {"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_MODEL": "local:mine.gguf"}
-    assert alone.run("models").out.startswith("In use: local:mine.gguf (set in the variable ZKCHAT_MODEL)")
 
 
 def test_a_long_list_is_folded(alone: World, server: Listing) -> None:
@@ -202,12 +169,6 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> N
     assert world.run("models", "pull", "smollm2", "--json").json["model"] == "local:smollm2"
 
 
-def configured(world: World, text: str) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-
-
 NAMED = """\
 [models.quick]
 provider = "ollama"
@@ -226,7 +187,7 @@ calls_tools = false
 def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(alone: World, server: Listing) -> None:
     server.lists["/api/tags"] = tags("tells")
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
-    configured(alone, NAMED)
+    alone.configure(NAMED)
     lines = listed(alone)
     assert "quick = ollama:tells 4,096 this machine tools" in lines
     assert "far = openai:big ? ? not reachable, no tools" in lines
@@ -252,34 +213,19 @@ def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(al
     ]
 
 
-def test_an_id_without_a_tag_is_ollamas_latest(alone: World, server: Listing) -> None:
-    server.lists["/api/tags"] = tags("tells:latest")
-    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
-    configured(alone, '[models.quick]\nprovider = "ollama"\nid = "tells"\n')
-    assert not any("not listed" in line for line in listed(alone))
-
-
 @pytest.mark.parametrize("how", [("--model", "quick"), ()])
 def test_a_question_goes_to_the_model_of_that_name_with_its_options(
     alone: World, server: Listing, how: tuple[str, ...]
 ) -> None:
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     alone.note("Sleep.md", "Seven hours.")
-    configured(alone, f'model = "quick"\n{NAMED}' if not how else NAMED)
+    alone.configure(f'model = "quick"\n{NAMED}' if not how else NAMED)
     result = alone.run("ask", "How long?", *how)
     assert result.code == ExitCode.OK, result.err
     assert "they say." in result.out
     sent = server.requests[-1].body
     assert sent["model"] == "tells"
     assert sent["options"] == {"top_k": 3, "temperature": 0.25, "num_ctx": 4096}
-
-
-def test_a_misspelt_name_is_led_to_the_right_one(alone: World) -> None:
-    configured(alone, NAMED)
-    result = alone.run("ask", "How long?", "--model", "quik")
-    assert result.code == ExitCode.CONFIG
-    assert "There is no model 'quik'." in result.err
-    assert "Did you mean 'quick'?" in result.err
 
 
 def test_a_name_that_a_vault_brings_is_unknown_until_it_is_approved(alone: World, server: Listing) -> None:
@@ -289,24 +235,6 @@ def test_a_name_that_a_vault_brings_is_unknown_until_it_is_approved(alone: World
     assert alone.run("ask", "How long?", "--model", "quick").code == ExitCode.CONFIG
     assert 'models.quick.id = "tells"' in alone.run("config", "trust", "--yes").out
     assert alone.run("ask", "How long?", "--model", "quick").code == ExitCode.OK
-
-
-def test_config_shows_and_gets_what_is_set_of_a_model(alone: World) -> None:
-    configured(alone, NAMED)
-    shown = alone.run("config", "show").out
-    assert 'models.quick.id = "tells"' in shown
-    assert "models.quick.calls_tools = (unset)" in shown
-    assert alone.run("config", "get", "models.quick.id").out == "tells\n"
-    assert alone.run("config", "get", "models.quick.options", "--json").json["value"] == {"top_k": 3}
-    wrong = alone.run("config", "get", "models.quik.id")
-    assert wrong.code == ExitCode.CONFIG
-    assert "Did you mean 'models.quick.id'?" in wrong.err
-
-
-def test_a_model_that_the_user_sets_in_the_vaults_file_is_approved_by_that(alone: World) -> None:
-    alone.run("config", "set", "models.quick.id", "tells", "--scope", "vault")
-    alone.run("config", "set", "models.quick.provider", "ollama", "--scope", "vault")
-    assert alone.run("config", "get", "models.quick.id").out == "tells\n"
 
 
 def test_models_that_only_embed_are_named_apart(alone: World, server: Listing) -> None:

@@ -38,20 +38,6 @@ def test_show_says_that_there_is_no_text(garden: World) -> None:
         assert (shown.code, shown.out, shown.err) == (0, "", f"{name} holds no text.\n")
 
 
-def test_canvases_without_text_are_found_by_name_and_come_last_by_filters(garden: World) -> None:
-    garden.note("Empty.canvas", "{}")
-    garden.note("Broken.canvas", '{"nodes": [')
-    canvases = {"Empty.canvas", "Broken.canvas"}
-
-    def found(*words: str) -> list[str]:
-        return [each["path"] for each in garden.run("search", *words, "--json").json]
-
-    assert {*found("after:1980-01-01")[-2:]} == canvases
-    assert found("empty")[0] == found("path:Empty")[0] == "Empty.canvas"
-    assert canvases.isdisjoint(found("vacant hollow nothing void"))
-    assert canvases.isdisjoint(found("vacant hollow nothing void", "--notes"))
-
-
 def test_show_draws_a_note_on_a_terminal(garden: World) -> None:
     rows = without_sequences(garden.run("show", "Sleep", terminal=True).out).splitlines()
     assert [row.rstrip() for row in rows] == [
@@ -168,15 +154,6 @@ def test_daily_notes_are_named_by_the_settings_of_obsidian(garden: World) -> Non
     assert path == f"P/x{today}.md"
     settings(garden, periodic, {"daily": {"folder": "P", "enabled": False}})
     assert daily(garden)[1].startswith("Journal/")
-
-
-@pytest.mark.parametrize(
-    "value", ["", "{", "[" * 50_000, "[]", "null", '{"format": 3}', '{"format": "' + "Y" * 300 + '"}', " " * 200_000]
-)
-def test_settings_that_are_none_do_no_harm(garden: World, value: str) -> None:
-    settings(garden, "daily-notes.json", value)
-    today, path = daily(garden)
-    assert path == f"{today}.md"
 
 
 def test_settings_are_read_through_no_link(garden: World, tmp_path: Path) -> None:

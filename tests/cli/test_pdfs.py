@@ -1,7 +1,5 @@
 """PDFs of a vault: found, cited by their pages, kept private, and harmless where they are broken."""
 
-import asyncio
-import json
 from pathlib import Path
 
 import pytest
@@ -9,12 +7,10 @@ import pytest
 from tests.support.broken_pdfs import HOPELESS, SOUND, text_pdf
 from tests.support.libraries import Located
 from tests.support.mcp_lines import answers, modern
-from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.app import library as compose_pdf
 from zkchat.app import library as composed
 from zkchat.app.library import open_library
-from zkchat.chat.tools.explore import explore_tools
 from zkchat.core.errors import ExitCode, NoteNotFound
 
 pytestmark = pytest.mark.outside
@@ -53,35 +49,11 @@ def test_a_search_tells_the_page(indexed: World) -> None:
     assert "Tides › Page 2 (tides.pdf#page=2 · text)\n" in indexed.run("search", "gauges").out
 
 
-def test_what_the_user_wrote_is_looked_for_in_notes(world: World) -> None:
-    world.note("2026-03-08.md", "Cleaned the filter of the pump, and the hose.")
-    world.note(
-        "Pump manual.pdf", text_pdf("Clean the filter of the pump once a year.", "The valve of the pump is red.")
-    )
-
-    def quoted(question: str) -> list[str]:
-        answer = world.run("ask", question, "--json", "--model", "quote").json["answer"]
-        return [name for name in ("2026-03-08", "Pump manual.pdf") if f"[[{name}" in answer]
-
-    assert quoted("What is known about the filter of the pump?") == ["2026-03-08", "Pump manual.pdf"]
-    assert quoted("What did I write about the filter of the pump?") == ["2026-03-08"]
-    assert quoted("When did I last write about the filter of the pump?") == ["2026-03-08"]
-    assert quoted("What did we write about the red valve?") == ["Pump manual.pdf"]  # no note does
-
-
 def test_a_page_that_is_not_there_is_told_with_how_many_there_are(indexed: World) -> None:
     shown = indexed.run("show", "tides.pdf#page=9")
     assert (shown.code, shown.out) == (ExitCode.VAULT, "")
     assert "There is no page 9 in tides.pdf: it has 2 pages.\n" in shown.err
     assert "# Page 2" in indexed.run("show", "tides.pdf#page=2").out
-
-
-def test_a_pdf_without_text_is_found_by_its_name_only(indexed: World) -> None:
-    assert not [each for each in indexed.run("search", "gauges of the tide", "--json").json if "broken" in each["path"]]
-    everything = indexed.run("search", "after:1980-01-01", "--limit", "99", "--json").json
-    blank = [not each["snippet"] for each in everything]
-    assert True in blank
-    assert blank == sorted(blank)
 
 
 def test_an_answer_cites_the_page(indexed: World) -> None:
@@ -91,14 +63,6 @@ def test_an_answer_cites_the_page(indexed: World) -> None:
     assert (reference["wikilink"], reference["anchor"], reference["cited"]) == ("[[tides.pdf#page=1]]", "page=1", True)
     shown = indexed.run("ask", TIDE, "--panels", "--model", "quote").out
     assert "tides.pdf, page 1" in shown
-
-
-def test_a_page_that_is_not_there_is_told(indexed: World) -> None:
-    asked = indexed.run("ask", "What says [[tides.pdf#page=9]]?", "--panels", "--model", "quote").out
-    assert "No page 9 in it" in asked
-    status = indexed.run("vault", "status").out
-    assert "[[tides.pdf#page=9]] → tides.pdf" in status
-    assert "[[tides.pdf#page=2]] → tides.pdf" not in status
 
 
 def test_a_page_is_shown_and_sent_by_its_link(indexed: World) -> None:
@@ -111,17 +75,6 @@ def test_a_page_is_shown_and_sent_by_its_link(indexed: World) -> None:
     assert "The second page speaks of gauges." in indexed.run("context", "show", "--request").out
 
 
-def test_tools_name_pages_and_read_them(indexed: World) -> None:
-    with open_library(indexed.environment(), indexed.vault) as (_, library):
-        tools = {tool.spec.name: tool for tool in explore_tools(library.guarded_for(Located(True)), lambda: NOON)}
-        found = asyncio.run(tools["find_excerpts"].call(json.dumps({"query": "gauges"})))
-        page = asyncio.run(tools["read_document"].call(json.dumps({"relative_path": "tides.pdf#page=2"})))
-    assert "tides.pdf#page=2" in found.text
-    assert (found.references[0].wikilink, found.references[0].anchor) == ("[[tides.pdf#page=2]]", "page=2")
-    assert "gauges" in page.text
-    assert "Brest" not in page.text
-
-
 def test_a_pdf_of_a_local_folder_stays_here(indexed: World) -> None:
     with open_library(indexed.environment(), indexed.vault) as (_, library):
         here, elsewhere = library.guarded_for(Located(True)), library.guarded_for(Located(False))
@@ -132,12 +85,6 @@ def test_a_pdf_of_a_local_folder_stays_here(indexed: World) -> None:
             elsewhere.read("Journal/diary.pdf")
 
 
-def test_a_statement_is_verified_by_a_page(indexed: World) -> None:
-    draft = indexed.root / "draft.txt"
-    draft.write_text("The harbour of Brest has tides of four metres.")
-    assert "tides.pdf#page=1" in indexed.run("verify", str(draft)).out
-
-
 def test_hosts_search_and_read_pages(indexed: World) -> None:
     search = modern(0, "tools/call", name="find_excerpts", arguments={"query": "gauges"})
     received = answers(indexed, search, modern(1, "resources/read", uri="note:///tides.pdf#page=2"))
@@ -145,11 +92,6 @@ def test_hosts_search_and_read_pages(indexed: World) -> None:
     assert (source["link"], source["heading"]) == ("[[tides.pdf#page=2]]", "page=2")
     (content,) = received[1]["contents"]
     assert "The second page speaks of gauges." in content["text"]
-
-
-def test_doctor_tells_how_many_are_read(indexed: World) -> None:
-    (row,) = (each for each in indexed.run("doctor", "--json").json if each["subject"] == "PDFs")
-    assert row["text"] == f"{len(HOPELESS) + 3} PDFs, none of them still to be read"
 
 
 @pytest.fixture

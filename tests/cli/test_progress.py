@@ -1,6 +1,5 @@
 import io
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -52,22 +51,6 @@ def test_what_takes_longer_is_shown_with_a_bar_and_erased_at_the_end(world: Worl
     assert slow.screen() == []
 
 
-def test_it_is_erased_when_something_goes_wrong(world: World) -> None:
-    slow = SlowWorld(world)
-
-    def interrupted() -> None:
-        with progress(slow.environment, "Reading") as step:
-            slow.wait(1)
-            step(1, 2)
-            eventually(slow.screen)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert slow.written
-    assert slow.screen() == []
-
-
 @pytest.mark.parametrize("width", [12, 30, 33, 34, 40, 200])
 def test_it_never_takes_more_than_a_line(world: World, width: int) -> None:
     world.variables["COLUMNS"] = str(width)
@@ -80,15 +63,6 @@ def test_it_never_takes_more_than_a_line(world: World, width: int) -> None:
         assert len(row) < width
 
 
-def test_where_nobody_knows_the_width_it_is_eighty(world: World) -> None:
-    world.variables["COLUMNS"] = ""
-    slow = SlowWorld(world)
-    with progress(slow.environment, "Indexing notes") as step:
-        slow.wait(1)
-        step(1, 2)
-        eventually(lambda: any(row.endswith("1 / 2, 1 s") for row in slow.screen(80)))
-
-
 @pytest.mark.parametrize("term", ["dumb", None])
 def test_a_terminal_that_cannot_erase_is_left_alone(world: World, term: str | None) -> None:
     slow = SlowWorld(world, terminal=term is not None)
@@ -97,17 +71,3 @@ def test_a_terminal_that_cannot_erase_is_left_alone(world: World, term: str | No
         slow.wait(1)
         step(1, 2)
     assert slow.written == ""
-
-
-def test_letters_that_the_terminal_lacks_become_others(world: World, tmp_path: Path) -> None:
-    class AsciiTerminal(io.TextIOWrapper):
-        def isatty(self) -> bool:
-            return True
-
-    written = io.BytesIO()
-    with AsciiTerminal(written, encoding="ascii", write_through=True) as stderr:
-        slow = SlowWorld(world)
-        with progress(replace(slow.environment, stderr=stderr), "Reading") as step:
-            slow.wait(1)
-            step(1, 2)
-            eventually(lambda: b"Reading ###" in written.getvalue())

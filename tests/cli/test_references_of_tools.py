@@ -100,15 +100,6 @@ def test_what_a_tool_only_lists_is_a_reference_once_it_is_cited(garden: World, t
     assert {name: row[name] for name in facts} == facts
 
 
-def test_of_two_notes_with_one_name_that_of_this_turn_is_meant(garden: World) -> None:
-    listed = [{"tool": "list_documents", "arguments": {"folder": "Ideas"}}]
-    found = [{"tool": "find_excerpts", "arguments": {"query": "brown and green material", "limit": 1}}]
-    model = garden.script(listed, [{"text": "Done."}], found, [{"text": "Three to one, says [[Compost]]."}])
-    garden.run("ask", "Which ideas are there?", "--model", model)
-    rows = garden.run("ask", "How much brown?", "--continue", "--json", "--model", model).json["references"]
-    assert [row["relative_path"] for row in rows if row["cited"]] == ["Reference/Compost.md"]
-
-
 def test_documents_that_are_cited_come_first_and_then_what_the_user_linked(garden: World) -> None:
     call = ("find_excerpts", {"query": "rain on the leaves brings blight", "limit": 3})
     rows = ledger(garden, call, question="Compare [[Sleep]] and [[Nowhere]]", answer="Blight, says [[Tomatoes]].")
@@ -126,34 +117,6 @@ def known_tools(tmp_path: Path) -> Iterator[set[str]]:
 
 def test_every_tool_that_explores_the_vault_is_among_them(known_tools: set[str]) -> None:
     assert set(CALLS) == known_tools
-
-
-def test_a_document_that_several_tools_bring_up_has_one_row_with_the_strongest_reason(garden: World) -> None:
-    calls: list[Call] = [
-        ("list_documents", {"folder": "Reference"}),
-        ("find_excerpts", {"query": "rain on the leaves brings blight", "limit": 1}),
-        ("read_document", {"relative_path": "Tomatoes"}),
-        ("find_forward_links", {"relative_path": "Sowing calendar"}),
-    ]
-    rows = [row for row in ledger(garden, *calls) if row["relative_path"] == "Reference/Tomatoes.md"]
-    (row,) = rows
-    assert (row["via"], row["included"], row["hits"]) == ("read_document", True, 4)
-    assert "blight" in row["snippet"]
-    assert row["score"] > 0
-
-
-def test_what_the_user_linked_stays_linked_when_tools_find_it(garden: World) -> None:
-    calls = [("read_document", {"relative_path": "Tomatoes"}), ("find_backlinks", {"relative_path": "Sowing calendar"})]
-    rows = ledger(garden, *calls, question="What of [[Tomatoes]]?", answer="Blight, says [[Tomatoes]].")
-    (row,) = [row for row in rows if row["relative_path"] == "Reference/Tomatoes.md"]
-    assert (row["reference_type"], row["via"], row["hits"], row["cited"]) == ("direct", "name", 3, True)
-    assert not any(other["cited"] for other in rows if other is not row)
-
-
-def test_the_same_call_made_again_counts_once(garden: World) -> None:
-    call = ("read_document", {"relative_path": "Tomatoes"})
-    (row,) = ledger(garden, call, call)
-    assert row["hits"] == 1
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,6 @@ def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World, n
     assert world.run("refs", name).err == "Gone.md is not there any more.\n"
 
 
-def test_a_note_that_never_was_is_said_not_to_be_there(world: World) -> None:
-    result = world.run("refs", "Slep")
-    assert result.code == ExitCode.VAULT
-    assert "There is no note 'Slep'" in result.err
-
-
 def test_a_note_that_nobody_used_is_said_to_be_unused(world: World) -> None:
     world.note("New.md", "# New\n")
     result = world.run("refs", "New")
@@ -86,11 +80,6 @@ def test_of_the_notes_used_most_it_is_said_which_are_gone(world: World) -> None:
 @pytest.mark.parametrize("number", ["0", "many", "-1", "9" * 5_000])
 def test_a_number_of_notes_has_to_be_one(world: World, number: str) -> None:
     assert world.run("refs", "--top", number).code == ExitCode.USAGE
-
-
-def test_an_unused_vault_has_no_top(tmp_path_factory: pytest.TempPathFactory) -> None:
-    result = World(tmp_path_factory.mktemp("new")).run("refs", "--top")
-    assert "No conversation has used a note yet." in result.err
 
 
 @pytest.mark.parametrize("arguments", [[], ["Sleep", "--graph", "x.html"], ["--top", "--graph", "x.html"]])

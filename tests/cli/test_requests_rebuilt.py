@@ -61,9 +61,7 @@ def prepared(tmp_path: Path, server: Recorder) -> World:
     world.note(
         ".zkchat/rules/Chess.md", "---\ninclude: agent\ndescription: chess openings and moves\n---\nName moves.\n"
     )
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(
+    world.configure(
         'model = "here"\n[models.here]\nprovider = "openai"\nid = "any"\ncontext_limit = 5000\ncalls_tools = true\n'
         f'[openai]\nbase_url = "{server.address}/v1"\n'
     )

@@ -1,12 +1,9 @@
 """Coming back to a session: the lists to choose from, in this process."""
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.cli.test_chat import at_prompt, on_plain_terminal, sessions
-from tests.support.screens import without_sequences
-from tests.support.world import Result, World
+from tests.support.world import World
 
 
 @pytest.fixture
@@ -52,37 +49,6 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert counts(world) == {"one": 4, "two": 2}
 
 
-@pytest.mark.parametrize(
-    ("draw", "typed", "options"),
-    [
-        (at_prompt, "/refs\r/refs 1\r/open 1\r/show\r\x04", ()),
-        (on_plain_terminal, "/refs\n/refs 1\n/open 1\n/show\n", ("--plain",)),
-    ],
-)
-def test_a_note_that_was_deleted_since_is_shown_as_gone_and_not_opened(
-    world: World, draw: Callable[..., Result], typed: str, options: tuple[str, ...]
-) -> None:
-    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
-    world.note("Coffee.md", "# Coffee\n\nCups a day: two.\n")
-    model = world.script([{"text": "See [[Sleep]]."}])
-    at_prompt(world, "What of [[Sleep]] and [[Coffee]]?\r\x04", "--model", model)
-    (world.vault / "Sleep.md").unlink()
-    chat = draw(world, typed, *options, "--continue", "--model", model)
-    shown = without_sequences(chat.out)
-    below = [chat.out, chat.err][draw is on_plain_terminal]
-    assert "[[Sleep]]  Sleep.md  not there any more, linked by you, cited" in without_sequences(below)
-    assert shown.rpartition("Referenced Documents")[2].count("not there any more, linked by you, cited") == 2
-    assert "Sleep.md is not there any more." in shown
-    assert "Cups a day" in shown  # the first document that can be shown
-
-
-def test_a_vault_without_sessions_has_none_to_choose(world: World) -> None:
-    world.note("Sleep.md", "# Sleep\n")
-    chat = at_prompt(world, "", "--resume")
-    assert chat.code == 5
-    assert "There are no sessions in this vault yet." in chat.err
-
-
 def test_one_way_to_choose_a_session_is_enough(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n")
     assert world.run("chat", "--resume", "--continue").code == 2
@@ -104,14 +70,6 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
     assert len(world.run("sessions", "list").out.splitlines()) == 2, "looking at it does not list it"
     assert world.run("ask", "-c", "Twice?", "--model", two_sessions).code == 0
     assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Once?", "two", "one"]
-
-
-def test_a_single_question_that_is_renamed_is_listed(world: World, two_sessions: str) -> None:
-    world.run("ask", "Once?", "--model", two_sessions)
-    world.run("sessions", "rename", "Once?", "Kept")
-    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Kept", "two", "one"]
-    (kept, *_) = sessions(world)
-    assert (kept["first_words"], kept["model"]) == ("Once?", "scripted:scripted")
 
 
 def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, two_sessions: str) -> None:

@@ -1,7 +1,6 @@
 """What the user says of servers and models, and what servers then get, over both wires against one that records."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,13 +30,6 @@ def user(world: World) -> World:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
     world.variables["ZKCHAT_OLLAMA__HOST"] = ""
     return world
-
-
-def settings_file(world: World, text: str) -> Path:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
 
 
 def address_of(server: Loopback, provider: str) -> str:
@@ -76,25 +68,12 @@ def test_the_settings_go_before_the_variables_of_other_programs(
     user: World, server: Loopback, other: Loopback, provider: str
 ) -> None:
     user.variables |= variables_for(other)
-    file = settings_file(user, f'[{provider}]\n{SETTING[provider]} = "{address_of(server, provider)}"\n')
+    file = user.configure(f'[{provider}]\n{SETTING[provider]} = "{address_of(server, provider)}"\n')
     assert user.run("ask", "How many hours?", "--model", f"{provider}:m").out.strip() == "Seven."
     assert other.requests == []
     said = user.run("doctor").out
     key = f"{provider}.{SETTING[provider]}"
     assert f"({key} in {file}; the variable {VARIABLE[provider]} does not count)" in said
-
-
-@WIRES
-def test_zkchats_own_variables_go_before_the_settings(
-    user: World, server: Loopback, other: Loopback, provider: str
-) -> None:
-    key = f"{provider}.{SETTING[provider]}"
-    settings_file(user, f'[{provider}]\n{SETTING[provider]} = "{address_of(other, provider)}"\n')
-    own = f"ZKCHAT_{key.upper().replace('.', '__')}"
-    user.variables[own] = address_of(server, provider)
-    assert user.run("ask", "How many hours?", "--model", f"{provider}:m").out.strip() == "Seven."
-    assert other.requests == []
-    assert f"({key} in the variable {own})" in user.run("doctor").out
 
 
 def asked_about_the_diary(world: World, server: Loopback, model: str) -> str:
@@ -119,7 +98,7 @@ def test_a_server_that_is_declared_not_local_gets_none_of_them(
     user: World, server: Loopback, provider: str, model: str
 ) -> None:
     user.variables |= variables_for(server)
-    file = settings_file(user, f"[{provider}]\nlocal = false\n{named(provider)}")
+    file = user.configure(f"[{provider}]\nlocal = false\n{named(provider)}")
     name = model or f"{provider}:m"
     assert SECRET not in asked_about_the_diary(user, server, name)
     said = user.run("doctor", "--model", name).out
@@ -132,21 +111,10 @@ def test_one_model_can_be_declared_not_local_under_each_of_its_names(
     user: World, server: Loopback, provider: str
 ) -> None:
     user.variables |= variables_for(server)
-    settings_file(user, named(provider, local=False))
+    user.configure(named(provider, local=False))
     assert SECRET not in asked_about_the_diary(user, server, "mine")
     assert SECRET not in asked_about_the_diary(user, server, f"{provider}:m")
     assert "not local" not in user.run("doctor").out
-
-
-def test_the_list_of_models_says_which_run_elsewhere(user: World, server: Loopback) -> None:
-    user.variables |= variables_for(server)
-    settings_file(user, f"{named('openai', local=False)}[openai]\nlocal = false\n")
-    said = user.run("models").out
-    assert "Models that do not run on this machine get nothing of local notes." in said
-    (mine,) = (" ".join(line.split()) for line in said.splitlines() if "mine = openai:m" in line)
-    assert mine == "mine = openai:m 8,192 elsewhere tools"
-    (record,) = user.run("models", "--json").json["named"]
-    assert record["on_this_machine"] is False
 
 
 def windows(server: Loopback) -> set[int]:
@@ -155,7 +123,7 @@ def windows(server: Loopback) -> set[int]:
 
 def test_a_declared_window_is_used_whole(user: World, server: Loopback) -> None:
     user.variables |= variables_for(server)
-    settings_file(user, named("ollama", context_limit=65_536))
+    user.configure(named("ollama", context_limit=65_536))
     result = user.run("ask", "How many hours?", "--model", "mine", "--json").json
     assert windows(server) == {65_536}
     assert result["usage"]["context"]["window"] == 65_536
@@ -163,12 +131,6 @@ def test_a_declared_window_is_used_whole(user: World, server: Loopback) -> None:
 
 def test_the_users_limit_on_all_windows_still_bounds_a_declared_one(user: World, server: Loopback) -> None:
     user.variables |= variables_for(server) | {"ZKCHAT_CONTEXT__MAX_TOKENS": "40000"}
-    settings_file(user, named("ollama", context_limit=65_536))
+    user.configure(named("ollama", context_limit=65_536))
     user.run("ask", "How many hours?", "--model", "mine")
     assert windows(server) == {40_000}
-
-
-def test_a_declared_window_counts_on_the_other_wire_too(user: World, server: Loopback) -> None:
-    user.variables |= variables_for(server)
-    settings_file(user, named("openai", context_limit=65_536))
-    assert user.run("ask", "How many hours?", "--model", "mine", "--json").json["usage"]["context"]["window"] == 65_536

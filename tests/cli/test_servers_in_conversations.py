@@ -30,9 +30,7 @@ def served(world: World) -> World:
         f"args = {json.dumps(['-S', *(args or [])])}\n"
         for name, args in servers.items()
     ]
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text("\n".join(tables))
+    world.configure("\n".join(tables))
     world.note("Tea.md", "# Tea\nGreen.\n")
     return world
 

@@ -34,10 +34,8 @@ def user(world: World, server: Loopback) -> World:
 
 
 def configure(world: World, server: Loopback, more: str = "") -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
     addresses = f'[ollama]\nhost = "{server.address}"\n[openai]\nbase_url = "{server.address}/v1"\n'
-    file.write_text(f"{more}\n{addresses}")
+    world.configure(f"{more}\n{addresses}")
 
 
 def asked(server: Loopback) -> list[str]:
@@ -106,15 +104,6 @@ def test_a_reader_at_a_terminal_is_told_which_model_goes_on_and_what_the_setting
 NAMED = '[models.careful]\nprovider = "ollama"\nid = "m"\ncontext_limit = 4096\noptions = { top_p = 0.5 }\n'
 
 
-def test_a_name_of_the_users_own_keeps_its_options_and_its_window(user: World, server: Loopback) -> None:
-    configure(user, server, NAMED)
-    ask(user, "--model", "careful")
-    server.requests.clear()
-    assert ask(user, "-c", "--json").json["usage"]["context"]["window"] == 4096
-    (body,) = (request.body for request in server.requests if request.path == "/api/chat")
-    assert (body["options"]["top_p"], body["options"]["num_ctx"]) == (0.5, 4096)
-
-
 def test_a_name_that_is_gone_from_the_settings_is_told_and_nothing_is_sent(user: World, server: Loopback) -> None:
     configure(user, server, NAMED)
     ask(user, "--model", "careful")
@@ -138,23 +127,6 @@ def test_a_name_that_means_another_model_now_is_followed_and_told(user: World, s
     said = user.run("ask", "And children?", "-c", terminal=True).err
     assert "careful, which is ollama:n now and was ollama:m" in said
     assert asked(server) == ["n"]
-
-
-def test_a_session_without_a_model_goes_on_with_the_model_that_was_set_up_since(user: World, server: Loopback) -> None:
-    user.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
-    user.variables["ZKCHAT_OPENAI__BASE_URL"] = "http://127.0.0.1:9/v1"
-    assert ask(user, "--json").json["model"] == "quote"
-    user.variables |= {"ZKCHAT_OLLAMA__HOST": "", "ZKCHAT_OPENAI__BASE_URL": ""}
-    configure(user, server, 'model = "ollama:m"')
-    ask(user, "-c")
-    assert asked(server) == ["m"]
-
-
-def test_quotations_that_the_user_chose_go_on(user: World, server: Loopback) -> None:
-    ask(user, "--model", "quote")
-    configure(user, server, 'model = "ollama:m"')
-    assert ask(user, "-c", "--json").json["model"] == "quote"
-    assert asked(server) == []
 
 
 @WIRES
@@ -261,17 +233,6 @@ def test_a_session_in_the_vault_leads_to_no_server_elsewhere_and_to_no_file(
     assert asked(server) == ["n"]
     assert f"This session is stored in the vault and names the model {name}" in result.err
     assert f"--model {name}" in result.err
-
-
-def test_a_session_in_the_vault_goes_on_with_a_model_of_the_users_own_and_with_one_on_this_machine(
-    user: World, server: Loopback
-) -> None:
-    user.variables["ZKCHAT_STORAGE__LOCATION"] = "vault"
-    configure(user, server, f'model = "ollama:n"\n{NAMED}')
-    for name in ("careful", "ollama:m", "openai:m"):
-        ask(user, "--model", name)
-        ask(user, "-c")
-    assert asked(server) == ["m"] * 6
 
 
 def test_a_session_in_the_vault_is_not_followed_to_a_model_that_a_server_here_forwards(

@@ -41,12 +41,6 @@ def test_the_best_messages_are_shown_with_their_session(world: World, talk: str)
     assert snippet == "   Konrad eats fish."
 
 
-def test_of_messages_with_the_same_words_the_nearest_in_meaning_is_shown_first(world: World) -> None:
-    say(world, "Arrest", "The heron and the officer who arrested him.", *["The heron ate a fish and two frogs."] * 3)
-    hits = world.run("sessions", "search", "heron police", "--json").json
-    assert hits[0]["message"] == "Arrest0"
-
-
 def test_hits_are_json_for_scripts(world: World, talk: str) -> None:
     hit = world.run("sessions", "search", "roof", "--json").json[0]
     assert 0 < hit.pop("score") < 2
@@ -76,12 +70,6 @@ def test_queries_from_standard_input_are_answered_line_by_line(world: World, tal
     assert [[hit["message"] for hit in answer["hits"]][:1] for answer in answers] == [["Birds2"], [], [], ["Birds1"]]
 
 
-def test_new_messages_are_found_by_the_next_search(world: World, talk: str) -> None:
-    assert world.run("sessions", "search", "badger", "--json").json == []
-    say(world, "More", "A badger, at last.")
-    assert [hit["message"] for hit in world.run("sessions", "search", "badger", "--json").json] == ["More0"]
-
-
 def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:
     world.run("sessions", "search", "Konrad")
     assert any(b"Konrad" in file.read_bytes() for file in world.home.rglob("*") if file.is_file())
@@ -100,9 +88,3 @@ def test_a_search_takes_words_or_standard_input(world: World, arguments: tuple[s
     result = world.run("sessions", "search", *arguments, stdin="")
     assert result.code == ExitCode.USAGE
     assert "--stdin" in result.err
-
-
-def test_a_session_that_is_not_there_is_named(world: World, talk: str) -> None:
-    result = world.run("sessions", "search", "heron", "--session", "nowhere")
-    assert result.code != ExitCode.OK
-    assert "'nowhere'" in result.err

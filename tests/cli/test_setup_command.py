@@ -33,7 +33,7 @@ def answered(world: World, *lines: str, flags: tuple[str, ...] = (), cwd: Path |
 
 
 def settings(world: World) -> str:
-    file = world.home / ".config" / "zkchat" / "config.toml"
+    file = world.settings_file
     return file.read_text() if file.exists() else ""
 
 
@@ -49,7 +49,7 @@ def test_three_answers_make_the_settings_and_nothing_is_written_into_the_folder(
     assert "1. ollama:tells   8,192 tokens, this machine, tools" in result.err
     assert settings(user) == written(user, "ollama:thinks", "journal")
     assert "model = ollama:thinks" in result.out
-    assert str(user.home / ".config" / "zkchat" / "config.toml") in result.out
+    assert str(user.settings_file) in result.out
     assert "Begin: zkchat" in result.out
     assert sorted(path.name for path in user.vault.iterdir()) == ["Journal", "Sleep.md"]
     assert user.run("search", "seven hours").code == ExitCode.OK  # it is a vault now
@@ -85,17 +85,6 @@ def test_without_the_last_answer_nothing_is_written(user: World) -> None:
     assert not (user.home / ".local" / "share" / "zkchat" / "known-vaults.json").exists()
 
 
-def test_elsewhere_no_folder_is_taken_unasked_and_another_one_can_be_named(user: World) -> None:
-    outside = user.root / "empty"
-    outside.mkdir()
-    result = answered(user, "", "quote", "-", cwd=outside)
-    assert "[none yet]" in result.err
-    assert "zkchat chat --vault FOLDER" in result.out
-    named = answered(user, str(user.vault), "", "", cwd=outside)
-    assert f"{user.vault} is known as a vault." in named.out
-    assert named.out.endswith("\nBegin: zkchat\n")
-
-
 def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
     outside, other = user.root / "empty", user.root / "other"
     for folder in (outside, other / ".obsidian"):
@@ -110,19 +99,10 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
 
 
 def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
-    config = user.home / ".config" / "zkchat" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[vault]\ndefault = "~/gone"\n')
+    user.configure('[vault]\ndefault = "~/gone"\n')
     result = answered(user, "", "quote", "-")
     assert f"The vault {user.home / 'gone'} is not there. It is your default vault" in " ".join(result.err.split())
     assert f'default = "{user.vault}"' in settings(user)
-
-
-def test_the_setup_does_not_advise_to_run_the_setup(user: World) -> None:
-    user.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
-    assert "OPENAI_API_KEY; `zkchat setup` helps." in " ".join(user.run("models", stdin="").out.split())
-    result = answered(user, "", "", "-")
-    assert "put a key into the variable OPENAI_API_KEY. Number or name" in " ".join(result.err.split())
 
 
 def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
@@ -152,7 +132,7 @@ def test_scripts_say_it_all_by_flags(user: World) -> None:
     flags = ("--yes", "--vault", str(user.vault), "--model", "ollama:tells", "--local-only", "Journal, Work")
     result = user.run("setup", *flags, "--json", stdin="", cwd=user.home)
     assert result.json == {
-        "file": str(user.home / ".config" / "zkchat" / "config.toml"),
+        "file": str(user.settings_file),
         "settings": {
             "model": "ollama:tells",
             "vault.default": str(user.vault),
@@ -165,23 +145,9 @@ def test_scripts_say_it_all_by_flags(user: World) -> None:
     assert 'model = "ollama:tells"' in settings(user)
 
 
-def test_yes_alone_takes_what_is_found_and_makes_no_vault(user: World) -> None:
-    result = user.run("setup", "--yes", stdin="")
-    assert result.code == ExitCode.OK
-    assert settings(user) == 'model = "ollama:tells"\n'
-    assert not (user.home / ".local" / "share" / "zkchat" / "known-vaults.json").exists()
-
-
 def test_without_a_terminal_the_commands_are_told(user: World) -> None:
     result = user.run("setup", stdin="")
     assert result.code == ExitCode.USAGE
     assert "zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS" in result.err
     assert "zkchat config set model NAME" in result.err
     assert settings(user) == ""
-
-
-def test_embedding_models_are_no_models_to_choose_but_named(user: World, server: Listing) -> None:
-    server.lists["/api/tags"] = tags("tells", "nomic-embed-text:latest")
-    result = answered(user, "", "", "")
-    assert "2. quote" in " ".join(result.err.split())
-    assert "zkchat config set embeddings.model ollama:nomic-embed-text" in " ".join(result.err.split())

@@ -1,10 +1,8 @@
 """`--show-context` of `ask` and `chat`: what goes to the model and why, before the answer."""
 
 import pytest
-from msgspec.structs import replace
 
-from tests.support.world import Terminal, World
-from zkchat.cli.main import run
+from tests.support.world import World
 from zkchat.core.errors import ExitCode
 
 
@@ -28,25 +26,6 @@ def test_a_pipe_gets_the_answer_alone_and_standard_error_what_was_sent(world: Wo
     assert any(line.startswith("+ tool read_document [always], ") for line in lines)
     assert any(line.startswith("+ 1 message, ") for line in lines)
     assert "- memory ZKCHAT.md, left out (unapproved): came with the vault and is not approved" in lines
-
-
-def test_without_the_option_nothing_of_it_is_printed(world: World, model: str) -> None:
-    assert "Context:" not in world.run("ask", ASKED, "--model", model).err
-
-
-def test_a_model_without_tools_shows_its_evidence(world: World, model: str) -> None:
-    err = world.run("ask", ASKED, "--model", "quote", "--show-context").err
-    assert "+ evidence Sleep.md [agent " in err
-    assert "answers the question" in err
-    assert "+ tool" not in err
-
-
-def test_it_is_on_the_terminal_before_the_answer(world: World, model: str) -> None:
-    screen = Terminal()
-    environment = replace(world.environment(typed="n\n", terminal=True), stdout=screen, stderr=screen)
-    assert run(["ask", ASKED, "--model", model, "--show-context"], environment) == 0
-    shown = screen.getvalue()
-    assert 0 < shown.index("+ note Sleep.md") < shown.index("Seven.")
 
 
 def test_json_has_the_record_also_of_a_turn_that_failed(world: World, model: str) -> None:

@@ -127,25 +127,6 @@ def test_an_answer_without_words_costs_one_sentence_and_the_exit_code_says_so(
     assert KEPT.get(model, QUESTION) in whole_session(world)
 
 
-@pytest.mark.usefixtures("without_second_look")
-@pytest.mark.parametrize("model", FIRST_LINES)
-def test_for_scripts_the_sentence_is_a_warning(wire: str, ask: Callable[..., Result], model: str) -> None:
-    result = ask(model, "--json")
-    assert (result.code, result.json["answer"].strip()) == (ExitCode.NO_ANSWER, "")
-    (warning,) = result.json["warnings"]
-    assert warning["text"] == f"{wire}:{model} {FIRST_LINES[model]}"
-    assert warning["hint"]
-
-
-@pytest.mark.usefixtures("without_second_look")
-@pytest.mark.parametrize("model", FIRST_LINES)
-def test_a_chat_says_the_sentence_and_goes_on(world: World, wire: str, model: str) -> None:
-    result = world.run("chat", "--model", f"{wire}:{model}", stdin=f"{QUESTION}\nAnd now?\n")
-    assert result.code == 0
-    assert (result.out + result.err).count(f"{wire}:{model} {FIRST_LINES[model]}") == 2
-    assert "And now?" in whole_session(world)
-
-
 def test_a_model_that_repeats_its_call_loses_its_tools(server: Recorder, ask: Callable[..., Result]) -> None:
     ask("loops")
     offered = [bool(request.body.get("tools")) for request in server.asked()]

@@ -22,7 +22,7 @@ def test_settings_changed_by_several_processes_at_once_are_all_kept(world: World
     ]
     said = [process.communicate(timeout=120)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 12, said
-    settings = tomllib.loads((world.home / ".config" / "zkchat" / "config.toml").read_text())
+    settings = tomllib.loads(world.settings_file.read_text())
     assert sorted(settings["models"]) == sorted(names)
 
 

@@ -41,14 +41,6 @@ def test_a_citation_of_what_was_never_given_or_is_not_there_is_marked(vault: Wor
     }
 
 
-def test_the_panel_shows_it_in_yellow(vault: World) -> None:
-    model = vault.script([{"text": "See [[Coffee]]."}])
-    result = vault.run("ask", "How long?", "--model", model, "--panels", terminal=True)
-    panel = result.out[result.out.index("Referenced Documents") :]
-    (line,) = [line for line in panel.splitlines() if "never given to the model" in line]
-    assert "\x1b[33m" in line
-
-
 def test_what_an_earlier_answer_read_may_be_cited_later(vault: World) -> None:
     reads = [{"tool": "read_document", "arguments": {"path": "Coffee"}}]
     model = vault.script(reads, [{"text": "Late."}], [{"text": "As [[Coffee]] has it."}])
@@ -56,11 +48,6 @@ def test_what_an_earlier_answer_read_may_be_cited_later(vault: World) -> None:
     again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model)
     (row,) = again.json["references"]
     assert (row["cited"], row["unverified"]) == (True, False)
-
-
-def test_a_note_that_the_answer_names_without_a_link_is_cited(vault: World) -> None:
-    rows = asked(vault, 'Your note "Sleep" says seven hours.')
-    assert [row["cited"] for row in rows] == [True, False]
 
 
 def test_the_links_of_a_quoted_passage_are_in_no_list(vault: World) -> None:
@@ -86,17 +73,6 @@ def test_a_model_that_quotes_a_linked_note_is_not_said_to_link_what_that_links(v
         ("Coffee.md", True, True),
         ("Tea.md", False, False),
     ]
-
-
-def test_a_passage_that_a_tool_read_may_be_quoted_with_its_links(vault: World) -> None:
-    vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
-    reads = [{"tool": "read_document", "arguments": {"path": "Tea"}}]
-    quote = "“Green tea keeps you awake at night, says [[Coffee]], and so does black tea.”"
-    model = vault.script(reads, [{"text": quote}], [{"text": f"As before: {quote}"}])
-    first = vault.run("ask", "What of tea?", "--json", "--model", model).json["references"]
-    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in first] == [("Tea.md", True, False)]
-    again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model).json["references"]
-    assert [row["relative_path"] for row in again] == []
 
 
 def test_a_note_that_the_agent_sends_is_said_to_go_along(vault: World) -> None:
@@ -125,14 +101,3 @@ def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world:
     assert {(row["cited"], row["unverified"], row["included"]) for row in rows} == {(False, False, False)}
     assert world.run("refs", "--top", "--json").json == []
     assert "Sources" not in world.run("context", "export", "--format", "markdown").out
-
-
-def test_the_question_of_the_demo_accuses_nobody(world: World) -> None:
-    question = "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]."
-    shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
-    answered = world.run("ask", question, "--json", "--model", "quote").json
-    assert "[[Atomic notes]] says what to do then" in answered["answer"]
-    rows = answered["references"]
-    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [
-        ("Ideas/Evergreen notes.md", True, False)
-    ]

@@ -43,12 +43,6 @@ def test_changes_of_zkchat_are_in_it_also_under_an_earlier_name(world: World) ->
     }  # fmt: skip
 
 
-def test_the_latest_events_are_kept(world: World) -> None:
-    found = world.run("timeline", "Ann", "--limit", "1")
-    assert found.err == "3 earlier: --limit 4 shows them\n"
-    assert found.out == "2026-05-28 20:26  changed, by the time of its file\n"
-
-
 @pytest.mark.outside
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_commits_are_in_it_and_doctor_says_that_git_is_used(world: World) -> None:
@@ -69,16 +63,3 @@ def test_commits_are_in_it_and_doctor_says_that_git_is_used(world: World) -> Non
     rows = {each["subject"]: each for each in world.run("doctor", "--json").json}
     assert "borrows objects" in rows["git"]["text"]
     assert world.run("recent").out.count("git") == 0
-
-
-def test_the_settings_of_obsidian_say_how_daily_notes_are_named(world: World) -> None:
-    world.note("Journal/03-04-2026.md", "x")
-    shown = world.run("show", "Journal/03-04-2026.md", "--json").json
-    assert shown["written"] == {"at": "2026-04-03", "origin": "name"}
-    world.note(".obsidian/daily-notes.json", '{"folder": "Journal", "format": "MM-DD-YYYY"}')
-    shown = world.run("show", "Journal/03-04-2026.md", "--json").json
-    assert shown["written"] == {"at": "2026-03-04", "origin": "name"}
-    world.note(".obsidian/daily-notes.json", '{"format": "YYYY/M/D"}')
-    world.note("Journal/2026/5/6.md", "x")
-    (found,) = world.run("search", "path:Journal after:2026-05-06", "--json").json
-    assert found["path"] == "Journal/2026/5/6.md"

@@ -167,24 +167,6 @@ def test_a_conversation_with_tools_goes_on_within_the_window(
         assert len(names) == ALL_TOOLS or window < 4_096
 
 
-def test_context_and_tools_say_which_tools_were_left_out_and_why(user: World) -> None:
-    with RecordingServer(2_048, "English") as server:
-        user.variables["ZKCHAT_OLLAMA__HOST"] = server.address
-        typed = ["What about sourdough?", "/context", "/tools", "/why tool read_document", "/quit", ""]
-        result = user.run("chat", "--model", "ollama:m", stdin="\n".join(typed))
-        shown = user.run("context", "show", "--message", "2").out
-    sent = {tool["function"]["name"] for tool in server.chats[-1]["tools"]}
-    listed = {line.split()[1] for line in result.out.splitlines() if line.startswith("* ") and " tokens" in line}
-    left_out = listed - sent
-    assert len(listed) == ALL_TOOLS
-    assert left_out
-    for said in (result.out, shown):
-        (line,) = (line for line in said.splitlines() if line.startswith("Left out ("))
-        assert {name for name in listed if f"{name} (no room)" in line} == left_out
-    (line,) = (line for line in result.out.splitlines() if line.startswith("Left out of the last request"))
-    assert {*line.rpartition(": ")[2].split(", ")} == left_out
-
-
 def test_the_record_counts_the_definitions_as_they_are_sent(user: World) -> None:
     for provider, (variable, path) in ADDRESS.items():
         with RecordingServer(32_768, "English") as server:

@@ -1,8 +1,6 @@
 """`zkchat context export` and `import`, from the command line."""
 
-import json
 import stat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +19,6 @@ def talk(world: World) -> World:
 def messages(world: World, session: str) -> list[dict[str, Any]]:
     shown = world.run("sessions", "show", session, "--json").json["messages"]
     return [{**message, "session_id": ""} for message in shown]
-
-
-def latest(world: World) -> str:
-    return str(world.run("sessions", "list", "--all", "--json").json[0]["id"])
 
 
 def imported(world: World, text: str) -> Result:
@@ -58,13 +52,6 @@ def test_markdown_is_a_note_with_links_and_without_thoughts(talk: World) -> None
     assert "secretly" not in result.out
 
 
-def test_a_session_is_exported_by_its_name(talk: World) -> None:
-    imported(talk, '[{"role": "user", "content": "Other"}]')
-    assert talk.run("context", "export").json["session"]["title"] == "Other"
-    assert talk.run("context", "export", "How long is [[Sleep]]?").json["session"]["message_count"] == 2
-    assert talk.run("context", "export", "nonsense").code == 5
-
-
 def test_a_file_says_by_its_name_what_it_wants_to_be(talk: World) -> None:
     for name, beginning in (("a.md", "---\n"), ("a.json", "{\n")):
         result = talk.run("context", "export", "--output", name)
@@ -73,13 +60,6 @@ def test_a_file_says_by_its_name_what_it_wants_to_be(talk: World) -> None:
         assert str(file) in result.err
         assert file.read_text().startswith(beginning)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_with_json_the_written_file_is_told_for_scripts(talk: World, tmp_path: Path) -> None:
-    file = tmp_path / "talk.txt"
-    result = talk.run("context", "export", "--output", str(file), "--json").json
-    assert result == {"session": latest(talk), "messages": 2, "file": str(file)}
-    assert json.loads(file.read_text())["session"]["id"] == latest(talk)
 
 
 def test_a_file_that_is_there_is_written_over_only_after_a_yes(talk: World) -> None:
@@ -95,23 +75,6 @@ def test_a_file_that_is_there_is_written_over_only_after_a_yes(talk: World) -> N
 def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
     result = talk.run("context", "export", "--output", ".")
     assert (result.code, "is a folder" in result.err) == (2, True)
-
-
-def test_without_sessions_there_is_nothing_to_export(world: World) -> None:
-    result = world.run("context", "export")
-    assert result.code == 5
-    assert "There are no sessions in this vault yet." in result.err
-
-
-def test_an_import_tells_the_new_session(world: World) -> None:
-    result = imported(world, '[{"role": "user", "content": "Hi", "id": "D1:1"}]')
-    assert result.out == f"{latest(world)}  1 message  Hi\n"
-    assert messages(world, latest(world))[0]["external_id"] == "D1:1"
-
-
-def test_a_file_is_imported(world: World) -> None:
-    world.note("talk.json", '[{"role": "user", "content": "Hi"}]')
-    assert world.run("context", "import", "--file", "talk.json", "--json").json["messages"] == 1
 
 
 @pytest.mark.parametrize(

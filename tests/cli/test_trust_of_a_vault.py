@@ -72,13 +72,6 @@ def test_before_a_yes_nothing_of_the_vault_is_in_a_request(world: World, model: 
     assert [(left["item"]["name"], left["why"]) for left in left_out] == [("AGENTS.md", "unapproved")]
 
 
-def test_after_a_yes_it_is_used(world: World, model: str) -> None:
-    said = chat(world, model, "y", "Hello!").err
-    assert "Approved. What changes is asked about again." in said
-    assert request(world).count("EVIL") >= 3
-    assert set(states(world).values()) == {"approved"}
-
-
 def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model: str) -> None:
     chat(world, model, "n", "Hello!")
     assert set(states(world).values()) == {"declined"}
@@ -109,12 +102,6 @@ def test_where_nobody_can_be_asked_a_line_says_what_is_left_out(world: World, mo
     assert "EVIL" not in request(world)
 
 
-def test_ask_at_a_terminal_asks_before_it_answers(world: World, model: str) -> None:
-    result = world.run("ask", "Hello!", "--model", model, typed="y\n", terminal=True)
-    assert ASKED in result.err
-    assert set(states(world).values()) == {"approved"}
-
-
 def test_an_agent_that_is_not_approved_cannot_be_chosen(world: World, model: str) -> None:
     result = world.run("ask", "Hello!", "--agent", "mine", "--model", model)
     assert result.code == 3
@@ -139,14 +126,6 @@ def test_scripts_are_told_what_is_not_approved(world: World) -> None:
     assert [file["name"] for file in world.run("rules", "list", "--json").json["unapproved"]] == ["Obey"]
     texts = [finding["text"] for finding in world.run("doctor", "--json").json if finding["subject"] == "trust"]
     assert texts == ["not approved: settings .zkchat/config.toml, agent default, agent mine, rule Obey, page AGENTS.md"]
-
-
-def test_an_approval_can_be_taken_back(world: World, model: str) -> None:
-    assert world.run("trust", "--yes").code == 0
-    world.run("trust", "--revoke")
-    assert set(states(world).values()) == {"new"}
-    world.run("ask", "Hello!", "--model", model)
-    assert "EVIL" not in request(world)
 
 
 def test_approved_settings_that_are_wrong_can_be_taken_back(world: World) -> None:
@@ -199,12 +178,3 @@ def test_other_commands_say_in_a_line_that_settings_are_left_out(world: World) -
     assert result.code == 0
     assert "openai.base_url" in result.err
     assert "zkchat trust" in result.err
-
-
-def test_a_vault_that_brings_nothing_is_not_asked_about(tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    world = World(tmp_path / "plain")
-    world.note("Cats.md", "Cats purr.\n")
-    result = world.run("chat", "--plain", "--model", "quote", typed="What do cats do?\n", terminal=True)
-    assert "approv" not in result.err
-    assert "Nothing comes with" in world.run("trust").out

@@ -147,35 +147,12 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     assert search(stranger, "", cwd=stranger.home).code == ExitCode.OK
 
 
-def test_a_large_folder_is_not_counted_to_its_end(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("app.paths", "cli.vault_consent"):
-        monkeypatch.setattr(f"zkchat.{module}.MAX_NOTES_COUNTED", 3)
-    for number in range(9):
-        stranger.note(f"{number}.md", "")
-    assert "(more than 3 notes) as a vault?" in search(stranger, "n\n").err
-
-
 def test_where_the_answer_cannot_be_kept_the_command_goes_on(stranger: World) -> None:
     stranger.block(".local")
     result = search(stranger, "y\n")
     assert result.code == ExitCode.OK
     assert "Your answer could not be kept" in result.err
     assert "Sleep.md" in result.out
-
-
-def test_doctor_says_that_the_folder_is_no_vault(stranger: World) -> None:
-    result = stranger.run("doctor", stdin="")
-    assert result.code == ExitCode.OK
-    assert f"· vault      The folder {stranger.vault} is not a vault yet." in result.out
-
-
-def test_a_sentence_of_the_api_tells_the_same(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zkchat import api
-
-    monkeypatch.setenv("HOME", str(stranger.home))
-    monkeypatch.chdir(stranger.vault)
-    with pytest.raises(api.VaultError, match="is not a vault yet"), api.open_vault():
-        pass
 
 
 def test_a_default_vault_is_a_yes_wherever_zkchat_is_started(stranger: World) -> None:

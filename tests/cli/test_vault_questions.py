@@ -34,12 +34,6 @@ def test_the_answer_is_a_numbered_list_of_links_whose_numbers_are_those_of_the_r
     assert answer["abstained"] is False
 
 
-def test_the_list_is_not_repeated_below_the_answer(world: World) -> None:
-    plain = world.run("ask", "What links to [[Slate]]?", "--plain")
-    assert plain.out.endswith("2. [[Roof]]\n")
-    assert "Roof" not in plain.err
-
-
 def test_in_a_chat_the_numbers_open_notes(world: World) -> None:
     chat = world.run("chat", stdin="welche Notizen verlinken auf [[Slate]]?\n/show 2\n")
     assert "1. [[Old]]\n2. [[Roof]]\n" in chat.out
@@ -76,40 +70,3 @@ def test_that_there_are_none_is_an_answer(world: World, question: str) -> None:
     result = world.run("ask", question, "--strict")
     assert result.code == 0
     assert result.out.startswith(("No note changed yesterday (", "There is no note tagged #nothing."))
-
-
-def test_more_of_a_list_is_shown_on_request(world: World) -> None:
-    for number in range(20):
-        world.note(f"Extra/{number:02}.md", "")
-    assert "… and 5 more.\n" in world.run("ask", "orphans in folder Extra").out
-    assert "20. [[19]]" in world.run("ask", "orphans in folder Extra", "--more").out
-    world.note("Extra/17.md", "Seventeen.")
-    chat = world.run("chat", stdin="orphans in Extra\n/more\n/show 18\n/search slate\n/show 1\n/more\n")
-    assert "15. [[14]] · today" in chat.out
-    assert "\n16. [[15]] · today" in chat.out
-    assert "20. [[19]] · today" in chat.out
-    assert "Seventeen." in chat.out
-    assert "The list from the index ends here." in chat.out + chat.err
-    assert chat.out.count("[[16]]") == 1
-    assert chat.out.count("/show N reads one, /open N opens it.") == 2  # after /more and /search
-
-
-def test_a_list_may_hold_one_tag_or_the_other(world: World) -> None:
-    found = world.run("ask", "notes tagged stone or #home").out
-    assert found.startswith("2 notes tagged #stone or #home:\n\n1. [[Roof]]")
-    assert world.run("ask", "list my projects").out.startswith("1 note in Projects/:")
-
-
-def test_folders_may_be_mentioned_and_agents_addressed(world: World) -> None:
-    assert world.run("ask", "notes in @Projects/").out.startswith("1 note in Projects/:\n\n1. [[Roof]] · today")
-    assert world.run("ask", "@librarian notes in the projects folder").out.startswith("1 note in Projects/:")
-
-
-def test_a_question_that_is_asked_again_is_answered_again(world: World) -> None:
-    chat = world.run("chat", stdin="orphans\n/retry\n")
-    assert chat.out.count("Every note has a link to or from another note.") == 2
-
-
-def test_a_model_is_asked_as_before(world: World) -> None:
-    model = world.script([{"text": "I looked."}])
-    assert world.run("ask", "orphans", "--model", model).out == "I looked.\n"

@@ -31,12 +31,6 @@ def test_each_statement_has_its_mark_its_place_and_what_stands_there(vault: Worl
     assert shown.err == "1 of 3 statements stands in your notes, 1 contradicts them, 1 is not there.\n"
 
 
-def test_problems_alone_are_listed_on_request(vault: World) -> None:
-    shown = vault.run("verify", "-", "--problems", stdin=DRAFT)
-    assert "quoted" not in shown.out
-    assert shown.out.startswith("✗ Adults need nine hours.")
-
-
 def test_scripts_get_verdicts_with_places(vault: World) -> None:
     found = vault.run("verify", "-", "--json", stdin=DRAFT).json
     assert (found["supported"], found["complete"]) == (False, True)
@@ -96,10 +90,3 @@ def test_what_is_no_text_is_refused_with_a_sentence(vault: World, name: str) -> 
     failed = vault.run("verify", str(vault.vault / name))
     assert failed.code == ExitCode.USAGE
     assert "Name another file, or -" in failed.err or "is no text in UTF-8" in failed.err
-
-
-def test_what_acts_on_a_terminal_is_not_printed(vault: World) -> None:
-    vault.note("Trap.md", "Bells ring \x1b[31mloudly at dawn.\n")
-    shown = vault.run("verify", "-", stdin="Bells ring \x1b[31mloudly at dawn. Bells never ring at dawn \x9b5n loudly.")
-    assert "\x1b" not in shown.out + shown.err
-    assert "\x9b" not in shown.out + shown.err

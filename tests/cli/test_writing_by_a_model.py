@@ -50,11 +50,6 @@ def test_a_proposal_is_shown_as_a_diff_and_made_after_a_yes(
     assert f"{after} hours." in text(world)
 
 
-def test_the_diff_is_coloured_as_the_settings_say(world: World, model: str) -> None:
-    world.variables["ZKCHAT_UI__COLOR"] = "never"
-    assert "{+Eight+}" in ask(world, model, typed="n\n", terminal=True).err
-
-
 def test_without_the_option_the_tools_are_not_there(world: World, model: str) -> None:
     result = world.run("ask", "Make it eight", "--model", model, "--json", typed="y\n")
     assert text(world) == SLEEP
@@ -150,20 +145,3 @@ def test_a_proposal_that_is_only_shown_is_shown_in_a_pipe_too(world: World, mode
     result = ask(world, model, stdin="")
     assert "+Eight hours." in result.err
     assert result.out == "I propose eight hours in [[Sleep]].\n"
-
-
-def test_a_link_to_a_note_that_is_proposed_is_neither_broken_nor_in_doubt(world: World) -> None:
-    says = {"text": "I propose [[Naps in short]]."}
-    play = world.script([call("create_document", relative_path="Naps in short.md", text="# Naps\n")], [says])
-    result = ask(world, play, "--plain", typed="n\n", terminal=True)
-    assert "[?]" not in result.out
-    assert "Naps in short.md  proposed" in result.err
-    assert "never given" not in result.err
-    drawn = ask(world, play, typed="n\n", terminal=True)
-    assert "[?]" not in drawn.out
-
-
-def test_a_model_that_turns_out_to_call_no_tools_is_warned_of_once(world: World) -> None:
-    play = world.script([{"text": "Eight."}], [{"text": "Nine."}], calls_tools=False)
-    result = world.run("chat", "--plain", "--write", "--model", play, stdin="How long?\nAgain?\n")
-    assert result.err.count("calls no tools, so that it proposes no changes of notes.") == 1

@@ -72,6 +72,16 @@ class World:
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return file
 
+    @property
+    def settings_file(self) -> Path:
+        return self.home / ".config" / "zkchat" / "config.toml"
+
+    def configure(self, text: str) -> Path:
+        """Write the user's settings."""
+        self.settings_file.parent.mkdir(parents=True, exist_ok=True)
+        self.settings_file.write_text(text)
+        return self.settings_file
+
     def script(self, *answers: list[dict[str, Any]], **more: Any) -> str:
         """Write a script and return the name of the model that plays it."""
         file = self.root / "play.json"

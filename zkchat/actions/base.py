@@ -143,7 +143,11 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
     def parameters(self) -> tuple[Parameter, ...]:
         hints = get_type_hints(self.run, include_extras=True)
         given = list(inspect.signature(self.run).parameters.values())[1:]
-        return tuple(_parameter(each, hints[each.name]) for each in given)
+        described = [(each, *get_args(hints[each.name])) for each in given]
+        return tuple(
+            Parameter(name=each.name, kind=_KINDS[type_], default=each.default, about=about)
+            for each, type_, about in described
+        )
 
     def values(self, given: Mapping[str, Any], find: Callable[[str], Place]) -> dict[str, Any]:
         """The arguments that a surface was given as the function takes them; `find` is the note that a name means."""
@@ -161,11 +165,6 @@ def _value(kind: Kind, given: Any, find: Callable[[str], Place]) -> Any:
     if kind == "words":
         return given.split() if isinstance(given, str) else given or []
     return given
-
-
-def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
-    type_, about = get_args(hint)
-    return Parameter(name=declared.name, kind=_KINDS[type_], default=declared.default, about=about)
 
 
 def named_place(library: Library, name: str) -> Place:

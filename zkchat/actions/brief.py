@@ -84,6 +84,9 @@ def task_section(brief: DailyBrief) -> RowSection:
 
 
 def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
+    def since(day: date) -> str:
+        return f"{counted(brief.today.year - day.year, 'year')} ago" if brief.past_day == "year" else str(day)
+
     changed = brief.changed
     counts = {"today": brief.changed_today, "yesterday": brief.changed_yesterday}
     summary = [f"{count:,} {when}" for when, count in counts.items() if count]
@@ -95,9 +98,7 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
     )
     yield RowSection(
         title=_ON_THIS_DAY[brief.past_day],
-        rows=[
-            _note_row(note, _since(note.date.day, brief), text=with_labels(note.beginning)) for note in brief.past.items
-        ],
+        rows=[_note_row(note, since(note.date.day), text=with_labels(note.beginning)) for note in brief.past.items],
         rest=_and([f"{brief.past.more:,} more"] if brief.past.more else []),
     )
     yield RowSection(
@@ -157,10 +158,6 @@ def _when(at: NoteDate, brief: DailyBrief) -> str:
     if days <= 1:
         return f"{'yesterday' if days else 'today'}{clock}"
     return f"{at.day:%A}" if at.day >= brief.week_begins else f"{at.day}"
-
-
-def _since(day: date, brief: DailyBrief) -> str:
-    return f"{counted(brief.today.year - day.year, 'year')} ago" if brief.past_day == "year" else str(day)
 
 
 def _ago(day: date, today: date) -> str:

@@ -10,7 +10,6 @@ from zkchat.core import (
     ExitCode,
     External,
     Missing,
-    Resolution,
     Resolved,
     counted,
     file_kind,
@@ -95,15 +94,12 @@ def resolve(
     asked, origin = parse_link(link), source.path if source else None
     found = vault.library.resolve(asked, origin)
     followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
+    is_broken = isinstance(found, Missing) or (not isinstance(found, External) and not found.anchor_found)
     return Result(
         sections=[RowSection(rows=[NumberedRow(name=describe_link(asked, found), text=why)])],
         data={**link_record(followed), "why": why},
-        exit_code=ExitCode.VAULT if _is_broken(found) else ExitCode.OK,
+        exit_code=ExitCode.VAULT if is_broken else ExitCode.OK,
     )
-
-
-def _is_broken(found: Resolution) -> bool:
-    return isinstance(found, Missing) or (not isinstance(found, External) and not found.anchor_found)
 
 
 @action()

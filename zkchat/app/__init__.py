@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zkchat.app.conversation_core import ModelCatalogue
     from zkchat.app.conversation_options import ConversationOptions, WritingOptions
     from zkchat.app.document_links import VaultDocumentLinks
-    from zkchat.app.host_install import find_host_entry, server_command, write_host_entry
+    from zkchat.app.host_install import find_host_entry, server_command
     from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversations
     from zkchat.app.library import (
         NOT_INSTALLED,
@@ -121,7 +121,7 @@ else:
             "conversation_core": "ModelCatalogue",
             "conversation_options": "ConversationOptions WritingOptions",
             "document_links": "VaultDocumentLinks",
-            "host_install": "find_host_entry server_command write_host_entry",
+            "host_install": "find_host_entry server_command",
             "imports": "Stored mark_local read_import read_import_text store_conversations",
             "library": (
                 "FreshIndex NOT_INSTALLED check_embedder count_files_of_notes embed_for_search extract_for_search "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from zkchat.app.conversation_core import open_for_answers, turn_settings
 from zkchat.app.conversation_options import ConversationOptions
@@ -183,20 +183,6 @@ class SessionModel(Struct, frozen=True, kw_only=True):
     """Whether the user chose the model for this session now."""
     warnings: tuple[Warned, ...] = ()
 
-    @property
-    def name(self) -> str | None:
-        return self.kept.name if self.kept else None
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether the user chose the model for this session, now or before."""
-        return self.told or bool(self.kept and self.kept.chosen)
-
-
-class SessionModelInUse(ModelInUse, frozen=True, kw_only=True):
-    entry: ModelEntry
-    """What the session is to keep of it, but for the facts that are known once it has answered."""
-
 
 def find_session_model(workspace: Workspace, history: History, agent: Agent | None, *, is_told: bool) -> SessionModel:
     """The model of the session, unless the user names one now. Raises `ConfigError` where there is none such any more.
@@ -221,14 +207,10 @@ def find_session_model(workspace: Workspace, history: History, agent: Agent | No
         )
     if settings.storage.location == "vault" and not is_own:
         return _untrusted(workspace, kept)
-    return SessionModel(kept=kept, must_run_here=_ran_here(kept, history))
-
-
-def _ran_here(kept: ModelEntry, history: History) -> bool:
-    """Whether the model ran on this machine; sessions of older versions say so by what was local in them."""
-    if kept.on_this_machine is not None:
-        return kept.on_this_machine
-    return any(message.local for message in history.messages.values())
+    ran_here = kept.on_this_machine
+    if ran_here is None:  # sessions of older versions say so by what was local in them
+        ran_here = any(message.local for message in history.messages.values())
+    return SessionModel(kept=kept, must_run_here=ran_here)
 
 
 def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
@@ -248,29 +230,21 @@ def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
     return SessionModel(warnings=(Warned(text=text, hint=f"It is not used; --model {kept.name} goes on with it."),))
 
 
-def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> SessionModelInUse:
+def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> ModelInUse:
     """The model that answers; `set_before` is the one that the settings name. Raises `ConfigError`."""
     kept = session.kept
-    model = _resumed_model(workspace, session, kept, set_before) if kept else create_provider(workspace)
-    entry = ModelEntry(name=model.name, chosen=session.is_chosen)
-    return SessionModelInUse(**asdict(model), entry=entry)
-
-
-def _resumed_model(workspace: Workspace, session: SessionModel, kept: ModelEntry, set_before: str) -> ModelInUse:
+    if kept is None:
+        return create_provider(workspace)
     try:
         model = create_provider(workspace)
     except ConfigError as error:
         message = f"The model of this session, {kept.name}, cannot be used. {error.message}"
         hint = f"{error.hint} To go on with another: --model NAME, in a chat /model NAME."
         raise ConfigError(message, hint=hint.strip()) from error
-    provider = _resumed(model.provider, session, kept)
+    provider = model.provider
+    if not descriptor_of(provider.info.provider).in_process:
+        provider = ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
     return replace(model, provider=provider, chosen=_sentence(kept, provider, set_before))
-
-
-def _resumed(provider: ModelProvider, session: SessionModel, kept: ModelEntry) -> ModelProvider:
-    if descriptor_of(provider.info.provider).in_process:
-        return provider
-    return ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
 
 
 def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str:
@@ -309,13 +283,18 @@ class ConversationSession(Struct, frozen=True, kw_only=True):
 def open_conversation_session(
     stack: ExitStack, workspace: Workspace, options: ConversationOptions
 ) -> ConversationSession:
-    """Open the session that the user wants to go on in, or a new one."""
+    """Open the session that the user wants to go on in, or a new one. Raises `UsageError` for what is no image."""
     journal, notices = _open_journal(stack, workspace, options)
     left_open = journal.recover_from_crash()
     profiles = ProfileStore(workspace.paths).load()
-    agent = _find_agent(profiles, options, journal)
+    # One that was chosen in the session before and is gone since is passed over.
+    before = profiles.agents.get(journal.history.agent.casefold())
+    agent = profiles.agent(options.agent) if options.agent else before
     choices = _new_choices(journal, options, agent)
-    asked = _ask(journal, workspace, options, choices) if options.question else None
+    asked = None
+    if options.question:
+        images = named_images(workspace.environment, workspace.paths.vault, options.images)
+        asked = journal.ask(options.question, choices, images=images)
     return ConversationSession(
         journal=journal,
         profiles=profiles,
@@ -361,19 +340,10 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[Se
 def _find_session(store: SessionStore, options: ConversationOptions) -> Session | None:
     if options.session is not None:
         return store.find(options.session)
-    return next(filter(_holds_a_conversation, store.sessions()), None) if options.continue_last else None
-
-
-def _holds_a_conversation(session: Session) -> bool:
-    """Not so a single question of `zkchat ask` that got no answer: there is nothing to go on with."""
-    return session.listed or session.message_count > 1
-
-
-def _find_agent(profiles: Profiles, options: ConversationOptions, journal: Journal) -> Agent | None:
-    """The agent that was asked for now, or else in the session before; one that is gone since is passed over."""
-    if options.agent:
-        return profiles.agent(options.agent)
-    return profiles.agents.get(journal.history.agent.casefold())
+    if not options.continue_last:
+        return None
+    # There is nothing to go on with in a single question of `zkchat ask` that got no answer.
+    return next((each for each in store.sessions() if each.listed or each.message_count > 1), None)
 
 
 def _new_choices(
@@ -391,17 +361,6 @@ def _new_choices(
     if options.private and not journal.history.is_private:
         choices.append(ItemsEntry(private=True))
     return choices
-
-
-def _ask(
-    journal: Journal,
-    workspace: Workspace,
-    options: ConversationOptions,
-    choices: Sequence[AgentEntry | ItemsEntry | ListingEntry],
-) -> Asked:
-    """Store the question that came along, with its images. Raises `UsageError` for a file that is none."""
-    images = named_images(workspace.environment, workspace.paths.vault, options.images)
-    return journal.ask(options.question, choices, images=images)
 
 
 class OpenConversation(Struct, frozen=True, kw_only=True):
@@ -445,7 +404,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
         session = open_conversation_session(stack, workspace, options)
-        workspace, model, unmet = _choose_model(workspace, options, session)
+        workspace, model, entry, unmet = _choose_model(workspace, options, session)
         live = LiveSettings(workspace)
         provider = guarded_provider(model, live)
         library, about_cache = stack.enter_context(open_note_library(workspace, live))
@@ -470,9 +429,11 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             read_file=read_image_file,
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
-        conversation = Conversation(core, session.choices, model.entry)
+        conversation = Conversation(core, session.choices, entry)
         about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
-        notices = (*model.warnings, *about_cache, *about_files, *about_stores, *_cannot_write(conversation, options))
+        notices = [*model.warnings, *about_cache, *about_files, *about_stores]
+        if options.writing.enabled and conversation.writing.proposals is None:
+            notices.append(f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.")
         yield OpenConversation(
             conversation=conversation,
             store=session.journal.store,
@@ -488,13 +449,6 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
 
 
-def _cannot_write(conversation: Conversation, options: ConversationOptions) -> tuple[str, ...]:
-    """A sentence where the user wants changes proposed, and the model can propose none."""
-    if not options.writing.enabled or conversation.writing.proposals is not None:
-        return ()
-    return (f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.",)
-
-
 def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
     """The first few problems; a vault may bring any number of files with mistakes."""
     shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
@@ -502,31 +456,33 @@ def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
     return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
 
 
-def _unavailable_agent(session: ConversationSession) -> tuple[Warned, ...]:
-    """A warning where the session's agent is switched off, or not approved, so that another one answers."""
-    name, profiles = session.journal.history.agent, session.profiles
-    unavailable = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
-    return (
-        (Warned(text=f"{unavailable.reason}, so another one answers.", hint=unavailable.hint),) if unavailable else ()
-    )
-
-
 def _choose_model(
     workspace: Workspace, options: ConversationOptions, session: ConversationSession
-) -> tuple[Workspace, SessionModelInUse, tuple[Warned, ...]]:
-    """The settings as the session and its agent change them, the model that answers, and what the user should know."""
+) -> tuple[Workspace, ModelInUse, ModelEntry, tuple[Warned, ...]]:
+    """The settings as the session and its agent change them, the model that answers, what the session keeps of it, and
+    what the user should know."""
     agent = session.agent
     is_told = bool(options.model or (options.agent and agent and agent.model))
     wanted = find_session_model(workspace, session.journal.history, agent, is_told=is_told)
-    set_before, name = workspace.settings.model, options.model or wanted.name
-    if wanted.kept:
+    kept, set_before = wanted.kept, workspace.settings.model
+    name = options.model or (kept.name if kept else None)
+    if kept:
         workspace = workspace.changed_by(None, name)
-    workspace, unmet = _apply_agent(workspace, name, agent) if agent else (workspace, _unavailable_agent(session))
-    return workspace, open_model(workspace, wanted, set_before), (*wanted.warnings, *unmet)
+    workspace, unmet = _apply_agent(workspace, name, session)
+    model = open_model(workspace, wanted, set_before)
+    entry = ModelEntry(name=model.name, chosen=wanted.told or bool(kept and kept.chosen))
+    return workspace, model, entry, (*wanted.warnings, *unmet)
 
 
-def _apply_agent(workspace: Workspace, model: str | None, agent: Agent) -> tuple[Workspace, tuple[Warned, ...]]:
-    """The settings as the agent changes them, and a warning where they cannot be changed so."""
+def _apply_agent(
+    workspace: Workspace, model: str | None, session: ConversationSession
+) -> tuple[Workspace, tuple[Warned, ...]]:
+    """The settings as the agent changes them, and a warning where they, or the agent, cannot be used."""
+    agent, profiles = session.agent, session.profiles
+    if agent is None:
+        name = session.journal.history.agent
+        off = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
+        return workspace, (Warned(text=f"{off.reason}, so another one answers.", hint=off.hint),) if off else ()
     try:
         return workspace.changed_by(agent, model), ()
     except ConfigError as error:

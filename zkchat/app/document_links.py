@@ -84,11 +84,12 @@ class VaultDocumentLinks(Struct, frozen=True):
 
     def current(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
         """The same documents as the vault is now: those that are gone are missing."""
-        return tuple(replace(each, status="missing") if self._is_gone(each) else each for each in references)
 
-    def _is_gone(self, reference: DocumentReference) -> bool:
-        file = self._file(reference)
-        return file is not None and reference.via != "proposed" and not os.path.lexists(file)
+        def is_gone(reference: DocumentReference) -> bool:
+            file = self._file(reference)
+            return file is not None and reference.via != "proposed" and not os.path.lexists(file)
+
+        return tuple(replace(each, status="missing") if is_gone(each) else each for each in references)
 
     def risk(self, reference: DocumentReference) -> str:
         """What the user should know before it is opened; empty where there is nothing to know."""

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from zkchat.config import HOSTS, HostEntry, find_entry, write_entry
+from zkchat.config import HOSTS, HostEntry, find_entry
 from zkchat.core import Environment, UsageError
 from zkchat.subprocesses import find_program
 
@@ -33,8 +33,3 @@ def find_host_entry(environment: Environment, program: str, name: str, command: 
         known = ", ".join(host.name for host in HOSTS)
         raise UsageError(f"Where {program} keeps its servers is not known.", hint=f"Known are {known}.")
     return find_entry(host, name, command, environment.home, environment.variables)
-
-
-def write_host_entry(entry: HostEntry) -> Path | None:
-    """Write it into the program's file; returns where the file as it was is kept."""
-    return write_entry(entry)

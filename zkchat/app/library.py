@@ -1,7 +1,7 @@
 """The notes of a vault: files, index, PDFs and embeddings, kept up to date before each use."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -27,7 +27,6 @@ from zkchat.app.workspace import (
 from zkchat.app.writing import DatabasePaths, note_name_formats, recover_interrupted_changes
 from zkchat.config import Settings
 from zkchat.core import (
-    CommitHistory,
     Environment,
     ExtractedText,
     ExtractedTexts,
@@ -77,21 +76,12 @@ _OPENAI_KEY: Final = "OPENAI_API_KEY"
 _OLLAMA_KEY: Final = "OLLAMA_API_KEY"
 
 
-def server_embedder(workspace: Workspace) -> "ServerEmbedder | None":
-    """The model of `embeddings.model`, to which nothing is sent yet; None where none is set.
-
-    Where the vault's settings could not be read, it is unknown which notes stay on this machine, and one elsewhere is
-    not used.
-    """
-    return _embedder(workspace, workspace.settings.embeddings.model)
-
-
 class ServerEmbedders:
     """The embedding models of servers that one process uses, until it closes them."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self.wanted = server_embedder(workspace)
+        self.wanted = _embedder(workspace, workspace.settings.embeddings.model)
         self._in_use = [self.wanted] if self.wanted else []
         self._is_closed = False
 
@@ -126,7 +116,7 @@ def _server_settings(workspace: Workspace) -> tuple[object, ...]:
 
 def check_embedder(workspace: Workspace) -> str:
     """Have the model of `embeddings.model` embed a word, and describe it. Raises `ZkchatError`."""
-    embedder = server_embedder(workspace)
+    embedder = _embedder(workspace, workspace.settings.embeddings.model)
     if embedder is None:
         raise ProviderError(
             f"{workspace.loaded.privacy_unknown} So no notes are sent to {workspace.settings.embeddings.model}.",
@@ -138,13 +128,19 @@ def check_embedder(workspace: Workspace) -> str:
 
 
 def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
+    """A model of a server, to which nothing is sent yet; None for a name that means none.
+
+    Where the vault's settings could not be read, it is unknown which notes stay on this machine, and one elsewhere is
+    not used.
+    """
     provider, _, model = name.partition(":")
     if not model or provider not in _PROVIDERS:
         return None
-    from zkchat.models import ollama_embedder, openai_embedder
+    from zkchat.models import OPENAI, ollama_embedder, openai_embedder
 
     wanted = workspace.settings.embeddings
-    address = _address(workspace, provider)
+    usual = workspace.settings.ollama.host if provider == "ollama" else workspace.settings.openai.base_url or OPENAI
+    address = wanted.base_url or usual
     is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
     if workspace.loaded.privacy_unknown and not (is_local and is_loopback(address)):
         return None
@@ -161,14 +157,6 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
     if provider == "ollama":
         return ollama_embedder(model, host=address, api_key=key, settings=settings)
     return openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
-
-
-def _address(workspace: Workspace, provider: str) -> str:
-    from zkchat.models import OPENAI
-
-    settings = workspace.settings
-    own = settings.embeddings.base_url
-    return own or (settings.ollama.host if provider == "ollama" else settings.openai.base_url or OPENAI)
 
 
 def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
@@ -299,32 +287,34 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: L
     vectors, end_requests = open_vector_search(workspace, index)
     pdf = open_pdf_texts(workspace, path, stack)
     files = stack.enter_context(closing(watched_files(workspace)))
+
+    def exclude_anew(now: Workspace) -> str:
+        files.exclude(now.settings.vault.exclude)
+        return ""
+
     if live:
-        live.follow(partial(_exclude_anew, files))
+        live.follow(exclude_anew)
         live.follow(partial(end_changed_embedding, workspace, end_requests))
+    vault, environment = workspace.paths.vault, workspace.environment
+    history = GitHistory(vault, environment.variables, environment.temporary_folders)
     library = Library.over(
         files,
         index,
         vectors,
         workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
         clock=monotonic,
-        options=_library_options(workspace, pdf, live.local_only if live else local_globs(workspace)),
+        options=LibraryOptions(
+            local_only=live.local_only if live else local_globs(workspace),
+            templates=partial(template_folders, vault),
+            calendar=partial(calendar_of, workspace),
+            dates=DateSources(name_formats=partial(note_name_formats, vault), history=history),
+            extracted=pdf.store,
+            extraction=pdf.extraction,
+        ),
     )
     stack.enter_context(closing(library))
     stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
     return library
-
-
-def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[str]) -> LibraryOptions:
-    vault = workspace.paths.vault
-    return LibraryOptions(
-        local_only=local_only,
-        templates=partial(template_folders, vault),
-        calendar=partial(calendar_of, workspace),
-        dates=DateSources(name_formats=partial(note_name_formats, vault), history=git_history(workspace)),
-        extracted=pdf.store,
-        extraction=pdf.extraction,
-    )
 
 
 def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[VectorSearch, Callable[[], None]]:
@@ -341,19 +331,9 @@ def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[Ve
     return search, embedders.close
 
 
-def _exclude_anew(files: VaultFiles, workspace: Workspace) -> str:
-    files.exclude(workspace.settings.vault.exclude)
-    return ""
-
-
 def embed_for_search(library: Library) -> None:
     """Compute missing vectors, but not for longer than somebody waits for a search."""
     library.embed(lambda done: done < MAX_EMBEDDED_BEFORE_SEARCH)
-
-
-def git_history(workspace: Workspace) -> CommitHistory:
-    environment = workspace.environment
-    return GitHistory(workspace.paths.vault, environment.variables, environment.temporary_folders)
 
 
 def extract_for_search(library: Library) -> tuple[NoteWarning, ...]:

@@ -59,7 +59,11 @@ class DefinedServers(Struct, frozen=True, kw_only=True):
 def defined_servers(workspace: Workspace) -> DefinedServers:
     """What the user's settings and the vault define. Nothing is started or reached, and no SDK is loaded."""
     of_user = parse_servers(workspace.settings.mcpServers, "user")
-    of_vault, warnings = _vault_servers(workspace)
+    warnings: tuple[str, ...] = ()
+    try:
+        of_vault = read_vault_servers(workspace.paths.vault)
+    except ConfigError as error:
+        of_vault, warnings = ParsedServers(), (f"{error.message} Its servers are left out.",)
     taken = {*workspace.settings.mcpServers}
     servers = [*_described(workspace, of_user, "user")]
     described = [*_described(workspace, of_vault, "vault")]
@@ -73,13 +77,6 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
 
 def usable_definitions(found: DefinedServers) -> list[ServerDefinition]:
     return [server.definition for server in found.servers if server.state == "enabled" and server.definition]
-
-
-def _vault_servers(workspace: Workspace) -> tuple[ParsedServers, tuple[str, ...]]:
-    try:
-        return read_vault_servers(workspace.paths.vault), ()
-    except ConfigError as error:
-        return ParsedServers(), (f"{error.message} Its servers are left out.",)
 
 
 def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin) -> Iterator[DefinedServer]:

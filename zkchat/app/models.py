@@ -293,7 +293,12 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     found = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
     listings = {descriptor.name: listing for descriptor, listing in zip(known, found, strict=True) if listing}
     choice = None if in_use else _choose(workspace, listings)
-    name, why = (in_use.name, "") if in_use else _name_of(workspace, choice)
+    if in_use:
+        name, why = in_use.name, ""
+    elif choice:
+        name, why = choice.model, choice.why
+    else:
+        name, why = workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
     listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
     rows = [*_named_rows(workspace, listings), *listed, QUOTE]
     used = _listed_names(name)
@@ -328,13 +333,6 @@ def _choose(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Choic
         return [OfferedModel(info.id, info.needs_evidence) for info in listing.models]
 
     return None if workspace.settings.model else first_choice(provider_context(workspace), offered_by)
-
-
-def _name_of(workspace: Workspace, choice: Choice | None) -> tuple[str, str]:
-    """The name of the model in use, and why it is that one."""
-    if choice is None:
-        return workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
-    return choice.model, choice.why
 
 
 def _row(info: ModelInfo, listing: ModelListing) -> ModelRow:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.app.paths import Paths
-from zkchat.config import HOSTS, ExpansionError, check_constants, parse_server, remove_entry, server_table, set_entries
+from zkchat.config import ExpansionError, check_constants, parse_server, remove_entry, server_table, set_entries
 from zkchat.core import ServerDefinition, UsageError, locked, resolve_link
 
 _TABLE: Final = "mcpServers"
@@ -56,7 +56,3 @@ class ServerEditor(Struct, frozen=True):
             return bool(self.file.stat().st_mode & 0o077)
         except OSError:
             return False
-
-
-def host_names() -> list[str]:
-    return [host.name for host in HOSTS]

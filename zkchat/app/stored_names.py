@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from zkchat.app.paths import Paths, find_paths
+from zkchat.app.paths import find_paths
 from zkchat.core import Environment, ZkchatError
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 
 Found = TypeVar("Found")
-
-_LOCATION_VARIABLE: Final = "ZKCHAT_STORAGE__LOCATION"
-_MAX_SETTINGS_BYTES: Final = 1_000_000
 
 
 class StoredNames(Struct, frozen=True):
@@ -82,9 +79,9 @@ class StoredNames(Struct, frozen=True):
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
-        from zkchat.app.server_settings import host_names
+        from zkchat.config import HOSTS
 
-        return host_names()
+        return [host.name for host in HOSTS]
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean."""
@@ -104,11 +101,7 @@ class StoredNames(Struct, frozen=True):
     def _profiles(self) -> "Profiles":
         from zkchat.app.trust import ProfileStore
 
-        return ProfileStore(self._paths).load()
-
-    @property
-    def _paths(self) -> Paths:
-        return find_paths(self.environment, self.vault)
+        return ProfileStore(find_paths(self.environment, self.vault)).load()
 
     def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
         with suppress(ZkchatError):
@@ -118,29 +111,16 @@ class StoredNames(Struct, frozen=True):
 
     def _database(self, name: str) -> Path | None:
         """Where a database is; None for one in the vault that the user has not approved."""
+        from zkchat.app.stores import validate_vault_database
+        from zkchat.app.trust import VaultTrust
+        from zkchat.app.workspace import load_workspace
+        from zkchat.core import database_item
         from zkchat.storage import locate
 
-        paths = self._paths
-        if self._may_be_in_vault(paths):
-            from zkchat.app.stores import validate_vault_database
-            from zkchat.app.trust import VaultTrust
-            from zkchat.app.workspace import load_workspace
-            from zkchat.core import database_item
-
-            if load_workspace(self.environment, self.vault).settings.storage.location == "vault":
-                is_approved = VaultTrust(paths).is_approved(database_item(name))
-                return validate_vault_database(paths.vault, name) if is_approved else None
+        workspace = load_workspace(self.environment, self.vault)
+        paths = workspace.paths
+        if workspace.settings.storage.location == "vault":
+            is_approved = VaultTrust(paths).is_approved(database_item(name))
+            return validate_vault_database(paths.vault, name) if is_approved else None
         found = locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
         return found.index if name == "index.db" else found.sessions.with_name(name)
-
-    def _may_be_in_vault(self, paths: Paths) -> bool:
-        """Whether any layer of the settings says where databases are: to read them all takes longer than a Tab may."""
-        from zkchat.core import read_bounded
-
-        if _LOCATION_VARIABLE in self.environment.variables:
-            return True
-        for file, beneath in ((paths.user_config, None), (paths.vault_config, paths.vault)):
-            with suppress(OSError):
-                if b"location" in read_bounded(file, max_bytes=_MAX_SETTINGS_BYTES, beneath=beneath):
-                    return True
-        return False

@@ -100,23 +100,15 @@ class VaultTrust(Struct, frozen=True):
         for file in ProfileFolders(vault=self.paths.vault, config=self.paths.user_config.parent).files():
             if file.origin == "vault" and not file.read_error:
                 yield profile_item(file)
-        yield from self._pages()
-        yield from self._servers()
-        if in_vault:
-            yield from _database_items(self.paths.vault)
-
-    def _pages(self) -> Iterator[VaultItem]:
         for name in PAGES:
             text = page_text(self.paths.vault, name)
             if text is not None:
                 yield page_item(name, text)
-
-    def _servers(self) -> Iterator[VaultItem]:
-        try:
-            servers = read_vault_servers(self.paths.vault)
-        except ConfigError:
-            return  # none of them counts, and `zkchat mcp list` says why
-        yield from map(server_item, servers.definitions)
+        with suppress(ConfigError):  # then none of them counts, and `zkchat mcp list` says why
+            yield from map(server_item, read_vault_servers(self.paths.vault).definitions)
+        for name in DATABASES if in_vault else ():
+            with suppress(OSError):
+                yield database_item(name, (self.paths.vault / ".zkchat" / name).lstat().st_size)
 
 
 def page_text(vault: Path, name: str) -> str | None:
@@ -156,11 +148,7 @@ def describe_item(item: VaultItem) -> Iterator[str]:
             yield _size(item.content)
             yield _excerpt(item.content)
         case "server":
-            yield from _describe_server(item)
-
-
-def _describe_server(item: VaultItem) -> Iterator[str]:
-    yield from describe_for_approval(server_of(item))
+            yield from describe_for_approval(server_of(item))
 
 
 def _describe_page(text: str) -> Iterator[str]:
@@ -186,12 +174,6 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
     if item.name.casefold() in BUILT_IN:
         yield "takes the place of the agent of this name that comes with zkchat"
     yield _excerpt(agent.text)
-
-
-def _database_items(vault: Path) -> Iterator[VaultItem]:
-    for name in DATABASES:
-        with suppress(OSError):
-            yield database_item(name, (vault / ".zkchat" / name).lstat().st_size)
 
 
 def _size(text: str) -> str:

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -66,7 +66,11 @@ def daily_note_settings(vault: Path) -> DailyNoteSettings:
 
     The files came with the vault, so only texts of some length are taken from them.
     """
-    for table in _tables(vault):
+    periodic = obsidian_settings(vault, _PERIODIC).get("daily")
+    tables = [obsidian_settings(vault, _CORE)]
+    if isinstance(periodic, dict) and periodic.get("enabled", True):
+        tables.insert(0, periodic)
+    for table in tables:
         folder, notation, template = (text_setting(table, name) for name in ("folder", "format", "template"))
         if folder or notation or template:
             return DailyNoteSettings(folder=folder, format=notation, template=template)
@@ -79,13 +83,6 @@ def note_name_formats(vault: Path) -> tuple[str, ...]:
     tables = [obsidian_settings(vault, _CORE), *(periodic.get(name) for name in _PERIODS)]
     found = [text_setting(table, "format") for table in tables if isinstance(table, dict)]
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _tables(vault: Path) -> Iterator[dict[object, object]]:
-    periodic = obsidian_settings(vault, _PERIODIC).get("daily")
-    if isinstance(periodic, dict) and periodic.get("enabled", True):
-        yield periodic
-    yield obsidian_settings(vault, _CORE)
 
 
 def obsidian_settings(vault: Path, name: str) -> dict[object, object]:
@@ -105,18 +102,13 @@ def text_setting(table: dict[object, object], key: str) -> str:
 Store = TypeVar("Store", bound=DurableDatabase)
 
 
-class OpenStore(Protocol[Store]):
-    """Opens a store, after a recovery if its file is damaged or missing."""
-
-    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[Store]: ...
-
-
 class DurableFile(Struct, Generic[Store], frozen=True):
     """Implements `storage.durable_database.StoreFile`."""
 
     workspace: Workspace
     name: str
-    open_store: OpenStore[Store]
+    open_store: Callable[..., Recovered[Store]]
+    """After a recovery if its file is damaged or missing."""
 
     @property
     def exists(self) -> bool:
@@ -265,15 +257,9 @@ def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
     commit = None
     if workspace.settings.write.git_commit:
         commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
-    return VaultChanges(
-        changeable_files(workspace), _JournalFile(workspace, notices), commit=commit, notify=notices.note
-    )
-
-
-def changeable_files(workspace: Workspace) -> VaultTree:
-    """The files of the vault to the last byte."""
     vault = workspace.settings.vault
-    return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    files = VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    return VaultChanges(files, _JournalFile(workspace, notices), commit=commit, notify=notices.note)
 
 
 class Editing(Struct, frozen=True):

@@ -1,6 +1,5 @@
 """Actions on the command line: the options of each from its signature, and its result as lines, drawn, or as JSON."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +20,7 @@ from zkchat.app import (
     embed_for_search,
     extract_for_search,
 )
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io, flag, parameter, with_parameters
 from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, tell_of_vectors
 from zkchat.cli.output import Listing, stdout_console
 from zkchat.core import ExitCode, UsageError
@@ -49,28 +48,23 @@ def command_of(module: str, name: str, stream: Stream | None = None) -> Callable
     action = ACTIONS[name]
 
     def command(*, vault: Path | None, json_output: bool, streams: bool = False, **given: Any) -> int:
-        if stream is None:
-            return run_action(action, vault, given, json_output=json_output)
-        if streams == bool(given[action.parameters[0].name]):
+        io = current_io(vault)
+        if stream and streams == bool(given[action.parameters[0].name]):
             raise UsageError(stream.refusal, hint=stream.hint)
-        if not streams:
-            return run_action(action, vault, given, json_output=json_output)
-        io = current_io()
-        with _opened(io, action, vault) as (_, library):
-            stream.run(io, library, {**given, "json_output": json_output})
-        return ExitCode.OK
+        with _opened(io, action) as (workspace, library):
+            if stream and streams:
+                stream.run(io, library, {**given, "json_output": json_output})
+                return ExitCode.OK
+            result = action.run(
+                open_vault(io, workspace, library), **action.values(given, partial(_find, io, workspace, library))
+            )
+            return print_result(io, workspace, library, result, json_output=json_output)
 
-    shared: list[tuple[str, Any, Any]] = [("vault", VaultOption, None), ("json_output", JsonOption, False)]
+    shared = [parameter("vault", VaultOption, None), parameter("json_output", JsonOption, False)]
     if stream:
-        shared.insert(0, ("streams", Annotated[bool, typer.Option(stream.option, help=stream.help)], False))
-    own = [(each.name, _annotation(each, stream), _default(each, stream)) for each in action.parameters]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind, default=default, annotation=type_) for name, type_, default in (*own, *shared)]
-    )
-    command.__annotations__ = {}
-    command.__name__, command.__doc__ = action.name, action.help
-    return command
+        shared.insert(0, parameter("streams", Annotated[bool, flag(stream.option, stream.help)], False))
+    own = [parameter(each.name, _annotation(each, stream), _default(each, stream)) for each in action.parameters]
+    return with_parameters(command, action.run, [*own, *shared])
 
 
 def _annotation(parameter: Parameter, stream: Stream | None) -> Any:
@@ -91,21 +85,10 @@ def _default(parameter: Parameter, stream: Stream | None) -> Any:
     return None if is_left_out else parameter.default
 
 
-def run_action(action: Action, folder: Path | None, given: dict[str, Any], *, json_output: bool) -> int:
-    """Run an action over the vault and print what it found."""
-    io = current_io()
-    with _opened(io, action, folder) as (workspace, library):
-        vault = open_vault(io, workspace, library)
-        result = action.run(vault, **action.values(given, partial(_find, io, workspace, library)))
-        return print_result(io, workspace, library, result, json_output=json_output)
-
-
 @contextmanager
-def _opened(io: CommandIO, action: Action, folder: Path | None) -> Iterator[tuple[Workspace, Library]]:
+def _opened(io: CommandIO, action: Action) -> Iterator[tuple[Workspace, Library]]:
     """The notes as they are now, with their vectors if the action needs them."""
-    with open_refreshed_workspace(io, folder) as (workspace, library):
-        if library.is_empty():
-            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
+    with open_refreshed_workspace(io, tell_empty=True) as (workspace, library):
         if action.by_meaning:
             print_warnings(io, extract_for_search(library))
             embed_for_search(library)

@@ -1,15 +1,15 @@
 """`zkchat agent`: who answers; listed, shown, made, changed. `run` has one work on a goal."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import chain
 from typing import Annotated
 
 import typer
 
-from zkchat.app import check_setting, defined_servers, load_workspace
+from zkchat.app import check_setting, defined_servers
 from zkchat.chat import AGENT_NAME, built_in, set_value
 from zkchat.cli import goal, rules
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
+from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command
 from zkchat.cli.editors import edit_file
 from zkchat.cli.rules import ScopeOption
 from zkchat.core import Agent, UsageError, ZkchatError
@@ -18,10 +18,7 @@ app = typer.Typer(help="List, show, make and change agents: who answers you.", n
 
 app.command(name="run")(goal.run)
 
-AgentArgument = Annotated[
-    str, typer.Argument(metavar="AGENT", help="Its name; `zkchat agent list` shows them.", show_default=False)
-]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
+AgentArgument = Annotated[str, argument("AGENT", "Its name; `zkchat agent list` shows them.")]
 
 _TEMPLATE = """\
 ---
@@ -37,91 +34,76 @@ You answer questions about the user's own notes.
 """
 
 
-@app.command(name="list")
-def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, "list", vault=SettingsVaultOption)
+def list_(io: CommandIO) -> Told:
     """List the agents: the vault's, yours and the built-in ones."""
-    io = current_io()
-    found = rules.profile_store(io, vault).load()
-    if json_output:
-        io.json({"agents": list(found.agents.values()), **rules.unused_record(found, "agent")})
-        return
+    found = rules.profile_store(io).load()
     every = sorted((*found.agents.values(), *found.off_agents.values()), key=lambda agent: agent.name.casefold())
     width = max(len(agent.name) for agent in every)
-    for agent in every:
-        io.out(f"{agent.name:<{width}}  {rules.describe(agent)}")
-    rules.print_unused(io, found, "agent")
+    return Told(
+        data={"agents": list(found.agents.values()), **rules.unused_record(found, "agent")},
+        lines=[f"{agent.name:<{width}}  {rules.describe(agent)}" for agent in every],
+        notes=rules.unused(found, "agent"),
+    )
 
 
-@app.command()
-def show(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, vault=SettingsVaultOption)
+def show(io: CommandIO, name: AgentArgument) -> Told:
     """Show an agent: its instructions, and what is at hand for it."""
-    io = current_io()
-    found = rules.profile_store(io, vault).load()
+    found = rules.profile_store(io).load()
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
-        rules.show_unapproved(io, file, json_output=json_output)
-        return
+        return rules.unapproved(file)
     agent = found.any_agent(name)
-    if json_output:
-        io.json(agent)
-        return
-    io.out(f"{agent.name}  {rules.describe(agent)}")
-    for line in _detail_lines(agent):
-        io.out(line)
-    for line in _server_lines(io, agent, vault):
-        io.out(line)
-    io.out(f"\n{agent.text}")
-    rules.print_unused(io, found, "agent")
+    head = f"{agent.name}  {rules.describe(agent)}"
+    lines = chain([head], _detail_lines(agent), _server_lines(io, agent), [f"\n{agent.text}"])
+    return Told(data=agent, lines=lines, notes=rules.unused(found, "agent"))
 
 
-@app.command()
+@command(app, vault=SettingsVaultOption)
 def new(
-    name: NameArgument, scope: ScopeOption = "user", vault: SettingsVaultOption = None, json_output: JsonOption = False
-) -> None:
+    io: CommandIO,
+    name: Annotated[str, argument("NAME", "What it is to be called.")],
+    scope: ScopeOption = "user",
+) -> Told:
     """Make an agent to be filled in. With the name of one that is there, it is a copy of that one.
 
     zkchat agent new editor --scope vault
     """
-    io = current_io()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    store = rules.profile_store(io, vault, scope)
+    store = rules.profile_store(io, scope)
     found = store.load()
     known = found.off_agents.get(name.casefold()) or found.agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
-    text = texts[known.path] if known else _TEMPLATE
-    made = rules.create(io, store, scope, "agent", name, text)
-    if json_output:
-        io.json({"name": made.name, "origin": made.origin, "path": made.path})
-    else:
-        io.out(f"Made {made.path}. Change it: zkchat agent edit {name}")
+    made = rules.create(io, store, scope, "agent", name, texts[known.path] if known else _TEMPLATE)
+    return Told(
+        data={"name": made.name, "origin": made.origin, "path": made.path},
+        lines=[f"Made {made.path}. Change it: zkchat agent edit {name}"],
+    )
 
 
-@app.command()
-def edit(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, vault=SettingsVaultOption)
+def edit(io: CommandIO, name: AgentArgument) -> Told:
     """Open an agent's file in your editor."""
-    io = current_io()
-    store = rules.profile_store(io, vault)
+    store = rules.profile_store(io)
     before = rules.editable_file(io, store, store.load().any_agent(name))
     edit_file(io, before.path)
     after = next((file for file in store.files() if file.path == before.path), None)
     if after:
         store.approve_own(after, before)
     found = store.load()
-    rules.print_unused(io, found, "agent")
-    if json_output:
-        io.json(found.any_agent(name))
+    for note in rules.unused(found, "agent"):
+        io.note(note)
+    return Told(data=found.agents.get(name.casefold()) or found.off_agents.get(name.casefold()))
 
 
-@app.command()
+@command(app, vault=SettingsVaultOption)
 def config(
+    io: CommandIO,
     name: AgentArgument,
-    key: Annotated[
-        str, typer.Argument(metavar="PROPERTY", help="For example model, or rules.Tone.", show_default=False)
-    ],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.", show_default=False)],
-    vault: SettingsVaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    key: Annotated[str, argument("PROPERTY", "For example model, or rules.Tone.")],
+    value: Annotated[str, argument("VALUE", "The new value.")],
+) -> Told:
     """Change one value of an agent's file; comments stay.
 
     zkchat agent config librarian model ollama:qwen3:8b
@@ -130,17 +112,13 @@ def config(
 
     zkchat agent config writer enabled false
     """
-    io = current_io()
-    store = rules.profile_store(io, vault)
+    store = rules.profile_store(io)
     agent = store.load().any_agent(name)
     if key.startswith("context."):
         check_setting(key, value)
     file = rules.editable_file(io, store, agent)
     store.write(file, set_value(file, key, value), file)
-    if json_output:
-        io.json(store.load().any_agent(name))
-    else:
-        io.out(f"Set {key} in {file.path}.")
+    return Told(data=store.load().any_agent(name), lines=[f"Set {key} in {file.path}."])
 
 
 def _detail_lines(agent: Agent) -> Iterator[str]:
@@ -157,10 +135,10 @@ def _detail_lines(agent: Agent) -> Iterator[str]:
         yield "memory: off"
 
 
-def _server_lines(io: CommandIO, agent: Agent, vault: Path | None) -> Iterator[str]:
+def _server_lines(io: CommandIO, agent: Agent) -> Iterator[str]:
     """The MCP servers that are defined, with the mode of their tools; none of them is connected for it."""
     try:
-        found = defined_servers(load_workspace(io.environment, vault, needs_vault=False)).servers
+        found = defined_servers(io.workspace(needs_vault=False)).servers
     except ZkchatError:  # what is wrong with the settings is told where they are needed
         return
     for server in found:

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -18,7 +17,7 @@ from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.editors import edit_text
 from zkchat.cli.key_questions import KeyQuestions, KeyReader
 from zkchat.cli.note_lookup import VectorActivity, progress
-from zkchat.cli.output import configured_color, consoles
+from zkchat.cli.output import consoles
 from zkchat.core import (
     ChangeSet,
     Environment,
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-_NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
-_MORE: Final = frozenset({"d", "D", " "})
+_NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
+_MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
 """Of a number that is typed; Python refuses to convert numbers of any length."""
 _MAX_NAMED_FOLDERS: Final = 2
@@ -53,24 +52,21 @@ _MIN_PAGE: Final = 5
 _WIDE: Final = 60
 
 
-class TerminalChangeReviewer:
+class TerminalChangeReviewer(Struct, frozen=True):
     """Implements `writing.review.ChangeReviewer`."""
 
-    def __init__(self, io: CommandIO, *, color: Callable[[], str] = lambda: "auto", plain: bool = False) -> None:
-        """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
-        self._io = io
-        self._color = color
-        self._plain = plain
+    io: CommandIO
+    color: Callable[[], str] = lambda: "auto"
+    plain: bool = False
+    """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        question = _Question(self._io, self._console(), changes, may_always=may_always, plain=self._plain)
+        console = consoles(self.io.environment, "never" if self.plain else self.color())[1]
+        question = _Question(self.io, console, changes, may_always=may_always, plain=self.plain)
         question.show(remarks)
         return question.ask() if is_asked else Verdict(answer="no", changes=changes)
-
-    def _console(self) -> "Console":
-        return consoles(self._io.environment, "never" if self._plain else self._color())[1]
 
 
 class _Question:
@@ -101,15 +97,11 @@ class _Question:
         """Ask until the user says yes or no."""
         with self._reader.listening():
             while True:
-                key = self._reader.read(self._prompt())
-                if key in {"y", "Y"}:
-                    return self._verdict()
-                if key in _NO:
-                    return Verdict(answer="no", changes=self._changes)
-                if key in {"q", "Q"}:
-                    return Verdict(answer="stop", changes=self._changes)
-                if key in {"a", "A"} and self._may_always:
-                    return replace(self._verdict(), always=True)
+                key = self._reader.read(self._prompt()).casefold()
+                if key == "y" or (key == "a" and self._may_always):
+                    return replace(self._verdict(), always=key == "a")
+                if key in _NO or key == "q":
+                    return Verdict(answer="stop" if key == "q" else "no", changes=self._changes)
                 self._act(key)
 
     def _verdict(self) -> Verdict:
@@ -124,12 +116,13 @@ class _Question:
         """What does not end the question."""
         if key in _MORE:
             self._show_more()
-        elif key in {"e", "E"}:
+        elif key == "e":
             self._edit()
         elif key.isdecimal():
             self._toggle(key)
         else:
-            self._help()
+            for each, _, meaning in self._keys():
+                self._io.note(f"{each}  {meaning}")
 
     def _rows(self, *, whole: bool) -> "Iterator[Text]":
         from rich.text import Text
@@ -190,10 +183,9 @@ class _Question:
             self._io.note("It was not edited.")
             return
         self._edited, self._unseen = True, None
-        unit = self._units[number]
-        writes = tuple(replace(each, after=after) if each is write else each for each in unit.writes)
-        self._units[number] = replace(unit, writes=tuple(each for each in writes if each.after != each.before))
-        self._changes = _replaced(self._changes, write, after)
+        self._units[number], self._changes = (
+            _with_text(each, write, after) for each in (self._units[number], self._changes)
+        )
         self._print(self._rows(whole=False))
 
     def _to_edit(self) -> tuple[int, FileWrite | None]:
@@ -210,19 +202,22 @@ class _Question:
         numbered = {str(place): each for place, each in enumerate(found, 1)}
         return numbered.get(picked, (0, None))
 
-    def _help(self) -> None:
-        lines = [
-            "y  apply" + (" all that is not left out" if len(self._units) > 1 else ""),
-            "n  do not (also Ctrl-C and Esc)",
-            "e  edit the new text in your editor; you see the diff again",
+    def _keys(self) -> list[tuple[str, str, str]]:
+        """Each with a word and with what it does."""
+        count, several = len(self._units), len(self._units) > 1
+        keys = [
+            ("y", "yes", "apply" + " all that is not left out" * several),
+            ("n", "no", "do not (also Ctrl-C and Esc)"),
+            ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
-            lines.append(f"a  apply, and do not ask again in this session in {self._folders()}")
-        lines += ["q  do not, and stop what made the proposal", "d  all of the diff, page by page (also Space)"]
-        if len(self._units) > 1:
-            lines.append(f"1-{len(self._units)}  leave a change out, or take it in again")
-        for line in lines:
-            self._io.note(line)
+            always = f"apply, and do not ask again in this session in {self._folders()}"
+            keys.append(("a", "always here", always))
+        keys.append(("q", "stop", "do not, and stop what made the proposal"))
+        keys.append(("d", "more", "all of the diff, page by page (also Space)"))
+        if several:
+            keys.append((f"1-{count}", "leave out", "leave a change out, or take it in again"))
+        return keys
 
     def _folders(self) -> str:
         names = [f"{folder}/" if folder else "the top folder" for folder in folders_of(self._changes)]
@@ -230,18 +225,14 @@ class _Question:
         return f"{shown} and {len(names) - _MAX_NAMED_FOLDERS} more" if len(names) > _MAX_NAMED_FOLDERS else shown
 
     def _prompt(self) -> str:
-        several = len(self._units) > 1
         kept = len(self._units) - len(self._left_out)
         question = f"Apply {kept} of {len(self._units)}?" if self._left_out else "Apply?"
         if self._console.width < _WIDE:
-            keys = ["y", "n", "e", *("a" * self._may_always), "q", "d", *([f"1-{len(self._units)}"] * several), "?"]
-            return f"{question} [{' '.join(keys)}] "
-        words = ["y yes", "n no", "e edit", *(["a always here"] * self._may_always), "q stop", "d more"]
-        words += [f"1-{len(self._units)} leave out"] * several
-        return f"{question} {' · '.join([*words, '? help'])} "
+            return f"{question} [{' '.join([*(key for key, _, _ in self._keys()), '?'])}] "
+        return f"{question} {' · '.join([*(f'{key} {word}' for key, word, _ in self._keys()), '? help'])} "
 
 
-def _replaced(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
+def _with_text(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
     writes = (replace(each, after=after) if each.path == write.path else each for each in changes.writes)
     return replace(changes, writes=tuple(each for each in writes if each.after != each.before))
 
@@ -251,21 +242,20 @@ _MAX_VALUE: Final = 400
 _ANSWERS: Final[dict[str, CallAnswer]] = {"y": "yes", "a": "always"}
 
 
-class TerminalCallReviewer:
+class TerminalCallReviewer(Struct, frozen=True):
     """Implements `tools.server_approval.CallReviewer`."""
 
-    def __init__(self, io: CommandIO, *, color: Callable[[], str] = lambda: "auto", plain: bool = False) -> None:
-        """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
-        self._io = io
-        self._color = color
-        self._plain = plain
+    io: CommandIO
+    color: Callable[[], str] = lambda: "auto"
+    plain: bool = False
+    """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
     def review(self, call: ServerCall) -> CallAnswer:
         """Ctrl-C, Ctrl-D and Esc are a no."""
         from rich.text import Text
 
-        questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
-        self._io.note("")  # the line that says what the model is doing has not ended
+        questions = KeyQuestions(self.io, color=self.color(), plain=self.plain)
+        self.io.note("")  # the line that says what the model is doing has not ended
         for line in describe_call(call):
             questions.show(Text(line))
         keys = [("y", "yes" if not call.may_always else "yes, in this chat"), ("n", "no")]
@@ -291,39 +281,37 @@ def describe_call(call: ServerCall) -> Iterator[str]:
 
 
 class TerminalInterface:
-    """Implements `compose.user_interface.UserInterface`."""
+    """Implements `compose.user_interface.UserInterface`, and `chat.compaction.Reviewer`."""
 
     def __init__(
         self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"
     ) -> None:
         """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
-        self._color = color
         self._io = io
         self._plain = plain
-        self._reviews = reviews
+        self._color = color
+        self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
     @property
-    def color(self) -> str:
-        """As `ui.color` says."""
-        return self._color()
-
-    @property
-    def reviewer(self) -> "TerminalReviewer | None":
-        return TerminalReviewer(self._io) if self._io.environment.stdin_is_tty else None
+    def reviewer(self) -> "TerminalInterface | None":
+        return self if self._io.environment.stdin_is_tty else None
 
     @property
     def change_reviewer(self) -> TerminalChangeReviewer | None:
-        environment = self._io.environment
-        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
-            return None
-        return TerminalChangeReviewer(self._io, color=lambda: self.color, plain=self._plain)
+        return TerminalChangeReviewer(self._io, self._color, self._plain) if self._is_asked else None
 
     @property
     def call_reviewer(self) -> TerminalCallReviewer | None:
-        environment = self._io.environment
-        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
-            return None
-        return TerminalCallReviewer(self._io, color=lambda: self.color, plain=self._plain)
+        return TerminalCallReviewer(self._io, self._color, self._plain) if self._is_asked else None
+
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
+        count = len(plan.archived)
+        return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
+
+    async def edits(self, summary: str) -> str:
+        """The summary as the user leaves it in the editor; as it was where that cannot be used."""
+        edited = edit_text(self._io, summary.encode(errors="replace"), "summary.md")
+        return summary if edited is None else edited.decode()
 
     def may_remember(self, text: str) -> bool:
         if self._io.environment.stdin_is_tty:
@@ -334,25 +322,9 @@ class TerminalInterface:
         return progress(self._io.environment, "Indexing notes")
 
 
-def terminal_interface(io: CommandIO, vault: Path | None, *, plain: bool, reviews: bool) -> TerminalInterface:
+def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
-    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: configured_color(io, vault))
-
-
-class TerminalReviewer:
-    """Implements `chat.compaction.Reviewer`."""
-
-    def __init__(self, io: CommandIO) -> None:
-        self._io = io
-
-    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
-        count = len(plan.archived)
-        return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
-
-    async def edits(self, summary: str) -> str:
-        """The summary as the user leaves it in the editor; as it was where that cannot be used."""
-        edited = edit_text(self._io, summary.encode(errors="replace"), "summary.md")
-        return summary if edited is None else edited.decode()
+    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.color)
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:
@@ -387,14 +359,11 @@ class MemoryProposals:
         new = [message for message in self._conversation.messages if message.id not in self.seen]
         self.seen.update(message.id for message in new)
         for fact in self._conversation.worth_keeping(new) if self._enabled else ():
-            if confirm_memory(self._io, fact):
-                self._remember(fact)
-
-    def _remember(self, fact: str) -> None:
-        try:
-            self._io.note(self._conversation.remember(fact, "session").sentence)
-        except ZkchatError as error:
-            self._io.fail(error)
+            try:
+                if confirm_memory(self._io, fact):
+                    self._io.note(self._conversation.remember(fact, "session").sentence)
+            except ZkchatError as error:
+                self._io.fail(error)
 
 
 class ActiveConversation(Struct, kw_only=True):
@@ -451,8 +420,6 @@ class ActiveConversation(Struct, kw_only=True):
     def watch_vectors(self, changed: Callable[[], None]) -> None:
         """Have the bar show how far the vectors of a server are; `changed` is called from another thread."""
         if self.opened.settings.embeddings.model:
-            from zkchat.cli.note_lookup import VectorActivity
-
             self.vectors = VectorActivity(self.opened.library, changed)
             self.resources.callback(self.vectors.close)
             self.vectors.start()
@@ -499,41 +466,37 @@ def keys_of(environment: Environment, opened: conversation.OpenConversation) -> 
 
 
 QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
-_ACCEPTS: Final = frozenset({"", "\r", "\n", "y", "Y"})
-_STOPS: Final = frozenset({"q", "Q", "n", "N", CTRL_C, CTRL_D, ESCAPE})
+_ACCEPTS: Final = frozenset({"", "\r", "\n", "y"})
+_STOPS: Final = frozenset({"q", *_NO})
 
 
-class TerminalPlanReviewer:
+class TerminalPlanReviewer(Struct, frozen=True):
     """Implements `chat.goals.run.PlanReviewer`."""
 
-    def __init__(self, io: CommandIO, *, plain: bool = False) -> None:
-        """`plain`: a line is read instead of a key."""
-        self._io = io
-        self._plain = plain
+    io: CommandIO
+    plain: bool = False
+    """Whether a line is read instead of a key."""
 
     async def review(self, steps: Sequence[str], most: int) -> Sequence[str] | None:
         while True:
-            key = self._key()
+            reader = KeyReader(self.io, plain=self.plain)
+            with reader.listening():
+                key = reader.read(QUESTION).casefold()
             if key in _STOPS:
                 return None
             if key in _ACCEPTS:
                 return steps
-            if key in {"e", "E"} and (edited := self._edited(steps, most)):
+            if key == "e" and (edited := self._edited(steps, most)):
                 return edited
-
-    def _key(self) -> str:
-        reader = KeyReader(self._io, plain=self._plain)
-        with reader.listening():
-            return reader.read(QUESTION)
 
     def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
         """The plan as the user leaves it in the editor; nothing where it holds no step."""
-        edited = edit_text(self._io, plan_text(steps).encode(), "plan.md")
+        edited = edit_text(self.io, plan_text(steps).encode(), "plan.md")
         if edited is None:
             return ()
         plan = parse_plan(edited.decode(errors="replace"), most)
         if not plan.steps:
-            self._io.note("There is no step in it; the plan stays as it was.")
+            self.io.note("There is no step in it; the plan stays as it was.")
         elif plan.left_out:
-            self._io.note(f"At most {most} steps are taken: the last {plan.left_out} are left out. See --steps.")
+            self.io.note(f"At most {most} steps are taken: the last {plan.left_out} are left out. See --steps.")
         return plan.steps

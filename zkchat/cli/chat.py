@@ -14,7 +14,7 @@ from zkchat.cli.ask import (
     ShowContextOption,
     WriteOption,
 )
-from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io, flag
 from zkchat.cli.interactive_chat import choose_session
 from zkchat.cli.output import PresenterOptions
 from zkchat.cli.trust import ask_to_approve
@@ -25,8 +25,8 @@ from zkchat.render import ShownUsage
 FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
 ]
-NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
-ResumeOption = Annotated[bool, typer.Option("--resume", "-r", help="Choose the session to go on in from a list.")]
+NewOption = Annotated[bool, flag("--new", "Begin a new session, as a chat does unless told otherwise.")]
+ResumeOption = Annotated[bool, flag("--resume -r", "Choose the session to go on in from a list.")]
 
 
 _HOW_TO_BEGIN: Final = """\
@@ -74,10 +74,10 @@ def chat(
         )
     from zkchat.cli.interactive_chat import InteractiveChat
 
-    io = current_io()
-    if resume and (session := choose_session(io, vault, plain=plain)) is None:
+    io = current_io(vault)
+    if resume and (session := choose_session(io, plain=plain)) is None:
         return
-    ask_to_approve(io, vault, may_ask=True)
+    ask_to_approve(io, may_ask=True)
     options = ConversationOptions(
         vault=vault,
         model=model,
@@ -98,7 +98,7 @@ def start(io: CommandIO) -> None:
     is_at_terminal = environment.stdin_is_tty and environment.stdout_is_tty
     if is_at_terminal and (is_in_vault(environment) or holds_notes(environment)):
         try:
-            vault = confirmed_vault(io, None)
+            vault = confirmed_vault(io)
         except UnconfirmedVault:
             io.out(_HOW_TO_BEGIN)
         else:

@@ -1,26 +1,42 @@
 """What every command shares: its input and output, and the options that many have."""
 
+import inspect
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from zkchat.core import Environment
+from zkchat.core import Environment, ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.core import ZkchatError
+    from zkchat.app import Workspace
+    from zkchat.core import SessionStore, ZkchatError
 
 
 def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
     """Ask, before the command runs, about a folder that may be no vault."""
     from zkchat.cli.vault_consent import confirmed_vault
 
-    return vault if context.resilient_parsing else confirmed_vault(current_io(), vault)
+    return vault if context.resilient_parsing else confirmed_vault(current_io(vault))
+
+
+def argument(name: str, about: str, **bounds: Any) -> Any:
+    """A value that is known by its place on the command line."""
+    return typer.Argument(metavar=name, help=about, show_default=False, **bounds)
+
+
+def option(names: str, value: str | None, about: str, *, show_default: bool = False, **bounds: Any) -> Any:
+    """An option with a value, which the help calls so."""
+    return typer.Option(*names.split(), metavar=value, help=about, show_default=show_default, **bounds)
+
+
+def flag(names: str, about: str) -> Any:
+    return typer.Option(*names.split(), help=about)
 
 
 _WHICH_VAULT: Final = (
@@ -41,20 +57,15 @@ VaultOption = Annotated[
 """For commands that need a vault."""
 SettingsVaultOption = Annotated[
     Path | None,
-    typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False, readable=False),
+    option("--vault", "FOLDER", _WHICH_VAULT, readable=False),
 ]
 """For commands that work without a vault, with the user's own settings."""
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="The model to ask, e.g. quote; else the session's, else that of your settings.",
-        show_default=False,
-    ),
+    option("--model", "NAME", "The model to ask, e.g. quote; else the session's, else that of your settings."),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask: the answer is yes.")]
+YesOption = Annotated[bool, flag("--yes -y", "Do not ask: the answer is yes.")]
 _MIN_WIDTH: Final = 20
 """Columns below which lines are wrapped by the terminal itself."""
 
@@ -63,10 +74,27 @@ class CommandIO(Struct, frozen=True):
     """The input and output of one command, over the environment that `run` was given."""
 
     environment: Environment
+    vault: Path | None = None
+    """The folder that `--vault` names."""
+
+    def workspace(self, *, needs_vault: bool = True) -> "Workspace":
+        """The vault with its settings. Raises `VaultError` and `ConfigError`."""
+        from zkchat.app import load_workspace
+
+        return load_workspace(self.environment, self.vault, needs_vault=needs_vault)
+
+    def sessions(self) -> "AbstractContextManager[SessionStore]":
+        from zkchat.app import stores
+
+        return stores.open_sessions(self.environment, self.vault, self)
 
     def out(self, text: str) -> None:
         """Print a line of the result to standard output."""
         self._write_line(self.environment.stdout, text)
+
+    def out_wrapped(self, text: str, *, indent: int) -> None:
+        """The same, wrapped between words on a terminal; lines after the first are indented."""
+        self.out(self.wrap(text, indent=indent) if self.environment.stdout_is_tty else text)
 
     def out_exactly(self, text: str) -> None:
         """Write a text to standard output as it is, for a file or another program; never where that is a terminal."""
@@ -164,18 +192,101 @@ def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
     return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in others))
 
 
+def unreadable(
+    file: str, error: OSError | ValueError, hint: str = "Name another file, or - for standard input."
+) -> UsageError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.", hint=hint)
+
+
 def _plain(value: object) -> object:
     from zkchat.core import Value, to_plain
 
     return to_plain(value) if isinstance(value, Value) else str(value)
 
 
+Function = TypeVar("Function", bound="Callable[..., Told]")
+Returned = TypeVar("Returned")
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What a command tells: data for scripts, else lines for a person and what stands beside them."""
+
+    data: Any = None
+    """`UNSET` where it is printed already."""
+    lines: Iterable[str] = ()
+    notes: Iterable[str] = ()
+    show: Callable[[], None] | None = None
+    """Prints it, where lines are not enough."""
+    exit_code: int = ExitCode.OK
+    then: Callable[[], None] | None = None
+    """Done once it is told."""
+
+
+def command(app: typer.Typer, name: str | None = None, *, vault: Any = None) -> Callable[[Function], Function]:
+    """Make a command of a function, which is given input and output, and its own parameters.
+
+    `--vault` and `--json` come after those; what the function returns is printed.
+    """
+
+    def declare(function: Function) -> Function:
+        app.command(name)(told_command(function, vault or VaultOption))
+        return function
+
+    return declare
+
+
+def told_command(function: Callable[..., Told], vault_option: Any = VaultOption) -> Callable[..., int]:
+    """The command that prints what a function returns."""
+
+    def run(*, vault: Path | None, json_output: bool, **given: Any) -> int:
+        io = current_io(vault)
+        told = function(io, **given)
+        if not json_output:
+            _print(io, told)
+        elif told.data is not UNSET:
+            io.json(told.data)
+        if told.then:
+            told.then()
+        return told.exit_code
+
+    own = [*inspect.signature(function).parameters.values()][1:]
+    return with_parameters(
+        run, function, [*own, parameter("vault", vault_option, None), parameter("json_output", JsonOption, False)]
+    )
+
+
+def _print(io: CommandIO, told: Told) -> None:
+    if told.show:
+        told.show()
+    for line in told.lines:
+        io.out(line)
+    io.flush_out()
+    for note in told.notes:
+        io.note_wrapped(note)
+
+
+def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def with_parameters(
+    run: Callable[..., Returned], function: Callable[..., Any], parameters: Iterable[inspect.Parameter]
+) -> Callable[..., Returned]:
+    """Let Typer see these parameters, and the name and the help of the function behind a command."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature([each.replace(kind=keyword) for each in parameters])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    return run
+
+
 # Typer offers commands no public way to reach what `run` was given, so it is put here for the length of one call.
 _current: ContextVar[CommandIO] = ContextVar("zkchat_command_io")
 
 
-def current_io() -> CommandIO:
-    return _current.get()
+def current_io(vault: Path | None = None) -> CommandIO:
+    return CommandIO(_current.get().environment, vault)
 
 
 @contextmanager

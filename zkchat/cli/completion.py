@@ -4,13 +4,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import typer
 import typer.main
 from msgspec import Struct
-from typer._click import Command, Context, Parameter
+from typer._click import Command, Parameter
 from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 
 from zkchat.app import StoredNames
@@ -154,7 +154,12 @@ def answer(arguments: Sequence[str], environment: Environment) -> None:
         mode, candidates = complete(line, environment)
     except Exception:  # noqa: BLE001 - a traceback would be printed into the line that the user types
         return
-    lines = _for_bash(candidates, line) if shell == "bash" else _with_descriptions(candidates)
+    if shell == "bash":
+        # What takes the place of the end of the word; the part that stays on the line must be the same.
+        fitting = [each.value for each in candidates if each.value.startswith(line.kept)]
+        lines = [quote_word(value[len(line.kept) :], line.quote) for value in fitting]
+    else:
+        lines = [f"{each.value}\t{shorten(sanitize_line(each.about), _MAX_ABOUT)}" for each in candidates]
     # Files may be named in bytes that are no text.
     text = "\n".join((mode, *lines)).encode("utf-8", "surrogateescape")
     os.write(environment.stdout.fileno(), text + b"\n")
@@ -168,14 +173,19 @@ def complete(line: TypedLine, environment: Environment) -> tuple[str, list[Candi
     if words and (agent := AGENT_AS_COMMAND.fullmatch(words[0])):
         words[:1] = ["ask", "--agent", agent[1]]
     option = _OPTION_WITH_VALUE.match(typed)
-    context, target, typed = _resolve(words, typed)
+    command = typer.main.get_command(app)
+    _keep_values(command, words)
+    context = _resolve_context(command, {}, "zkchat", words)
+    target, typed = _resolve_incomplete(context, words, typed)
     kinds = _kinds(target)
     for files, mode in ((FILES, "files"), (FOLDERS, "folders")):
         if files & {*kinds}:
             return mode, []
     completer = next((COMPLETERS[kind] for kind in kinds if kind in COMPLETERS), None)
     if completer:
-        found = completer(_names(context, environment), Typed(typed, context.params))
+        vault = context.params.get("vault")
+        names = StoredNames(environment, Path(vault) if vault else None)
+        found = completer(names, Typed(typed, context.params))
     else:
         found = (Candidate(str(item.value), item.help or "") for item in target.shell_complete(context, typed))
     # All but Bash, which is told so by `kept`, replace the whole word.
@@ -192,14 +202,6 @@ def _kinds(target: Command | Parameter) -> tuple[str, ...]:
     return (shown or (name.upper() if kind == "argument" else ""), name)
 
 
-def _resolve(words: list[str], typed: str) -> tuple[Context, Command | Parameter, str]:
-    """The command that the words name, and the parameter or command to be completed."""
-    command = typer.main.get_command(app)
-    _keep_values(command, words)
-    context = _resolve_context(command, {}, "zkchat", words)
-    return context, *_resolve_incomplete(context, words, typed)
-
-
 def _keep_values(command: Any, words: list[str]) -> None:
     """Leave values as they were typed, for the commands that are named: not all of them can be converted."""
     for param in command.get_params(typer.Context(command)):
@@ -210,31 +212,12 @@ def _keep_values(command: Any, words: list[str]) -> None:
             _keep_values(below[word], words[position + 1 :])
 
 
-def _names(context: Context, environment: Environment) -> StoredNames:
-    vault = context.params.get("vault")
-    return StoredNames(environment, Path(vault) if vault else None)
-
-
 def _safe(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Words of one line without characters that act on a terminal, each once."""
     unique = {each.value: each for each in candidates}
-    return [each for each in unique.values() if sanitize_text(each.value) == each.value and _is_line(each.value)]
-
-
-def _is_line(text: str) -> bool:
-    return not {"\n", "\t"} & {*text}
-
-
-def _for_bash(candidates: Iterable[Candidate], line: TypedLine) -> Iterator[str]:
-    """What takes the place of the end of the word; the part that stays on the line must be the same."""
-    for each in candidates:
-        if each.value.startswith(line.kept):
-            yield quote_word(each.value[len(line.kept) :], line.quote)
-
-
-def _with_descriptions(candidates: Iterable[Candidate]) -> Iterator[str]:
-    for each in candidates:
-        yield f"{each.value}\t{shorten(sanitize_line(each.about), _MAX_ABOUT)}"
+    return [
+        each for each in unique.values() if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}
+    ]
 
 
 def _without_program(line: TypedLine) -> TypedLine:
@@ -368,7 +351,7 @@ def complete_topic(_names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 
 def complete_vault_folder(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Folders of the vault, wherever the user is."""
-    folders = {folder for note in names.notes() for folder in _folders_above(note.path)}
+    folders = {str(folder) for note in names.notes() for folder in PurePosixPath(note.path).parents} - {"."}
     for folder in _starting([(folder, "") for folder in sorted(folders)], typed.text):
         yield Candidate(f"{folder.value}/", is_open=True)
 
@@ -409,13 +392,6 @@ COMPLETERS: Final[Mapping[str, Completer]] = {
 FILES: Final = frozenset({"FILE", "FILE.html", "@PATH"})
 FOLDERS: Final = frozenset({"FOLDER"})
 """Parameters that the shell itself completes."""
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
 
 
 def _starting(named: Iterable[tuple[str, str]], typed: str) -> Iterator[Candidate]:

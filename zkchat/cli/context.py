@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,7 +17,7 @@ from zkchat.chat import (
     request_from,
     turns_left,
 )
-from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
 from zkchat.cli.context_transfer import (
     OptionalSessionArgument,
     export_,
@@ -46,26 +45,19 @@ from zkchat.core import (
     counted,
     to_plain,
 )
-from zkchat.render import context_line, counts_line, phrases
+from zkchat.render import context_line, context_lines, counts_line, phrases
+
+app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 
 
-def stats(
-    session: OptionalSessionArgument = None,
-    model: ModelOption = None,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@command(app)
+def stats(io: CommandIO, session: OptionalSessionArgument = None, model: ModelOption = None) -> Told:
     """Show what fills the context, and how long it will last. By part and by message."""
-    io = current_io()
-    with open_session_conversation(io, vault, session, model) as opened:
+    with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
         measured = asyncio.run(conversation.measure())
         print_problem(io, conversation)
-        if json_output:
-            io.json(_stats_record(conversation, measured))
-            return
-        for line in _stats_lines(conversation, measured):
-            io.out(line)
+        return Told(data=_stats_record(conversation, measured), lines=[*_stats_lines(conversation, measured)])
 
 
 def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dict[str, object]:
@@ -113,15 +105,16 @@ def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iter
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
 
+@app.command()
 def compact(
     session: OptionalSessionArgument = None,
-    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the summary should care about.")] = "",
+    focus: Annotated[str, option("--focus", "TEXT", "What the summary should care about.")] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show which messages would leave, and the summary; change nothing.")
+        bool, flag("--dry-run", "Show which messages would leave, and the summary; change nothing.")
     ] = False,
     keep: Annotated[
         int | None,
-        typer.Option("--keep", min=1, metavar="N", help="Messages at the end that stay.", show_default=False),
+        option("--keep", "N", "Messages at the end that stay.", min=1),
     ] = None,
     strategy: Annotated[
         CompactionStrategy | None,
@@ -139,8 +132,8 @@ def compact(
 
     zkchat context compact --dry-run --focus "the budget"
     """
-    io = current_io()
-    with open_session_conversation(io, vault, session, model) as opened:
+    io = current_io(vault)
+    with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
         if dry_run:
             found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
@@ -197,72 +190,56 @@ async def _print_compaction(
             io.note(phrases.warning(event.text, event.hint))
 
 
-def clear(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+@command(app)
+def clear(io: CommandIO, session: OptionalSessionArgument = None) -> Told:
     """Archive every message without a summary. The next question starts afresh; nothing is deleted."""
-    io = current_io()
-    with open_session_conversation(io, vault, session, "quote") as opened:
+    with open_session_conversation(io, session, "quote") as opened:
         marker = opened.conversation.clear()
         count = len(opened.conversation.history.archived)
-    if json_output:
-        io.json({"archived": count if marker else 0, "marker": marker})
-    elif marker is None:
-        io.note("There is nothing to archive.")
-    else:
-        io.out(f"{count} messages are archived; the model sees none of them. They are still in the session.")
+    if marker is None:
+        return Told(data={"archived": 0, "marker": None}, notes=["There is nothing to archive."])
+    line = f"{count} messages are archived; the model sees none of them. They are still in the session."
+    return Told(data={"archived": count, "marker": marker}, lines=[line])
 
 
-app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
-app.command()(stats)
-app.command()(compact)
-app.command()(clear)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
 
 
-@app.command()
+@command(app)
 def show(
+    io: CommandIO,
     session: OptionalSessionArgument = None,
-    message: Annotated[
-        int | None,
-        typer.Option(
-            "--message", "-m", metavar="N", help="What was sent for the answer N, and why.", show_default=False
-        ),
-    ] = None,
-    request: Annotated[
-        bool, typer.Option("--request", help="Build the exact request again that was sent for that answer.")
-    ] = False,
-    archived: Annotated[bool, typer.Option("--archived", help="Also what the model no longer sees.")] = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    message: Annotated[int | None, option("--message -m", "N", "What was sent for the answer N, and why.")] = None,
+    request: Annotated[bool, flag("--request", "Build the exact request again that was sent for that answer.")] = False,
+    archived: Annotated[bool, flag("--archived", "Also what the model no longer sees.")] = False,
+) -> Told:
     """Show what the model sees of a session, or saw for an answer.
 
     zkchat context show --message 4 --request
     """
-    io = current_io()
-    with open_history(io, vault, session) as (found, history):
+    with open_history(io, session) as (found, history):
         if message is not None or request:
             answer = _find_answer(history, message)
-            _show_answer(io, history, answer, whole=request, as_json=json_output)
-            _print_changes(io, vault, answer)
-        elif json_output:
-            io.json(
-                {
-                    "session": found,
-                    "model": history.model.name if history.model else None,
-                    "window": history.model.window if history.model else None,
-                    "summary": history.window.summary,
-                    "live": history.window.live,
-                    "archived": [*history.archived.values()],
-                    "counts": record.counts if (record := _last_record(history)) else None,
-                }
-            )
-        else:
-            io.out(f"{found.title or '(untitled)'}  {found.id}")
-            if model := history.model:
-                io.out(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
-            for line in _thread_lines(history, archived=archived):
-                io.out(line)
+            told = _answer_told(history, answer, whole=request)
+            _note_changes(io, answer)
+            return told
+        model, record = history.model, _last_record(history)
+        head = [f"{found.title or '(untitled)'}  {found.id}"]
+        if model:
+            head.append(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
+        return Told(
+            data={
+                "session": found,
+                "model": model.name if model else None,
+                "window": model.window if model else None,
+                "summary": history.window.summary,
+                "live": history.window.live,
+                "archived": [*history.archived.values()],
+                "counts": record.counts if record else None,
+            },
+            lines=[*head, *_thread_lines(history, archived=archived)],
+        )
 
 
 def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
@@ -287,40 +264,30 @@ def _last_record(history: History) -> RequestContext | None:
     return next((message.request_context for message in history.newest_first if message.request_context), None)
 
 
-def _print_changes(io: CommandIO, vault: Path | None, answer: ChatMessage) -> None:
+def _note_changes(io: CommandIO, answer: ChatMessage) -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
     assert answer.request_context is not None
-    with open_library(io.environment, vault, io) as (_, library):
-        for changed in changed_items(answer.request_context, profile_store(io, vault).load(), library):
+    with open_library(io.environment, io.vault, io) as (_, library):
+        for changed in changed_items(answer.request_context, profile_store(io).load(), library):
             io.note(changed.sentence)
 
 
-def _show_answer(io: CommandIO, history: History, answer: ChatMessage, *, whole: bool, as_json: bool) -> None:
+def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
     context = answer.request_context
     if context is None:
         raise UsageError(
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
-    if whole:
-        rebuilt = _rebuild_request(history, answer)
-        if as_json:
-            io.json(rebuilt)
-            return
-        for said in rebuilt.messages:
-            io.out(f"[{said.role}{f' {said.tool_name}' if said.tool_name else ''}]")
-            io.out(said.text)
-            for call in said.tool_calls:
-                io.out(f"→ {call.name} {call.arguments}")
-        io.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
-    elif as_json:
-        io.json({**to_plain(context), "counts": context.counts})
-    else:
-        from zkchat.render import context_line, context_lines
-
-        for line in context_lines(context):
-            io.out(line)
-        if context.usage:
-            io.out(context_line(context.usage))
+    if not whole:
+        usage = [context_line(context.usage)] if context.usage else []
+        return Told(data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context), *usage])
+    rebuilt = _rebuild_request(history, answer)
+    lines = []
+    for said in rebuilt.messages:
+        lines += [f"[{said.role}{f' {said.tool_name}' if said.tool_name else ''}]", said.text]
+        lines += [f"→ {call.name} {call.arguments}" for call in said.tool_calls]
+    lines.append(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
+    return Told(data=rebuilt, lines=lines)
 
 
 def _find_answer(history: History, number: int | None) -> ChatMessage:
@@ -347,45 +314,39 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
         ) from error
 
 
-@app.command()
+@command(app)
 def summary(
+    io: CommandIO,
     session: OptionalSessionArgument = None,
-    every: Annotated[bool, typer.Option("--all", help="Every summary, also those that a later one took in.")] = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    every: Annotated[bool, flag("--all", "Every summary, also those that a later one took in.")] = False,
+) -> Told:
     """Show the summary that stands for the archived messages."""
-    io = current_io()
-    with open_history(io, vault, session) as (_, history):
+    with open_history(io, session) as (_, history):
         now = history.window.summary
         parts = [part for message in history.thread if (part := compaction_of(message))] if every else [now]
     known = [part for part in parts if part]
-    if json_output:
-        io.json(known)
-        return
-    if not known:
-        io.note("Nothing was summarised in this session: the model sees all of it.")
+    lines = []
     for part in known:
         by = f"by {part.made_by}" if part.made_by else "from the messages themselves"
-        io.out(f"#{part.number}, {part.effect}, made {by}")
-        io.out(part.summary or "(no summary)")
-        for reference in part.references:
-            io.out(f"- {reference.wikilink} is {reference.relative_path}")
+        lines += [f"#{part.number}, {part.effect}, made {by}", part.summary or "(no summary)"]
+        lines += [f"- {reference.wikilink} is {reference.relative_path}" for reference in part.references]
+    nothing = "Nothing was summarised in this session: the model sees all of it."
+    return Told(data=known, lines=lines, notes=[] if known else [nothing])
 
 
-@app.command()
-def memory(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+@command(app)
+def memory(io: CommandIO, session: OptionalSessionArgument = None) -> Told:
     """Show what was recalled for the last answer. That is facts, the summary, and archived messages that came back."""
-    io = current_io()
-    with open_history(io, vault, session) as (_, history):
+    with open_history(io, session) as (_, history):
         context = _find_answer(history, None).request_context
         items = [item for item in context.items if item.type in {"memory", "summary", "recall"}] if context else []
-        if json_output:
-            io.json([{"item": item, "text": history.contents.get(item.digest, "")} for item in items])
-            return
-        if not items:
-            io.note("The last answer was reminded of nothing.")
-        for item in items:
-            score = "" if item.score is None else f" {item.score:.2f}"
-            io.out(f"[{item.type}{score}, {item.tokens:,} tokens] {item.reason}")
-            io.out(history.contents.get(item.digest, ""))
+        recalled = [(item, history.contents.get(item.digest, "")) for item in items]
+    lines = []
+    for item, text in recalled:
+        score = "" if item.score is None else f" {item.score:.2f}"
+        lines += [f"[{item.type}{score}, {item.tokens:,} tokens] {item.reason}", text]
+    return Told(
+        data=[{"item": item, "text": text} for item, text in recalled],
+        lines=lines,
+        notes=[] if items else ["The last answer was reminded of nothing."],
+    )

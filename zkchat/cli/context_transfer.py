@@ -18,19 +18,30 @@ from zkchat.app import (
     read_import,
     read_import_text,
     store_conversations,
-    stores,
 )
 from zkchat.chat import Conversation, stays_here
 from zkchat.cli.change_review import TerminalInterface
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
+from zkchat.cli.common import (
+    CommandIO,
+    JsonOption,
+    Told,
+    VaultOption,
+    YesOption,
+    argument,
+    current_io,
+    flag,
+    known_keys,
+    option,
+    told_command,
+    unreadable,
+)
 from zkchat.cli.output import UNDO, write_output
+from zkchat.cli.sessions import find_session_or_last
 from zkchat.core import (
     ChatMessage,
     History,
     Session,
     SessionError,
-    SessionNotFound,
-    SessionStore,
     UsageError,
     counted,
     is_note,
@@ -52,18 +63,9 @@ def first_line(message: ChatMessage) -> str:
     return shorten(words, MAX_LINE_LENGTH)
 
 
-def find_session_or_last(store: SessionStore, name: str | None) -> Session:
-    if name is not None:
-        return store.find(name)
-    sessions = store.sessions()
-    if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
-    return sessions[0]
-
-
 @contextmanager
-def open_history(io: CommandIO, vault: Path | None, session: str | None) -> Iterator[tuple[Session, History]]:
-    with stores.open_sessions(io.environment, vault, io) as store:
+def open_history(io: CommandIO, session: str | None) -> Iterator[tuple[Session, History]]:
+    with io.sessions() as store:
         found = find_session_or_last(store, session)
         yield found, History(store.entries(found.id))
 
@@ -91,12 +93,10 @@ def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = ""
 
 
 @contextmanager
-def open_session_conversation(
-    io: CommandIO, vault: Path | None, session: str | None, model: str | None
-) -> Iterator[OpenConversation]:
-    with stores.open_sessions(io.environment, vault, io) as store:
+def open_session_conversation(io: CommandIO, session: str | None, model: str | None) -> Iterator[OpenConversation]:
+    with io.sessions() as store:
         found = find_session_or_last(store, session)
-    options = ConversationOptions(vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io))
+    options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
     with open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
             io.note_wrapped(f"{warning.text} {warning.hint}".strip())
@@ -110,18 +110,9 @@ class Format(StrEnum):
 
 FormatOption = Annotated[
     Format | None,
-    typer.Option("--format", help="What to write; else by the name of the file: .md is Markdown, anything else JSON."),
+    option("--format", None, "What to write; else by the name of the file: .md is Markdown, anything else JSON."),
 ]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; else to standard output.")
-]
-FileArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="What to read; - is standard input.", show_default=False)
-]
-FileOption = Annotated[
-    str, typer.Option("--file", "-f", metavar="FILE", help="The same, as an option.", show_default=False)
-]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be imported, and store nothing.")]
+OutputOption = Annotated[Path | None, option("--output -o", "FILE", "Where to write it; else to standard output.")]
 
 
 def export_(
@@ -138,36 +129,40 @@ def export_(
 
     zkchat context export "Sleep and light" --output sleep.json
     """
-    io = current_io()
+    io = current_io(vault)
     keys = known_keys(io.environment)
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         found = find_session_or_last(store, session)
         entries = store.entries(found.id)
     chosen = format_ or (Format.MARKDOWN if output and is_note(output.name) and not json_output else Format.JSON)
     if chosen is Format.MARKDOWN:
         thread = thread_of(entries)
-        text = as_markdown(found, thread, keys, local=_stays_here(io, vault, thread))
+        with open_library(io.environment, io.vault) as (_, library):
+            text = as_markdown(found, thread, keys, local=stays_here(thread, library))
     else:
         text = as_json(found, entries, keys)
     if output is None:
         io.out(text.removesuffix("\n"))
         return
     file = io.environment.cwd / output
-    _check_target(io, file, yes=yes)
-    undo = UNDO if write_output(io, vault, file, text, command="context export") else ""
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
+    if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
+        raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
+    undo = UNDO if write_output(io, file, text, command="context export") else ""
     if json_output:
         io.json({"session": found.id, "messages": found.message_count, "file": str(file)})
     else:
         io.note(f"{found.title or found.id} is in {file} now. {undo}".rstrip())
 
 
+@told_command
 def import_(
-    file: FileArgument = "",
-    file_option: FileOption = "",
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    io: CommandIO,
+    file: Annotated[str, argument("FILE", "What to read; - is standard input.")] = "",
+    file_option: Annotated[str, option("--file -f", "FILE", "The same, as an option.")] = "",
+    dry_run: Annotated[bool, flag("--dry-run", "Say what would be imported, and store nothing.")] = False,
+) -> Told:
     """Read the conversations of a file into sessions.
 
     Understood are the JSON of `zkchat context export`; the exports of ChatGPT and Claude, also in the .zip in which
@@ -182,22 +177,20 @@ def import_(
 
     other-program | zkchat context import -
     """
-    io = current_io()
     named = file or file_option
     if not named:
         raise UsageError(
             "Which file is to be imported?", hint="zkchat context import conversations.json, or - for stdin."
         )
-    found = mark_local(_read_conversations(io, named), io.environment, vault)
-    with stores.open_sessions(io.environment, vault, io) as store:
+    found = mark_local(_read_conversations(io, named), io.environment, io.vault)
+    with io.sessions() as store:
         stored = store_conversations(store, found, is_trial=dry_run)
-    if json_output:
-        io.json(_import_record(found, stored, dry_run=dry_run))
-        return
-    for each in stored:
-        io.out(f"{each.session or '-'}  {counted(each.messages, 'message')}  {each.title or '(untitled)'}")
-    if sentence := _import_sentence(found, stored, dry_run=dry_run):
-        io.note("\n  ".join([sentence, *found.tally.problems()]))
+    lines = [
+        f"{each.session or '-'}  {counted(each.messages, 'message')}  {each.title or '(untitled)'}" for each in stored
+    ]
+    sentence = _import_sentence(found, stored, dry_run=dry_run)
+    notes = ["\n  ".join([sentence, *found.tally.problems()])] if sentence else []
+    return Told(data=_import_record(found, stored, dry_run=dry_run), lines=lines, notes=notes)
 
 
 def _read_conversations(io: CommandIO, file: str) -> ImportedFile:
@@ -211,10 +204,7 @@ def _read_conversations(io: CommandIO, file: str) -> ImportedFile:
     except UnicodeDecodeError as error:
         raise SessionError(f"{file}: The input is not text in UTF-8.", hint="Name the file instead of -.") from error
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(
-            f"{file} cannot be read: {reason}.", hint="Name another file, or - for standard input."
-        ) from error
+        raise unreadable(file, error) from error
 
 
 def _import_record(found: ImportedFile, stored: Sequence[Stored], *, dry_run: bool) -> dict[str, object]:
@@ -253,15 +243,3 @@ def _import_sentence(found: ImportedFile, stored: Sequence[Stored], *, dry_run: 
         return ""
     messages = counted(sum(each.messages for each in stored), "message")
     return "; ".join([f"{found.form}: {counted(len(stored), 'conversation')}, {messages}", *more]) + "."
-
-
-def _stays_here(io: CommandIO, vault: Path | None, thread: list[ChatMessage]) -> bool:
-    with open_library(io.environment, vault) as (_, library):
-        return stays_here(thread, library)
-
-
-def _check_target(io: CommandIO, file: Path, *, yes: bool) -> None:
-    if file.is_dir():
-        raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
-    if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
-        raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")

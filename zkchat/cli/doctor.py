@@ -3,9 +3,8 @@
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -64,8 +63,8 @@ class Finding(Struct, frozen=True):
 
 def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
     """Check installation, vault, settings and models. Each problem is shown with what to do about it."""
-    io = current_io()
-    findings = list(_examine(io.environment, vault, model))
+    io = current_io(vault)
+    findings = list(_examine(io, model))
     if json_output:
         io.json([asdict(finding) for finding in findings])
     else:
@@ -74,39 +73,37 @@ def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_ou
 
 
 def _print(io: CommandIO, findings: list[Finding]) -> None:
-    def out(text: str, indent: int) -> None:
-        io.out(io.wrap(text, indent=indent) if io.environment.stdout_is_tty else text)
-
     problems: set[str] = set()
     for finding in findings:
         if finding.text in problems:
-            out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            io.out_wrapped(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
             continue
-        out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
+        io.out_wrapped(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:
-            out(f"  {'':<10} → {finding.hint}", indent=15)
+            io.out_wrapped(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
     io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything needed is there.")
 
 
-def _examine(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
+def _examine(io: CommandIO, model: str | None) -> Iterator[Finding]:
     yield Finding("Python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
     yield _packages()
     yield _tokenizer()
     yield _sqlite()
-    yield _terminal(environment)
-    yield from _folders(environment)
-    yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
-    yield from _errors_as_findings("vault", lambda: _all_of_vault(environment, vault))
-    yield from _errors_as_findings("servers", lambda: _servers(environment, vault))
-    yield from _errors_as_findings("model", lambda: _models(environment, vault, model))
-    yield from _errors_as_findings("embeddings", lambda: _embeddings(environment, vault))
+    yield _terminal(io.environment)
+    yield from _folders(io.environment)
+    yield from _guarded("settings", _settings(io))
+    yield from _guarded("vault", _all_of_vault(io))
+    yield from _guarded("servers", _servers(io))
+    yield from _guarded("model", _models(io, model))
+    yield from _guarded("embeddings", _embeddings(io))
 
 
-def _errors_as_findings(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _guarded(subject: str, found: Iterator[Finding]) -> Iterator[Finding]:
+    """What is found; an error is a problem with the subject."""
     try:
-        yield from look()
+        yield from found
     except ZkchatError as error:
         yield Finding(subject, "problem", error.message, error.hint, error.exit_code)
 
@@ -160,40 +157,40 @@ def _folders(environment: Environment) -> Iterator[Finding]:
         yield Finding("folders", "warning", text, "Look at its permissions.")
 
 
-def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    loaded = load_workspace(environment, vault, needs_vault=False).loaded
+def _settings(io: CommandIO) -> Iterator[Finding]:
+    loaded = io.workspace(needs_vault=False).loaded
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
     for warning in loaded.warnings:
         yield Finding("settings", "warning", warning)
 
 
-def _all_of_vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+def _all_of_vault(io: CommandIO) -> Iterator[Finding]:
     """What comes with the vault, its notes and its sessions, if there is a vault."""
     try:
-        find_vault(environment, vault)
+        find_vault(io.environment, io.vault)
     except UnconfirmedVault as error:
         yield Finding("vault", "absent", error.message, error.hint)
         return
-    yield from _errors_as_findings("trust", lambda: _trust(environment, vault))
-    yield from _errors_as_findings("vault", lambda: _vault(environment, vault))
-    yield from _errors_as_findings("sessions", lambda: _sessions(environment, vault))
+    yield from _guarded("trust", _trust(io))
+    yield from _guarded("vault", _vault(io))
+    yield from _guarded("sessions", _sessions(io))
 
 
-def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+def _trust(io: CommandIO) -> Iterator[Finding]:
     """What comes with the vault and is not used."""
-    states = trust_states(environment, find_paths(environment, vault))
+    states = trust_states(io.environment, find_paths(io.environment, io.vault))
     left_out = [f"{item.kind} {item.name}" for item, state in states if state != "approved"]
     if left_out:
         more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
         yield Finding("trust", "warning", f"not approved: {', '.join(left_out[:5])}{more}", HOW_TO_APPROVE)
 
 
-def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    with open_library(environment, vault) as (paths, library):
+def _vault(io: CommandIO) -> Iterator[Finding]:
+    with open_library(io.environment, io.vault) as (paths, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
-        folders = local_folders_of(load_workspace(environment, vault))
+        folders = local_folders_of(io.workspace())
         if library.is_empty():
             yield Finding("vault", "warning", f"{paths.vault} holds no Markdown notes", "Name another with --vault.")
         else:
@@ -201,7 +198,7 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
             for warning in unmatched(folders, [row.path for row in library.indexed()]):
                 yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
         yield from _history(library)
-        yield from _pdfs(environment, vault, library)
+        yield from _pdfs(io, library)
         for sentence in summarize_warnings(odd):
             yield Finding("vault", "warning", sentence)
 
@@ -220,13 +217,13 @@ def _history(library: Library) -> Iterator[Finding]:
         )
 
 
-def _pdfs(environment: Environment, vault: Path | None, library: Library) -> Iterator[Finding]:
+def _pdfs(io: CommandIO, library: Library) -> Iterator[Finding]:
     """The PDFs, where there are any, and whether their text is read."""
     count = sum(is_pdf(row.path) for row in library.files())
     if not count:
         return
     found = counted(count, "PDF")
-    if reason := unread_reason(load_workspace(environment, vault)):
+    if reason := unread_reason(io.workspace()):
         yield Finding("PDFs", "absent", f"{found}. {reason[0]}", reason[1])
     elif waiting := library.unextracted():
         yield Finding("PDFs", "ok", f"{found}, {waiting:,} of them still to be read", "zkchat index reads them.")
@@ -234,14 +231,14 @@ def _pdfs(environment: Environment, vault: Path | None, library: Library) -> Ite
         yield Finding("PDFs", "ok", f"{found}, none of them still to be read")
 
 
-def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    with stores.open_sessions(environment, vault) as store:
+def _sessions(io: CommandIO) -> Iterator[Finding]:
+    with stores.open_sessions(io.environment, io.vault) as store:
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
-def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+def _servers(io: CommandIO) -> Iterator[Finding]:
     """The MCP servers, where any are defined; none is started."""
-    found = defined_servers(load_workspace(environment, vault, needs_vault=False))
+    found = defined_servers(io.workspace(needs_vault=False))
     if found.servers:
         enabled = sum(server.state == "enabled" for server in found.servers)
         text = f"{enabled} of {counted(len(found.servers), 'MCP server')} enabled; zkchat mcp list shows them"
@@ -261,15 +258,15 @@ def _model(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("model", "ok", check_model(workspace, model.provider), model.offer)
 
 
-def _embeddings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+def _embeddings(io: CommandIO) -> Iterator[Finding]:
     """The embedding model, where one is set; its server is asked for one vector."""
-    workspace = load_workspace(environment, vault, needs_vault=False)
+    workspace = io.workspace(needs_vault=False)
     if workspace.settings.embeddings.model:
         yield Finding("embeddings", "ok", check_embedder(workspace))
 
 
-def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    workspace = load_workspace(environment, vault, model=model, needs_vault=False)
-    yield from _errors_as_findings("model", lambda: _model(workspace))
+def _models(io: CommandIO, model: str | None) -> Iterator[Finding]:
+    workspace = load_workspace(io.environment, io.vault, model=model, needs_vault=False)
+    yield from _guarded("model", _model(workspace))
     for status in provider_statuses(workspace):
         yield Finding(status.subject, "ok" if status.is_available else "absent", status.text)

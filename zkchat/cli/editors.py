@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from shutil import rmtree
@@ -44,39 +44,22 @@ class SystemDesktop:
         return True
 
 
-def _plus(path: str, line: int) -> list[str]:
-    return [f"+{line}", path]
-
-
-def _colon(path: str, line: int) -> list[str]:
-    return [f"{path}:{line}"]
-
-
-def _goto(path: str, line: int) -> list[str]:
-    return ["--goto", f"{path}:{line}"]
-
-
-def _line_option(path: str, line: int) -> list[str]:
-    return ["--line", str(line), path]
-
-
-_CONVENTIONS: Final[Mapping[Callable[[str, int], list[str]], tuple[str, ...]]] = {
-    _plus: (
+_CONVENTIONS: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {
+    ("+{line}", "{path}"): (
         "vi", "vim", "nvim", "gvim", "view", "vimx", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "ne",
         "kak", "micro", "gedit", "geany",
     ),
-    _colon: ("hx", "helix", "subl", "zed", "zeditor", "lite-xl"),
-    _goto: ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"),
-    _line_option: ("kate", "kwrite", "mate", "idea", "pycharm", "webstorm"),
+    ("{path}:{line}",): ("hx", "helix", "subl", "zed", "zeditor", "lite-xl"),
+    ("--goto", "{path}:{line}"): ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"),
+    ("--line", "{line}", "{path}"): ("kate", "kwrite", "mate", "idea", "pycharm", "webstorm"),
 }  # fmt: skip
 _CONVENTION_OF: Final = {name: convention for convention, names in _CONVENTIONS.items() for name in names}
 
 
 def file_arguments(program: str, path: str, line: int | None) -> list[str]:
     """The arguments that open a file at a line; the file alone for editors whose convention is not known."""
-    name = PurePath(program).name.lower().removesuffix(".exe")
-    convention = _CONVENTION_OF.get(name)
-    return convention(path, line) if convention and line else [path]
+    convention = _CONVENTION_OF.get(PurePath(program).name.lower().removesuffix(".exe"))
+    return [each.format(path=path, line=line) for each in convention] if convention and line else [path]
 
 
 def editor_of(variables: Mapping[str, str]) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 import typer
-from msgspec import Struct
 from typer._click import Command, Context, HelpFormatter, Parameter
 from typer.core import TyperCommand, TyperGroup
 
 from zkchat.cli.command_table import HELP_OPTIONS
-from zkchat.cli.help_text import Rows, draw, help_width
+from zkchat.cli.help_text import CommandHelp, Rows, draw, help_width
 from zkchat.core import ExitCode
 
 _EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
@@ -21,20 +20,6 @@ _NO_OPTION: Final = re.compile(r"-(?:\s|\d|--)")
 _SHIELD: Final = "\ufdd0"
 """Before a word that would be read as an option; no text has this code point."""
 _RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
-
-
-class CommandHelp(Struct, frozen=True, kw_only=True):
-    """What is said of one command, in the order in which it is shown."""
-
-    usage: str
-    """Without the name of the command."""
-    paragraphs: list[str]
-    examples: list[str]
-    arguments: Rows
-    options: Rows
-    sections: Mapping[str, Rows]
-    """Its commands, under the headings of their sections."""
-    epilog: str
 
 
 def describe(command: Command, context: Context) -> CommandHelp:
@@ -52,14 +37,19 @@ def describe(command: Command, context: Context) -> CommandHelp:
     )
 
 
-class _HelpOptions:
-    """A command that shows its help by these options."""
+class _Described:
+    """A command with this layout of its help."""
 
     def get_help_option_names(self, _context: Context) -> list[str]:
         return [*HELP_OPTIONS]
 
+    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
+        described = describe(cast(Command, self), ctx)
+        # As Typer does, which offers no Environment.
+        formatter.write(draw(ctx.command_path, described, help_width(os.environ)))  # noqa: TID251
 
-class DescribedCommand(_HelpOptions, TyperCommand):
+
+class DescribedCommand(_Described, TyperCommand):
     """A command whose help names no type of Python and ends with its examples.
 
     A word that can be no option, such as `- [ ] Buy milk` or `-5`, is an argument, wherever it stands. Bytes that are
@@ -76,18 +66,16 @@ class DescribedCommand(_HelpOptions, TyperCommand):
         rest = super().parse_args(ctx, shielded)
         ctx.params = {name: _unshielded(value) for name, value in ctx.params.items()}
         for param in self.params if not ctx.resilient_parsing else ():
-            if not _names_file(param) and not _is_text(ctx.params.get(param.name or "")):
+            names_file = param.type.name == "path" or (param.metavar or "").startswith("FILE")
+            if not names_file and not _is_text(ctx.params.get(param.name or "")):
                 raise typer.BadParameter("it is not UTF-8 text", ctx=ctx, param=param)
         return rest
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         return _usage_pieces(self, ctx)
 
-    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        _write(describe(self, ctx), ctx, formatter)
 
-
-class DescribedGroup(_HelpOptions, TyperGroup):
+class DescribedGroup(_Described, TyperGroup):
     """The same for a command that has others below it."""
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
@@ -99,19 +87,12 @@ class DescribedGroup(_HelpOptions, TyperGroup):
             raise typer.Exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        _write(describe(self, ctx), ctx, formatter)
-
 
 def _unshielded(value: object) -> object:
     if isinstance(value, list | tuple):
         return type(value)(map(_unshielded, value))
     is_shielded = isinstance(value, str) and value.startswith(_SHIELD)  # a choice stays the member that it is
     return str(value).removeprefix(_SHIELD) if is_shielded else value
-
-
-def _names_file(param: Parameter) -> bool:
-    return param.type.name == "path" or (param.metavar or "").startswith("FILE")
 
 
 def _is_text(value: object) -> bool:
@@ -131,28 +112,11 @@ def use_layout(app: typer.Typer) -> None:
             use_layout(group.typer_instance)
 
 
-def _write(described: CommandHelp, ctx: Context, formatter: HelpFormatter) -> None:
-    text = draw(
-        path=ctx.command_path,
-        usage=described.usage,
-        paragraphs=described.paragraphs,
-        tables={"Arguments": described.arguments, **described.sections, "Options": described.options},
-        examples=described.examples,
-        epilog=described.epilog,
-        width=help_width(os.environ),  # noqa: TID251 - as Typer does, which offers no Environment
-    )
-    formatter.write(text)
-
-
 def _usage_pieces(command: Command, context: Context) -> list[str]:
     options = [command.options_metavar] if command.options_metavar else []
     arguments = [param for param in command.get_params(context) if param.param_type_name == "argument"]
-    return options + [_usage_name(argument) for argument in arguments]
-
-
-def _usage_name(argument: Parameter) -> str:
-    name = _name(argument)
-    return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
+    names = [_name(each) if each.required else f"[{_name(each)}]" for each in arguments]
+    return options + [f"{name}{'...' * (each.nargs != 1)}" for name, each in zip(names, arguments, strict=True)]
 
 
 def _name(argument: Parameter) -> str:
@@ -164,14 +128,11 @@ def _row(param: Parameter, context: Context) -> tuple[str, str] | None:
     if record is None:
         return None
     if param.param_type_name != "argument":
-        return record[0], _RANGE.sub(_range, record[1]).replace("; required]", "]").replace("[required]", "").strip()
+        about = _RANGE.sub(lambda each: _bounds(each[1] or each[3], each[2]), record[1])
+        return record[0], about.replace("; required]", "]").replace("[required]", "").strip()
     # Typer tells the range of an option only.
     bounds = _bounds(getattr(param.type, "min", None), getattr(param.type, "max", None))
     return _name(param), record[1].replace("[required]", f"[{bounds}]" if bounds else "").strip()
-
-
-def _range(found: re.Match[str]) -> str:
-    return _bounds(found[1] or found[3], found[2])
 
 
 def _bounds(least: object, most: object) -> str:

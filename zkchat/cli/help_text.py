@@ -1,8 +1,10 @@
 """The help of a command as text."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
+
+from msgspec import Struct
 
 from zkchat.render import columns
 
@@ -18,23 +20,30 @@ _AS_IT_IS = "\b"
 """The first line of a paragraph that is not to be wrapped, as in Click."""
 
 
-def draw(
-    *,
-    path: str,
-    usage: str,
-    paragraphs: Iterable[str],
-    tables: Mapping[str, Rows],
-    examples: Sequence[str] = (),
-    epilog: str = "",
-    width: int,
-) -> str:
+class CommandHelp(Struct, frozen=True, kw_only=True):
+    """What is said of one command, in the order in which it is shown."""
+
+    usage: str
+    """Without the name of the command."""
+    paragraphs: list[str]
+    examples: list[str]
+    arguments: Rows
+    options: Rows
+    sections: Mapping[str, Rows]
+    """Its commands, under the headings of their sections."""
+    epilog: str
+
+
+def draw(path: str, described: CommandHelp, width: int) -> str:
     """Blocks with an empty line between them. Examples are not wrapped, because they are to be copied."""
-    blocks = [_usage(path, usage, width), *(_fill(each, width, _INDENT, _INDENT) for each in paragraphs)]
+    tables = {"Arguments": described.arguments, **described.sections, "Options": described.options}
+    blocks = [_usage(path, described.usage, width)]
+    blocks += [_fill(each, width, _INDENT, _INDENT) for each in described.paragraphs]
     blocks += [f"{heading}:\n{_table(rows, width)}" for heading, rows in tables.items() if rows]
-    if examples:
-        blocks.append("\n".join(["Examples:", *(f"{_INDENT}{line}" for line in examples)]))
-    if epilog:
-        blocks.append("\n".join(f"{_INDENT}{line}" for line in epilog.splitlines()))
+    if described.examples:
+        blocks.append("\n".join(["Examples:", *(f"{_INDENT}{line}" for line in described.examples)]))
+    if described.epilog:
+        blocks.append("\n".join(f"{_INDENT}{line}" for line in described.epilog.splitlines()))
     return "\n\n".join(blocks) + "\n"
 
 

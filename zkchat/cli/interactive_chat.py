@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import datetime
 from functools import partial
 from importlib import import_module
@@ -28,7 +28,6 @@ from zkchat.app import (
     page_item,
     page_text,
     preload_client,
-    stores,
 )
 from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
 from zkchat.cli.change_review import (
@@ -179,7 +178,8 @@ class ChatGreeting:
     def tell_way_back(self, active: ActiveConversation, vault: Path | None) -> None:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
-            self._io.note(_way_back(active.session_id, vault))
+            place = f" --vault {shlex.quote(str(vault))}" if vault else ""
+            self._io.note(f"Resume: zkchat chat{place} --session {active.session_id}")
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
@@ -191,11 +191,6 @@ class ChatGreeting:
             self._io.note(opened.chosen or f"{name} answers from now on.")
         elif to.session and to.session != before.session_id:
             announce_model(self._io, opened)
-
-
-def _way_back(session_id: str, vault: Path | None) -> str:
-    place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-    return f"Resume: zkchat chat{place} --session {session_id}"
 
 
 def last_session(store: SessionStore) -> Session | None:
@@ -290,12 +285,12 @@ _PLAIN_WIDTH = 100
 """Columns of a list that is not drawn."""
 
 
-def choose_session(io: CommandIO, vault: Path | None, *, plain: bool) -> str | None:
+def choose_session(io: CommandIO, *, plain: bool) -> str | None:
     """The id of the chosen session; None if the user leaves the list.
 
     Where no list can be drawn, print a numbered one, and raise `UsageError` with how to name a session.
     """
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         sessions = sessions_to_resume(store)
     if not sessions:
         raise SessionNotFound("There are no sessions in this vault yet.", hint="Begin one: zkchat chat")
@@ -366,12 +361,8 @@ class _ChatInterface(TerminalInterface):
     """Shows the progress of the indexing in the status bar as well."""
 
     def __init__(self, chat: "InteractiveChat") -> None:
-        super().__init__(chat.io, plain=chat.is_plain)
+        super().__init__(chat.io, plain=chat.is_plain, color=lambda: chat.color)
         self._chat = chat
-
-    @property
-    def color(self) -> str:
-        return self._chat.color
 
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         return self._chat.indexing_progress()
@@ -419,11 +410,7 @@ class InteractiveChat:
         return self._active.opened.settings.ui.color
 
     def run(self) -> None:
-        with self._servers:
-            self._run()
-
-    def _run(self) -> None:
-        try:
+        with self._servers, closing(self):
             if self._prompt is None:
                 self._refresh_index()
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
@@ -431,8 +418,9 @@ class InteractiveChat:
                 if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
                     self._prompt.take_early_keys()
                 self._converse()
-        finally:
-            self._active.close(self.io)
+
+    def close(self) -> None:
+        self._active.close(self.io)
 
     def _refresh_index(self) -> None:
         """Refresh before the greeting, where nothing can be done while the user types."""
@@ -597,19 +585,15 @@ class InteractiveChat:
     async def read(self, edit: Edit | None) -> str:
         first, self._first_message = self._first_message, ""
         if self._prompt is None:
-            return self._show_line(first) if first else read_line(self.io, "you › ")
+            if first and self._environment.stdin_is_tty:
+                self.io.note(f"you › {first}")  # where the user would have typed it
+            return first or read_line(self.io, "you › ")
         self._is_prompting = True
         self._replaced = edit.replaces if edit else None
         try:
             return await self._prompt.read(first or (edit.text if edit else ""), accept=bool(first))
         finally:
             self._is_prompting = False
-
-    def _show_line(self, text: str) -> str:
-        """Show a line where the user would have typed it."""
-        if self._environment.stdin_is_tty:
-            self.io.note(f"you › {text}")
-        return text
 
     async def ask(self, question: str) -> str:
         return read_line(self.io, question) if self._prompt is None else await self._prompt.ask(question)

@@ -35,27 +35,6 @@ def read_line(io: CommandIO, prompt: str) -> str:
     return line
 
 
-def read_answer(io: CommandIO, question: str) -> str:
-    """Read a line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
-    environment = io.environment
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
-    wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
-    line, ended_by = "", CTRL_D
-    try:
-        with echo_on(environment.stdin):
-            environment.stderr.write(sanitize_text(question))
-            environment.stderr.flush()
-            line = without_paste_marks(environment.stdin.readline())
-    except KeyboardInterrupt:
-        ended_by = CTRL_C
-    finally:
-        signal.set_wakeup_fd(wakeup)
-        signal.signal(signal.SIGINT, before)
-        if not line:
-            io.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
-    return line.strip() if line else ended_by
-
-
 def can_draw_prompt(environment: Environment) -> bool:
     """Whether the terminal can be drawn on while the user types."""
     return environment.stdin_is_tty and environment.stdout_is_tty and can_edit_text(environment.variables)
@@ -105,8 +84,24 @@ class KeyReader:
         return number
 
     def read_line(self, prompt: str) -> str:
-        """A line of the user; Ctrl-D and Ctrl-C where these were pressed instead."""
-        return read_answer(self._io, prompt)
+        """A line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
+        environment = self._io.environment
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
+        wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
+        line, ended_by = "", CTRL_D
+        try:
+            with echo_on(environment.stdin):
+                environment.stderr.write(sanitize_text(prompt))
+                environment.stderr.flush()
+                line = without_paste_marks(environment.stdin.readline())
+        except KeyboardInterrupt:
+            ended_by = CTRL_C
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            signal.signal(signal.SIGINT, before)
+            if not line:
+                self._io.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
+        return line.strip() if line else ended_by
 
     def _write(self, text: str) -> None:
         stream = self._io.environment.stderr

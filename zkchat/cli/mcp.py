@@ -2,19 +2,22 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from zkchat.app import DefinedServer, Workspace, connect_servers, defined_servers, is_client_installed, load_workspace
+from zkchat.app import DefinedServer, Workspace, connect_servers, defined_servers, load_workspace
 from zkchat.cli import mcp_install, mcp_servers
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
-from zkchat.cli.mcp_package import require_sdk
-from zkchat.cli.mcp_servers import load_workspace_for, print_server, print_wrapped, server_record, unknown_server
+from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
+from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
 from zkchat.cli.termination import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
-from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, install_command, plain_without
+from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, plain_without
+
+if TYPE_CHECKING:
+    from zkchat.mcp import HostOptions
 
 _NAMES_SHOWN: Final = {"tool": 30, "resource": 5, "prompt": 30}
 _WAIT_SECONDS: Final = 60.0
@@ -22,38 +25,33 @@ _WAIT_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.02
 
 
-def check(
-    name: Annotated[
-        str | None, typer.Argument(metavar="SERVER", help="One of them; else all.", show_default=False)
-    ] = None,
-    vault: SettingsVaultOption = None,
-    json_output: JsonOption = False,
-) -> int:
+@partial(told_command, vault_option=SettingsVaultOption)
+def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One of them; else all.")] = None) -> Told:
     """Connect to the MCP servers, and show what they offer.
 
     It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
     given up. The exit code is 6 where a server cannot be reached, and 3 where one cannot be used as it is defined.
     """
-    io = current_io()
-    workspace = load_workspace_for(io, vault)
+    workspace = io.workspace(needs_vault=False)
     found = defined_servers(workspace)
     servers = [server for server in found.servers if name in (None, server.name)]
     if name is not None and not servers:
         raise unknown_server(name)
     usable = [server for server in servers if server.state == "enabled"]
-    if usable and not is_client_installed():
-        raise ConfigError(
-            "MCP servers need the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
-        )
+    if usable:
+        require_sdk("MCP servers need")
     outcomes = _connect(io, workspace, usable) if usable else {}
-    if json_output:
-        io.json({"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings})
+    if any(status.state != "ready" for status, _ in outcomes.values()):
+        code = ExitCode.MODEL
     else:
-        _print(io, servers, outcomes)
-        io.flush_out()
-        for warning in found.warnings:
-            io.note_wrapped(warning)
-    return _exit_code(servers, outcomes, is_named=name is not None)
+        unusable = [server for server in servers if server.is_faulty or (name and server.state != "enabled")]
+        code = ExitCode.CONFIG if unusable else ExitCode.OK
+    return Told(
+        data={"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings},
+        show=lambda: _print(io, servers, outcomes),
+        notes=found.warnings,
+        exit_code=code,
+    )
 
 
 _Outcomes: TypeAlias = "dict[str, tuple[ServerStatus, float]]"
@@ -80,30 +78,23 @@ def _connect(io: CommandIO, workspace: Workspace, servers: Sequence[DefinedServe
     return outcomes
 
 
-def _exit_code(servers: Sequence[DefinedServer], outcomes: _Outcomes, *, is_named: bool) -> int:
-    if any(status.state != "ready" for status, _ in outcomes.values()):
-        return ExitCode.MODEL
-    is_unusable = any(server.is_faulty or (is_named and server.state != "enabled") for server in servers)
-    return ExitCode.CONFIG if is_unusable else ExitCode.OK
-
-
 def _print(io: CommandIO, servers: Sequence[DefinedServer], outcomes: _Outcomes) -> None:
     if not servers:
-        io.note("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
+        io.note(NO_SERVERS)
     for server in servers:
         if server.name not in outcomes:
             print_server(io, server)
             continue
         status, seconds = outcomes[server.name]
         if status.state != "ready":
-            print_wrapped(io, f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
+            io.out_wrapped(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
             if status.log and status.log not in status.problem and Path(status.log).is_file():
-                print_wrapped(io, f"    What it said is in {status.log}", indent=4)
+                io.out_wrapped(f"    What it said is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
-        print_wrapped(io, f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
+        io.out_wrapped(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
         for line in offers(status):
-            print_wrapped(io, f"    {line}", indent=6)
+            io.out_wrapped(f"    {line}", indent=6)
 
 
 def offers(status: ServerStatus) -> Sequence[str]:
@@ -154,22 +145,19 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="The host's model runs on this machine: it may see local notes.")
-]
-WriteOption = Annotated[bool, typer.Option("--write", help="Offer tools that change notes.")]
-HttpOption = Annotated[bool, typer.Option("--http", help="Serve on a port of this machine, for whoever has the token.")]
+LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine: it may see local notes.")]
+WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
+HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, for whoever has the token.")]
 PortOption = Annotated[
     int | None,
-    typer.Option("--port", metavar="N", min=0, max=65535, help=f"With --http; else {PORT}.", show_default=False),
+    option("--port", "N", f"With --http; else {PORT}.", min=0, max=65535),
 ]
 TokenFileOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--token-file",
-        metavar="FILE",
-        help="With --http: the file that keeps the token, made if missing. Else $ZKCHAT_MCP_TOKEN, or a new one.",
-        show_default=False,
+        "FILE",
+        "With --http: the file that keeps the token, made if missing. Else $ZKCHAT_MCP_TOKEN, or a new one.",
     ),
 ]
 
@@ -194,18 +182,22 @@ def mcp(
         return
     if not http and (port is not None or token_file):
         raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat mcp --http")
-    io = current_io()
-    workspace = _workspace(io, vault)
+    io = current_io(vault)
+    workspace = load_workspace(io.environment, confirmed_vault(io))
+    require_sdk()
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
             f"{reason} So it is not known which notes stay on this machine, and none is served.",
             hint="Correct the file, or move it away. For a host whose model runs on this machine: zkchat mcp --local",
         )
+    from zkchat.mcp import HostOptions
+
+    options = HostOptions(is_local=local, may_write=write)
     try:
         if http:
-            _serve_http(io, workspace, PORT if port is None else port, token_file, is_local=local, may_write=write)
+            _serve_http(io, workspace, options, PORT if port is None else port, token_file)
         else:
-            _serve_stdio(io, workspace, is_local=local, may_write=write)
+            _serve_stdio(io, workspace, options)
     except Terminated as end:  # the usual way in which hosts end a server
         raise typer.Exit(128 + end.signal) from None
 
@@ -217,26 +209,20 @@ app.command()(check)
 app.command()(mcp_install.install)
 
 
-def _workspace(io: CommandIO, vault: Path | None) -> Workspace:
-    workspace = load_workspace(io.environment, confirmed_vault(io, vault))
-    require_sdk()
-    return workspace
-
-
-def _serve_stdio(io: CommandIO, workspace: Workspace, *, is_local: bool, may_write: bool) -> None:
+def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
     if io.environment.stdin_is_tty:
         io.note(
             "This waits for messages of an MCP host, which starts it by itself: see zkchat help mcp. Ctrl-D ends it."
         )
-    from zkchat.mcp import HostOptions, serve_stdio
+    from zkchat.mcp import serve_stdio
 
-    serve_stdio(workspace, HostOptions(is_local=is_local, may_write=may_write), io)
+    serve_stdio(workspace, options, io)
 
 
 def _serve_http(
-    io: CommandIO, workspace: Workspace, port: int, token_file: Path | None, *, is_local: bool, may_write: bool
+    io: CommandIO, workspace: Workspace, options: "HostOptions", port: int, token_file: Path | None
 ) -> None:
-    from zkchat.mcp import HostOptions, access_token, address_of, listen, serve_http
+    from zkchat.mcp import access_token, address_of, listen, serve_http
 
     file = io.environment.cwd / token_file.expanduser() if token_file else None
     token = access_token(file, io.environment.variables)
@@ -246,4 +232,4 @@ def _serve_http(
         io.note(f"The token is in {token.file}.")
     elif token.is_new:
         io.note(f"Each request needs this header: Authorization: Bearer {token.text}")
-    serve_http(workspace, HostOptions(is_local=is_local, may_write=may_write), io, listening, token)
+    serve_http(workspace, options, io, listening, token)

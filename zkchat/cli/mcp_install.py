@@ -3,30 +3,22 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
-from zkchat.app import find_host_entry, load_workspace, server_command, write_host_entry
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+from zkchat.app import find_host_entry, load_workspace, server_command
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, argument, current_io, flag, option
 from zkchat.cli.key_questions import KeyQuestions
-from zkchat.cli.mcp_package import require_sdk
+from zkchat.cli.mcp_servers import require_sdk
 from zkchat.cli.vault_consent import confirmed_vault
-from zkchat.config import HostEntry
+from zkchat.config import HostEntry, write_entry
 from zkchat.core import ConfigError
 
 ProgramArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="PROGRAM",
-        help="claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio.",
-        show_default=False,
-    ),
+    argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
 ]
-NameOption = Annotated[str, typer.Option("--name", metavar="NAME", help="What the program calls the server.")]
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="The program's model runs on this machine: it may see local notes.")
-]
-WriteOption = Annotated[bool, typer.Option("--write", help="Offer tools that change notes.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the entry and where it belongs; write nothing.")]
+NameOption = Annotated[str, option("--name", "NAME", "What the program calls the server.", show_default=True)]
+LocalOption = Annotated[bool, flag("--local", "The program's model runs on this machine: it may see local notes.")]
+WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
 
 _WHY_NOT: Final = {
     "commented": "the file has comments, which would be lost",
@@ -56,8 +48,8 @@ def install(
 
     zkchat mcp install cursor --write --yes
     """
-    io = current_io()
-    workspace = load_workspace(io.environment, confirmed_vault(io, vault))
+    io = current_io(vault)
+    workspace = load_workspace(io.environment, confirmed_vault(io))
     require_sdk()  # without it, the program could not start the server
     command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
     entry = find_host_entry(io.environment, program, name, command)
@@ -103,7 +95,7 @@ def _agrees(io: CommandIO, entry: HostEntry) -> bool:
 
 
 def _write(io: CommandIO, entry: HostEntry, *, quietly: bool) -> Path | None:
-    backup = write_host_entry(entry)
+    backup = write_entry(entry)
     if not quietly:
         kept = f" The file as it was: {backup}." if backup else ""
         io.note(f"Written.{kept} Start {entry.host.title} again to use it.")

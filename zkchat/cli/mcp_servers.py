@@ -1,21 +1,22 @@
 """`zkchat mcp list`, `add` and `remove`: the MCP servers whose tools a chat may use."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from zkchat.app import DefinedServer, ServerEditor, Workspace, define_server, defined_servers, load_workspace
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
+from zkchat.app import DefinedServer, ServerEditor, Workspace, define_server, defined_servers, is_client_installed
+from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
 from zkchat.core import (
     HIDDEN,
+    ConfigError,
     ServerDefinition,
     UsageError,
     hide_keys,
     hide_keys_of,
     hide_value,
     hide_values,
+    install_command,
     show_reach,
 )
 
@@ -27,6 +28,7 @@ _STATE_WORDS = {
     "invalid": "cannot be used",
 }
 _ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
+NO_SERVERS = "No servers are defined. Add one: zkchat mcp add NAME -- COMMAND"
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
 
@@ -34,18 +36,13 @@ def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
     way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
     state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
-    print_wrapped(io, f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
+    io.out_wrapped(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
-        print_wrapped(io, f"    {reach}", indent=6)
+        io.out_wrapped(f"    {reach}", indent=6)
         for line in server_details(server.definition):
-            print_wrapped(io, f"    {line}", indent=6)
+            io.out_wrapped(f"    {line}", indent=6)
     if server.problem and not way_out:
-        print_wrapped(io, f"    {server.problem}", indent=4)
-
-
-def print_wrapped(io: CommandIO, line: str, *, indent: int) -> None:
-    """Print a line of the result, wrapped between words on a terminal."""
-    io.out(io.wrap(line, indent=indent) if io.environment.stdout_is_tty else line)
+        io.out_wrapped(f"    {server.problem}", indent=4)
 
 
 def server_record(server: DefinedServer) -> dict[str, object]:
@@ -83,67 +80,57 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
     return lines
 
 
-NewNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
-ServerArgument = Annotated[
-    str, typer.Argument(metavar="SERVER", help="Its name; `zkchat mcp list` shows them.", show_default=False)
-]
+NewNameArgument = Annotated[str, argument("NAME", "What it is to be called.")]
+ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat mcp list` shows them.")]
 
 CommandArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="-- COMMAND", help="What starts it, after two hyphens.", show_default=False),
+    argument("-- COMMAND", "What starts it, after two hyphens."),
 ]
-UrlOption = Annotated[
-    str | None, typer.Option("--url", metavar="URL", help="Instead of a command: its address.", show_default=False)
-]
+UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: its address.")]
 EnvOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--env",
-        metavar="NAME=VALUE",
-        help="A variable for its process; NAME alone passes on yours of that name. Repeatable.",
-        show_default=False,
-    ),
+    option("--env", "NAME=VALUE", "A variable for its process; NAME alone passes on yours of that name. Repeatable."),
 ]
 HeaderOption = Annotated[
     list[str] | None,
-    typer.Option("--header", metavar="'NAME: VALUE'", help="Sent with a url. Repeatable.", show_default=False),
+    option("--header", "'NAME: VALUE'", "Sent with a url. Repeatable."),
 ]
 FolderOption = Annotated[
     str | None,
-    typer.Option("--cwd", metavar="FOLDER", help="Where it is started; else your home.", show_default=False),
+    option("--cwd", "FOLDER", "Where it is started; else your home."),
 ]
 TimeoutOption = Annotated[
     float | None,
-    typer.Option("--timeout", metavar="SECONDS", help="How long a call may take; else 60.", show_default=False),
+    option("--timeout", "SECONDS", "How long a call may take; else 60."),
 ]
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="Nothing that it gets leaves this machine: it may get local notes too.")
-]
-ReplaceOption = Annotated[bool, typer.Option("--replace", help="Write over a server of yours of that name.")]
+LocalOption = Annotated[bool, flag("--local", "Nothing that it gets leaves this machine: it may get local notes too.")]
+ReplaceOption = Annotated[bool, flag("--replace", "Write over a server of yours of that name.")]
 
 
-def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@partial(told_command, vault_option=SettingsVaultOption)
+def list_(io: CommandIO) -> Told:
     """List the MCP servers that chats may use, and why others are left out. Nothing is started.
 
     They are defined in your settings (`zkchat mcp add`), and in `.mcp.json` of the vault, which counts once you have
     approved it (`zkchat trust`). Values of variables and headers are not shown.
     """
-    io = current_io()
-    found = defined_servers(load_workspace_for(io, vault))
-    if json_output:
-        servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
-        io.json({"servers": servers, "overridden": overridden, "warnings": found.warnings})
-        return
-    for server in found.servers:
-        print_server(io, server)
-        for other in found.overridden:
-            if other.name == server.name:
-                print_wrapped(io, f"· {other.name}  server of the vault: not used, as yours has this name", indent=4)
-    io.flush_out()
-    if not found.servers:
-        io.note_wrapped("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
-    for warning in found.warnings:
-        io.note_wrapped(warning)
+    found = defined_servers(io.workspace(needs_vault=False))
+
+    def show() -> None:
+        for server in found.servers:
+            print_server(io, server)
+            for other in found.overridden:
+                if other.name == server.name:
+                    line = f"· {other.name}  server of the vault: not used, as yours has this name"
+                    io.out_wrapped(line, indent=4)
+
+    servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
+    return Told(
+        data={"servers": servers, "overridden": overridden, "warnings": found.warnings},
+        show=show,
+        notes=[*[NO_SERVERS] * (not found.servers), *found.warnings],
+    )
 
 
 def add(
@@ -169,7 +156,7 @@ def add(
 
     zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
     """
-    io = current_io()
+    io = current_io(vault)
     program, *args = command or [""]
     definition = define_server(
         name,
@@ -184,7 +171,7 @@ def add(
             "local": local,
         },
     )
-    workspace = load_workspace_for(io, vault)
+    workspace = io.workspace(needs_vault=False)
     if name in workspace.settings.mcpServers and not replace:
         raise UsageError(
             f"There is a server '{name}' in your settings already.",
@@ -194,12 +181,21 @@ def add(
 
 
 def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> None:
-    editor = editor_of(workspace)
+    editor = ServerEditor(workspace.paths)
     editor.add([definition])
     io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
-    note_readable(io, editor, [definition])
-    _note_files(io, definition)
-    for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
+    secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
+    if secret and editor.is_read_by_others:
+        io.note_wrapped(
+            f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}"
+        )
+    # Arguments that name files here, but not where the server is started.
+    here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
+    if here and not definition.cwd:
+        io.note_wrapped(
+            f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
+        )
+    for server in defined_servers(workspace.read_again()).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
             io.note_wrapped(sentence)
     io.note_wrapped(f"Try it: zkchat mcp check {definition.name}")
@@ -207,9 +203,9 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     """Remove an MCP server from your settings."""
-    io = current_io()
-    workspace = load_workspace_for(io, vault)
-    editor = editor_of(workspace)
+    io = current_io(vault)
+    workspace = io.workspace(needs_vault=False)
+    editor = ServerEditor(workspace.paths)
     if editor.remove(name):
         io.note_wrapped(f"Removed {name} from {editor.file}.")
         _note_successor(io, workspace, name)
@@ -224,7 +220,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
 
 def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
     """That a server of the vault, approved before, now counts in the place of the one that was removed."""
-    for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
+    for server in defined_servers(workspace.read_again()).servers:
         is_approved = server.state in {"enabled", "variable_missing"}
         if server.name == name and server.origin == "vault" and server.definition and is_approved:
             io.note_wrapped(
@@ -234,8 +230,12 @@ def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
             io.note_wrapped("To take back every approval of this vault: zkchat trust --revoke")
 
 
-def load_workspace_for(io: CommandIO, vault: Path | None) -> Workspace:
-    return load_workspace(io.environment, vault, needs_vault=False)
+def require_sdk(what: str = "MCP needs") -> None:
+    """Raises `ConfigError` where the package `mcp` is not installed, which is an extra."""
+    if not is_client_installed():
+        raise ConfigError(
+            f"{what} the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
+        )
 
 
 def unknown_server(name: str) -> UsageError:
@@ -245,15 +245,6 @@ def unknown_server(name: str) -> UsageError:
 def _whole_path(io: CommandIO, path: str) -> str:
     """A path from the current folder, so that it means the same wherever a chat begins."""
     return path if path.startswith(("~", "$")) else str(io.environment.cwd / path)
-
-
-def _note_files(io: CommandIO, definition: ServerDefinition) -> None:
-    """Arguments that name files here, but not where the server is started."""
-    here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
-    if here and not definition.cwd:
-        io.note_wrapped(
-            f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
-        )
 
 
 def _is_file(path: Path) -> bool:
@@ -273,16 +264,3 @@ def _header(text: str) -> tuple[str, str]:
     if not sign:
         raise UsageError("A header needs a name and a value.", hint="For example: --header 'Authorization: Bearer …'")
     return name.strip(), value.strip()
-
-
-def editor_of(workspace: Workspace) -> ServerEditor:
-    return ServerEditor(workspace.paths)
-
-
-def note_readable(io: CommandIO, editor: ServerEditor, definitions: Sequence[ServerDefinition]) -> None:
-    """Say so where others may read what was entered, and it may be secret."""
-    values = (value for each in definitions for value in (*each.env.values(), *each.headers.values()))
-    if editor.is_read_by_others and HIDDEN in map(hide_value, values):
-        io.note_wrapped(
-            f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}"
-        )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from zkchat.app import find_paths, load_workspace, local_globs, open_memory, stores, vault_files
+from zkchat.app import find_paths, local_globs, open_memory, vault_files
 from zkchat.chat import Memory, NoteUsage, OwnUse, list_items, note_uses
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.cli.note_lookup import find_note, open_refreshed_library
+from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option, told_command, unreadable
+from zkchat.cli.note_lookup import find_note, open_refreshed_workspace
 from zkchat.cli.output import UNDO, Listing, write_output
+from zkchat.cli.sessions import find_session_or_last
 from zkchat.core import (
     NOTE_SUFFIXES,
     DocumentUse,
@@ -22,7 +23,6 @@ from zkchat.core import (
     FileStamp,
     NoteNotFound,
     PrivacyClass,
-    SessionNotFound,
     SessionStore,
     UsageError,
     counted,
@@ -39,18 +39,14 @@ DEFAULT_TOP = 10
 GONE = "not there any more"
 
 
+@told_command
 def refs(
-    note: Annotated[
-        str | None, typer.Argument(metavar="NOTE", help="A path, a title or a [[wikilink]].", show_default=False)
-    ] = None,
-    top: Annotated[bool, typer.Option("--top", help="The notes used most: --top, or --top 20.")] = False,
-    graph: Annotated[
-        Path | None, typer.Option("--graph", metavar="FILE.html", help="Draw it all as a page.", show_default=False)
-    ] = None,
+    io: CommandIO,
+    note: Annotated[str | None, argument("NOTE", "A path, a title or a [[wikilink]].")] = None,
+    top: Annotated[bool, flag("--top", "The notes used most: --top, or --top 20.")] = False,
+    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw it all as a page.")] = None,
     yes: YesOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Told:
     """Show which conversations used a note. Or the notes used most, or a page that draws both.
 
     zkchat refs "[[Evergreen notes]]"
@@ -59,72 +55,65 @@ def refs(
 
     zkchat refs --graph refs.html
     """
-    io = current_io()
     if [note is not None and not top, top, graph is not None].count(True) != 1:
-        raise UsageError(
-            "Say what to show.", hint="zkchat refs NOTE, zkchat refs --top, or zkchat refs --graph FILE.html"
-        )
-    if top:
-        _show_top(io, vault, note, json_output=json_output)
-    elif graph is not None:
-        _write_graph(io, vault, graph, yes=yes, json_output=json_output)
-    elif note is not None:
-        _show_uses(io, vault, note, json_output=json_output)
+        hint = "zkchat refs NOTE, zkchat refs --top, or zkchat refs --graph FILE.html"
+        raise UsageError("Say what to show.", hint=hint)
+    if graph is not None:
+        return _graph(io, graph, yes=yes)
+    return _uses(io, note) if note is not None and not top else _top(io, note)
 
 
-def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: bool) -> None:
-    with open_refreshed_library(io, vault, warn=False) as (paths, library):
+def _uses(io: CommandIO, note: str) -> Told:
+    with open_refreshed_workspace(io, warn=False, tell_empty=True) as (workspace, library):
         try:
-            path, unknown = find_note(io, paths, library, note), None
+            path, unknown = find_note(io, workspace.paths, library, note), None
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         spellings = {path, *(path + suffix for suffix in NOTE_SUFFIXES)}
-        found = [use for use in document_uses(store, paths.vault) if use.path in spellings]
+        found = [use for use in document_uses(store, workspace.paths.vault) if use.path in spellings]
     if unknown and not found:
         raise unknown
     found.sort(key=lambda use: use.at, reverse=True)
-    if json_output:
-        io.json(found)
-        return
-    if not found:
-        io.note(f"No conversation has used {path}.")
-    listing = Listing(io, paths)
-    for use in found:
-        listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
-        listing.aside(f"{use.why}; message {use.message_id}", indent=2)
-    for gone in dict.fromkeys(use.path for use in found if use.is_gone):
-        io.note(f"{gone} is {GONE}.")
+
+    def show() -> None:
+        listing = Listing(io, workspace.paths)
+        for use in found:
+            at, title = f"{use.at.astimezone():%Y-%m-%d %H:%M}", use.session_title or "(untitled)"
+            listing.line(f"{at}  {title}  ({use.session_id})")
+            listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+
+    gone = dict.fromkeys(use.path for use in found if use.is_gone)
+    notes = [f"{each} is {GONE}." for each in gone] if found else [f"No conversation has used {path}."]
+    return Told(data=found, show=show, notes=notes)
 
 
-def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_output: bool) -> None:
+def _top(io: CommandIO, most: str | None) -> Told:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
-    notes = _tally(io, vault).top(int(most or DEFAULT_TOP))
-    if json_output:
-        io.json(notes)
-        return
-    if not notes:
-        io.note("No conversation has used a note yet.")
-    for note in notes:
-        times, talks = counted(note.turns, "time"), counted(note.sessions, "conversation")
-        io.out(f"{times:>11} in {talks:<18}  {note.path}" + f" ({GONE})" * note.is_gone)
+    notes = _tally(io).top(int(most or DEFAULT_TOP))
+    lines = [
+        f"{counted(note.turns, 'time'):>11} in {counted(note.sessions, 'conversation'):<18}  {note.path}"
+        + f" ({GONE})" * note.is_gone
+        for note in notes
+    ]
+    return Told(data=notes, lines=lines, notes=[] if notes else ["No conversation has used a note yet."])
 
 
-def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
     from zkchat.render import graph_page
 
     target = io.environment.cwd / file
     _check_target(target, yes=yes)
-    graph = _tally(io, vault).graph()
-    page = graph_page(graph, vault=find_paths(io.environment, vault).vault.name)
-    is_undoable = write_output(io, vault, target, page, command="refs")
-    if json_output:
-        io.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
-    else:
-        io.out(f"Drew {counted(len(graph.notes), 'note')} and {counted(len(graph.talks), 'conversation')}: {target}")
-        if is_undoable:
-            io.note(UNDO)
+    graph = _tally(io).graph()
+    page = graph_page(graph, vault=find_paths(io.environment, io.vault).vault.name)
+    is_undoable = write_output(io, target, page, command="refs")
+    drawn = f"Drew {counted(len(graph.notes), 'note')} and {counted(len(graph.talks), 'conversation')}: {target}"
+    return Told(
+        data={"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)},
+        lines=[drawn],
+        notes=[UNDO] if is_undoable else [],
+    )
 
 
 def _check_target(target: Path, *, yes: bool) -> None:
@@ -139,10 +128,10 @@ def _check_target(target: Path, *, yes: bool) -> None:
                 raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
 
 
-def _tally(io: CommandIO, vault: Path | None) -> NoteUsage:
+def _tally(io: CommandIO) -> NoteUsage:
     tally = NoteUsage()
-    with stores.open_sessions(io.environment, vault, io) as store:
-        for use in document_uses(store, find_paths(io.environment, vault).vault):
+    with io.sessions() as store:
+        for use in document_uses(store, find_paths(io.environment, io.vault).vault):
             tally.add(use)
     return tally
 
@@ -156,182 +145,137 @@ def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
 
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
-FactArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The fact's id, or the beginning of it.", show_default=False)
-]
+FactArgument = Annotated[str, argument("ID", "The fact's id, or the beginning of it.")]
 MAX_MESSAGES_COMPARED = 3
 MAX_NOTES_SHOWN = 5
 
 
-@app.command()
-def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="A fact, in a sentence.", show_default=False)],
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@command(app)
+def add(io: CommandIO, text: Annotated[str, argument("TEXT", "A fact, in a sentence.")]) -> Told:
     """Keep a fact for later conversations.
 
     zkchat memory add "My thesis is due on 30 June."
     """
-    io = current_io()
-    with _open_memory(io, vault) as (_, memory):
-        remembered = memory.remember(text)
-    if json_output:
-        io.json({"fact": remembered.fact, "new": remembered.is_new, "replaced": remembered.replaced})
-    else:
-        io.out(f"{remembered.sentence} ({remembered.fact.id})")
+    with _open_memory(io) as (_, memory):
+        kept = memory.remember(text)
+    data = {"fact": kept.fact, "new": kept.is_new, "replaced": kept.replaced}
+    return Told(data=data, lines=[f"{kept.sentence} ({kept.fact.id})"])
 
 
-@app.command(name="list")
-def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, "list")
+def list_(io: CommandIO) -> Told:
     """List the facts, the newest first."""
-    io = current_io()
-    with _open_memory(io, vault) as (store, _):
+    with _open_memory(io) as (store, _):
         facts = sorted(store.facts(), key=lambda fact: fact.at, reverse=True)
-    if json_output:
-        io.json(facts)
-        return
-    if not facts:
-        io.note("Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'")
-    for fact in facts:
-        io.out(f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}")
+    return Told(
+        data=facts,
+        lines=[f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}" for fact in facts],
+        notes=[] if facts else ["Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'"],
+    )
 
 
-@app.command()
-def show(fact: FactArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+@command(app)
+def show(io: CommandIO, fact: FactArgument) -> Told:
     """Show a fact: who said it, when, and how often it was used."""
-    io = current_io()
-    with _open_memory(io, vault) as (store, _):
+    with _open_memory(io) as (store, _):
         found = store.find(fact)
-    if json_output:
-        io.json(found)
-        return
-    io.out(found.text)
-    io.out(f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times")
-    if found.session_id:
-        io.out(f"session: {found.session_id}")
-    if found.replaces:
-        io.out(f"It took the place of: {found.replaces}")
+    lines = [
+        found.text,
+        f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times",
+        *([f"session: {found.session_id}"] if found.session_id else []),
+        *([f"It took the place of: {found.replaces}"] if found.replaces else []),
+    ]
+    return Told(data=found, lines=lines)
 
 
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="What the facts are about.", show_default=False)],
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@command(app)
+def search(io: CommandIO, query: Annotated[str, argument("WORDS", "What the facts are about.")]) -> Told:
     """Find facts by words and meaning."""
-    io = current_io()
-    with _open_memory(io, vault) as (_, memory):
-        found = memory.search(query)
-    _print_scored(io, found, json_output=json_output)
+    with _open_memory(io) as (_, memory):
+        return _scored(memory.search(query))
 
 
-@app.command()
+@command(app)
 def relevance(
-    session: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="Its id or title; else the last.", show_default=False)
-    ] = None,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    io: CommandIO,
+    session: Annotated[str | None, argument("SESSION", "Its id or title; else the last.")] = None,
+) -> Told:
     """Show which facts fit a conversation. Also the notes used most."""
-    io = current_io()
     tally = NoteUsage()
-    with stores.open_sessions(io.environment, vault, io) as store:
-        chosen = store.find(session) if session else next(iter(store.sessions()), None)
-        if chosen is None:
-            raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+    with io.sessions() as store:
+        chosen = find_session_or_last(store, session)
         asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
-        for use in document_uses(store, find_paths(io.environment, vault).vault):
+        for use in document_uses(store, find_paths(io.environment, io.vault).vault):
             tally.add(use)
-    with _open_memory(io, vault) as (_, memory):
-        ranked = memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:]))
+    with _open_memory(io) as (_, memory):
+        facts = _scored(memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:])))
     notes = tally.top(MAX_NOTES_SHOWN)
-    if json_output:
-        io.json({"session": chosen, "facts": _scored_records(ranked), "notes": notes})
-        return
-    _print_scored(io, ranked, json_output=False)
-    for note in notes:
-        is_gone = f" ({GONE})" * note.is_gone
-        io.out(f"{note.path}{is_gone}: used {counted(note.turns, 'time')} in {counted(note.sessions, 'conversation')}")
+    used = [
+        f"{note.path}{f' ({GONE})' * note.is_gone}: used {counted(note.turns, 'time')} "
+        f"in {counted(note.sessions, 'conversation')}"
+        for note in notes
+    ]
+    return replace(facts, data={"session": chosen, "facts": facts.data, "notes": notes}, lines=[*facts.lines, *used])
 
 
-@app.command()
-def forget(
-    fact: FactArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
-) -> None:
+@command(app)
+def forget(io: CommandIO, fact: FactArgument, yes: YesOption = False) -> Told:
     """Forget a fact for good."""
-    io = current_io()
-    with _open_memory(io, vault) as (store, _):
+    with _open_memory(io) as (store, _):
         found = store.find(fact)
         if not yes and not io.confirm(f"Forget for good: {found.text}?"):
             raise UsageError(f"Nothing was forgotten: {found.text}", hint="To forget without being asked: --yes")
         store.forget(found.id)
-    if json_output:
-        io.json({"forgotten": found})
-    else:
-        io.out(f"Forgotten: {found.text}")
+    return Told(data={"forgotten": found}, lines=[f"Forgotten: {found.text}"])
 
 
-@app.command()
-def export(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+@command(app)
+def export(io: CommandIO) -> Told:
     """Print all facts as a Markdown list. `zkchat memory import` reads it again."""
-    io = current_io()
-    with _open_memory(io, vault) as (store, _):
+    with _open_memory(io) as (store, _):
         facts = store.facts()
-    if json_output:
-        io.json(facts)
-        return
-    for fact in facts:
-        io.out(f"- {fact.text}")
+    return Told(data=facts, lines=[f"- {fact.text}" for fact in facts])
 
 
-@app.command(name="import")
+@command(app, "import")
 def import_(
-    path: Annotated[
-        str, typer.Argument(metavar="@PATH", help="A file of the vault; without the @, any file.", show_default=False)
-    ],
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    io: CommandIO,
+    path: Annotated[str, argument("@PATH", "A file of the vault; without the @, any file.")],
+) -> Told:
     """Remember each list item of a Markdown file as a fact. Facts of a local note are local.
 
     zkchat memory import @About/me.md
     """
-    io = current_io()
-    text, privacy = _read_import(io, vault, path)
+    text, privacy = _read_import(io, path)
     if privacy == "never":
         raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
-    with _open_memory(io, vault) as (_, memory):
+    with _open_memory(io) as (_, memory):
         own = memory.within(OwnUse(local=privacy == "local"))
-        remembered = [own.remember(item, "import") for item in items]
-    new = sum(each.is_new for each in remembered)
-    if json_output:
-        io.json({"new": new, "facts": [each.fact for each in remembered]})
-        return
-    for each in remembered:
-        if each.replaced:
-            io.note(f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}")
-    io.out(f"Remembered {new} of {len(items)}; the others were known.")
+        kept = [own.remember(item, "import") for item in items]
+    new = sum(each.is_new for each in kept)
+    return Told(
+        data={"new": new, "facts": [each.fact for each in kept]},
+        lines=[f"Remembered {new} of {len(items)}; the others were known."],
+        notes=[f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}" for each in kept if each.replaced],
+    )
 
 
 @contextmanager
-def _open_memory(io: CommandIO, vault: Path | None) -> Iterator[tuple["FactStore", Memory]]:
+def _open_memory(io: CommandIO) -> Iterator[tuple["FactStore", Memory]]:
     """The facts of a vault, and the memory over them."""
-    workspace = load_workspace(io.environment, vault)
+    workspace = io.workspace()
     with open_memory(workspace) as (store, memory, notices):
         for warning in (*workspace.loaded.every_warning, *notices):
             io.note(f"warning: {warning}")
         yield store, memory
 
 
-def _read_import(io: CommandIO, vault: Path | None, path: str) -> tuple[str, PrivacyClass]:
+def _read_import(io: CommandIO, path: str) -> tuple[str, PrivacyClass]:
     """The text of the file and its privacy class, which in the vault depends on its folder too."""
-    workspace = load_workspace(io.environment, vault)
+    workspace = io.workspace()
     files, globs = vault_files(workspace), local_globs(workspace)
 
     def shared() -> frozenset[object]:
@@ -345,21 +289,14 @@ def _read_import(io: CommandIO, vault: Path | None, path: str) -> tuple[str, Pri
     try:
         text = file.read_text("utf-8")
     except (OSError, ValueError) as error:
-        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path} cannot be read: {reason}.", hint="A file of the vault is written @path.") from error
+        raise unreadable(path, error, "A file of the vault is written @path.") from error
     inside = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
     return text, classes.of_text(text, inside)
 
 
-def _scored_records(found: list[tuple[Fact, float]]) -> list[dict[str, object]]:
-    return [{"score": round(score, 4), **to_plain(fact)} for fact, score in found]
-
-
-def _print_scored(io: CommandIO, found: list[tuple[Fact, float]], *, json_output: bool) -> None:
-    if json_output:
-        io.json(_scored_records(found))
-        return
-    if not found:
-        io.note("Nothing that is remembered is about that.")
-    for fact, score in found:
-        io.out(f"{score:.2f}  {fact.id}  {fact.text}")
+def _scored(found: list[tuple[Fact, float]]) -> Told:
+    return Told(
+        data=[{"score": round(score, 4), **to_plain(fact)} for fact, score in found],
+        lines=[f"{score:.2f}  {fact.id}  {fact.text}" for fact, score in found],
+        notes=[] if found else ["Nothing that is remembered is about that."],
+    )

@@ -1,15 +1,16 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
 import asyncio
+from collections.abc import Iterator
 from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
-from zkchat.app import load_workspace, pull_model, survey_models
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
+from zkchat.app import pull_model, survey_models
+from zkchat.cli.common import JsonOption, SettingsVaultOption, argument, current_io
 from zkchat.cli.note_lookup import progress
-from zkchat.core import ModelListing, ModelOverview
+from zkchat.core import ModelOverview
 from zkchat.render import embedding_line, fold, model_lines, problem_lines
 
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
@@ -23,18 +24,18 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
     """
     if context.invoked_subcommand:
         return
-    io = current_io()
-    overview = asyncio.run(survey_models(load_workspace(io.environment, vault, needs_vault=False)))
+    io = current_io(vault)
+    overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
     if json_output:
         io.json(_record(overview))
-    else:
-        _print(io, overview)
+        return
+    for line in _lines(overview, get_terminal_size().columns if io.environment.stdout_is_tty else None):
+        io.out(line)
 
 
 @app.command()
 def pull(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The model to fetch: smollm2.", show_default=False)],
-    json_output: JsonOption = False,
+    name: Annotated[str, argument("NAME", "The model to fetch: smollm2.")], json_output: JsonOption = False
 ) -> None:
     """Fetch a small model that runs on this machine. It is checked, and kept in your cache folder.
 
@@ -51,25 +52,18 @@ def pull(
     io.out(f"The model in use stays the same. To use this one from now on: zkchat config set model local:{name}")
 
 
-def _print(io: CommandIO, overview: ModelOverview) -> None:
-    io.out(f"In use: {overview.in_use} ({overview.why})\n")
+def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
+    yield f"In use: {overview.in_use} ({overview.why})\n"
     rows, left_out = fold(overview.rows)
-    width = get_terminal_size().columns if io.environment.stdout_is_tty else None
-    for line in model_lines(rows, width):
-        io.out(line)
+    yield from model_lines(rows, width)
     if left_out:
-        io.out(f"… and {left_out:,} more: zkchat models --json")
+        yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        io.out("Models that do not run on this machine get nothing of local notes.")
+        yield "Models that do not run on this machine get nothing of local notes."
     if problems := problem_lines(overview.listings):
-        io.out("")
-    for line in problems:
-        io.out(line)
-    if line := embedding_line(overview):
-        io.out(f"\n{line}")
-    if overview.offer:
-        io.out(f"\n{overview.offer}")
-    io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat.")
+        yield from ("", *problems)
+    yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)
+    yield "\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat."
 
 
 def _record(overview: ModelOverview) -> dict[str, object]:
@@ -91,26 +85,25 @@ def _record(overview: ModelOverview) -> dict[str, object]:
             for row in overview.rows
             if row.model
         ],
-        "places": [_listing_record(listing) for listing in overview.listings],
-    }
-
-
-def _listing_record(listing: ModelListing) -> dict[str, object]:
-    return {
-        "place": listing.source,
-        "host": listing.host,
-        "trouble": listing.problem,
-        "hint": listing.hint,
-        "models": [
+        "places": [
             {
-                "name": info.name,
-                "window": info.context_limit,
-                "tools": info.calls_tools,
-                "sees_images": info.sees_images,
-                "small": info.needs_evidence,
-                "on_this_machine": info.on_this_machine,
+                "place": listing.source,
+                "host": listing.host,
+                "trouble": listing.problem,
+                "hint": listing.hint,
+                "models": [
+                    {
+                        "name": info.name,
+                        "window": info.context_limit,
+                        "tools": info.calls_tools,
+                        "sees_images": info.sees_images,
+                        "small": info.needs_evidence,
+                        "on_this_machine": info.on_this_machine,
+                    }
+                    for info in listing.models
+                ],
+                "embedding_models": list(listing.embedding_models),
             }
-            for info in listing.models
+            for listing in overview.listings
         ],
-        "embedding_models": list(listing.embedding_models),
     }

@@ -7,23 +7,26 @@ from typing import Annotated, Final
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.text import Text
 
 from zkchat.app import link_style
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, Told, argument, command, flag, option
+from zkchat.cli.editors import edit_file
 from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.note_changes import (
-    ChangeOptions,
     DryRunOption,
     OpenNotes,
     UnaskedOption,
     change_notes,
-    file_records,
+    change_summary,
+    note_command,
     open_notes,
     print_patch,
 )
 from zkchat.cli.note_lookup import NoteArgument
-from zkchat.core import ChangeOrigin, ChangeSet, SectionPosition, UsageError, patch_of
+from zkchat.cli.output import UNDO
+from zkchat.core import ChangeOrigin, UsageError, patch_of
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import (
     NO_MENTIONS,
@@ -33,7 +36,6 @@ from zkchat.writing import (
     MentionLink,
     MentionLinks,
     StagedEdit,
-    StagedLinks,
     parse_property_value,
     stage_links,
 )
@@ -42,49 +44,42 @@ _MIN_CONTEXT: Final = 20
 """Characters that are shown at least before and after a mention."""
 
 
-class MentionDialog:
-    """Shows each mention as the link that it would be, in its line."""
+def choose_mentions(questions: KeyQuestions, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
+    """Show each mention as the link that it would be, in its line, until there is no more or the user has enough.
 
-    def __init__(self, questions: KeyQuestions) -> None:
-        self._questions = questions
+    What the user said yes to; None after Ctrl-C.
+    """
+    chosen: list[tuple[MentionGroup, Sequence[MentionLink]]] = []
+    skipped: set[str] = set()
+    with questions.listening():
+        for group in groups:
+            if group.first.target in skipped:
+                continue
+            questions.show(*_mention_lines(group.first, questions.width))
+            count = len(group.links)
+            every = [("a", f"all {count} here")] if count > 1 else []
+            keys = [("y", "yes"), ("n", "no"), *every, ("s", "skip this name"), ("q", "enough")]
+            answer = questions.ask("Link it?", keys, others="a")
+            if answer in {"y", "a"}:
+                chosen.append((group, group.links if answer == "a" else group.links[:1]))
+            elif answer == "s":
+                skipped.add(group.first.target)
+            elif answer == "q":
+                break
+    return None if questions.cancelled else chosen
 
-    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
-        """What the user said yes to, until there is no more or the user has enough; None after Ctrl-C."""
-        chosen: list[tuple[MentionGroup, Sequence[MentionLink]]] = []
-        skipped: set[str] = set()
-        with self._questions.listening():
-            for group in groups:
-                if group.first.target in skipped:
-                    continue
-                answer = self._ask(group)
-                if answer == "y":
-                    chosen.append((group, group.links[:1]))
-                elif answer == "a":
-                    chosen.append((group, group.links))
-                elif answer == "s":
-                    skipped.add(group.first.target)
-                elif answer == "q":
-                    break
-        return None if self._questions.cancelled else chosen
 
-    def _ask(self, group: MentionGroup) -> str:
-        self._questions.show(*self._lines(group.first))
-        count = len(group.links)
-        every = [("a", f"all {count} here")] if count > 1 else []
-        keys = [("y", "yes"), ("n", "no"), *every, ("s", "skip this name"), ("q", "enough")]
-        return self._questions.ask("Link it?", keys, others="a")
-
-    def _lines(self, link: MentionLink) -> list[Text]:
-        place = Text(sanitize_line(f"{link.source}:{link.line}"), style="bold")
-        if f"[[{link.name}" not in link.link:
-            place.append(f" names {sanitize_line(link.target)}", style="dim")
-        room = max(_MIN_CONTEXT, (self._questions.width - len(link.link) - 4) // 2)
-        before, after = (sanitize_text(part).replace("\n", " ") for part in (link.before, link.after))
-        shown = Text("  ")
-        shown.append(f"…{before[-room:]}" if len(before) > room else before.lstrip(), style="dim")
-        shown.append(sanitize_line(link.link), style="bold green")
-        shown.append(f"{after[:room]}…" if len(after) > room else after, style="dim")
-        return [Text(""), place, shown]
+def _mention_lines(link: MentionLink, width: int) -> list[Text]:
+    place = Text(sanitize_line(f"{link.source}:{link.line}"), style="bold")
+    if f"[[{link.name}" not in link.link:
+        place.append(f" names {sanitize_line(link.target)}", style="dim")
+    room = max(_MIN_CONTEXT, (width - len(link.link) - 4) // 2)
+    before, after = (sanitize_text(part).replace("\n", " ") for part in (link.before, link.after))
+    shown = Text("  ")
+    shown.append(f"…{before[-room:]}" if len(before) > room else before.lstrip(), style="dim")
+    shown.append(sanitize_line(link.link), style="bold green")
+    shown.append(f"{after[:room]}…" if len(after) > room else after, style="dim")
+    return [Text(""), place, shown]
 
 
 class ChatMentions(Struct, frozen=True):
@@ -105,110 +100,7 @@ class ChatMentions(Struct, frozen=True):
                 "You are asked about each mention, and here is no terminal to ask at.",
                 hint="In a shell: zkchat note link --yes, or --dry-run.",
             )
-        return MentionDialog(KeyQuestions(self.io, color=self.color, plain=self.plain)).choose(groups)
-
-
-_DEFAULT_LIMIT: Final = 100
-_HERE_IS_NO_TERMINAL: Final = (
-    "Nothing was changed. You are asked about each mention, and here is no terminal to ask at."
-)
-
-
-def link(
-    note: Annotated[
-        str | None, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, metavar="N", help="Mentions at most, with --yes or --dry-run.")
-    ] = _DEFAULT_LIMIT,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Link the first mention in each note, unasked.")] = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """Turn mentions of notes into links, one key each.
-
-    With NOTE: where other notes name it without a link to it, then where it names others. Without: what the notes name
-    that changed last. A note that links to the other one already is left alone, and so are names that are ordinary
-    words, such as Ideas, unless NOTE has that name. All links that you say yes to are one change for zkchat undo.
-
-    zkchat note link "Evergreen notes"
-
-    zkchat note link --dry-run --limit 20
-    """
-    io = current_io()
-    options = ChangeOptions("note link", vault, yes, dry_run, json_output)
-    if not (yes or dry_run or io.environment.stdin_is_tty):
-        raise UsageError(_HERE_IS_NO_TERMINAL, hint="Link without a question: --yes; only show the diff: --dry-run")
-    with open_notes(io, vault) as notes:
-        style = link_style(notes.workspace.paths.vault)
-        path = notes.find(note).path if note else None
-        groups = MentionLinks(notes.library, notes.editing.staged.read, style).about(path)
-        chosen: ChosenLinks | None
-        if (first := next(groups, None)) is None and not json_output:
-            io.note(NO_MENTIONS)
-            return
-        groups = chain([first] if first else [], groups)
-        if yes or dry_run:
-            chosen = [(group, group.links[:1]) for group in islice(groups, limit)]
-        else:
-            chosen = MentionDialog(KeyQuestions(io, color=notes.workspace.settings.ui.color)).choose(groups)
-        _apply(notes, options, chosen or [], cancelled=chosen is None)
-
-
-def _apply(notes: OpenNotes, options: ChangeOptions, chosen: ChosenLinks, *, cancelled: bool) -> None:
-    """Stage what was chosen, apply it, and tell."""
-    staged = stage_links(notes.editing.staged, chosen)
-    changes = notes.editing.staged.change_set()
-    report = _Report(notes.io, options, staged)
-    if options.dry_run or not changes:
-        report.tell_unchanged(changes, cancelled=cancelled)
-        return
-    record = notes.editing.store.apply(changes, ChangeOrigin(command=options.command))
-    report.tell_applied(record.changes, record.id)
-
-
-class _Report(Struct, frozen=True):
-    io: CommandIO
-    options: ChangeOptions
-    staged: StagedLinks
-
-    def tell_unchanged(self, changes: ChangeSet, *, cancelled: bool) -> None:
-        if self.options.json:
-            self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
-            return
-        print_patch(self.io, changes)
-        self._tell_remarks()
-        why = "this is a dry run" if self.options.dry_run else "you left" if cancelled else "no mention was chosen"
-        self.io.note(f"Nothing was changed: {why}.")
-
-    def tell_applied(self, changes: ChangeSet, number: int) -> None:
-        if self.options.json:
-            self.io.json(self._record(changes, number))
-            return
-        self.io.out(self.staged.summary)
-        self._tell_remarks()
-        if self.io.environment.stdout_is_tty:
-            self.io.note("zkchat undo takes it back.")
-
-    def _record(self, changes: ChangeSet, number: int | None) -> dict[str, object]:
-        return {
-            "id": number,
-            "applied": number is not None,
-            "links": [_link_record(each) for each in self.staged.links],
-            "files": file_records(changes),
-            "remarks": self.staged.remarks,
-        }
-
-    def _tell_remarks(self) -> None:
-        for remark in self.staged.remarks:
-            self.io.note_wrapped(remark)
-
-
-def _link_record(link: MentionLink) -> dict[str, object]:
-    return {
-        "source": link.source, "line": link.line, "text": link.text, "link": link.link, "path": link.target
-    }  # fmt: skip
+        return choose_mentions(KeyQuestions(self.io, color=self.color, plain=self.plain), groups)
 
 
 app = typer.Typer(
@@ -218,43 +110,24 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-TextArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="TEXT", help="What to write; - is standard input.", show_default=False)
-]
-NoteOrSection = Annotated[
-    str,
-    typer.Argument(
-        metavar="NOTE", help="Its path, its title, or a [[wikilink]], also to a section.", show_default=False
-    ),
-]
-SectionOption = Annotated[
-    str, typer.Option("--section", "-s", metavar="HEADING", help="To the end of this section.", show_default=False)
-]
+TextArgument = Annotated[list[str] | None, argument("TEXT", "What to write; - is standard input.")]
 FolderOrNote = Annotated[
     str,
-    typer.Argument(
-        metavar="NOTE", help="Its path, its title, or a [[wikilink]]; a folder ends in /.", show_default=False
-    ),
-]
-FolderOption = Annotated[
-    str, typer.Option("--folder", metavar="PATH", help="Where in the vault; / is its top folder.", show_default=False)
+    argument("NOTE", "Its path, its title, or a [[wikilink]]; a folder ends in /."),
 ]
 
 
-@app.command()
+@command(app)
 def new(
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its name, or its path.", show_default=False)],
+    io: CommandIO,
+    title: Annotated[str, argument("TITLE", "Its name, or its path.")],
     text: TextArgument = None,
-    folder: FolderOption = "",
-    template: Annotated[
-        str, typer.Option("--template", metavar="NAME", help="A note of your template folder.", show_default=False)
-    ] = "",
-    open_: Annotated[bool, typer.Option("--open", help="Then open it in your editor.")] = False,
+    folder: Annotated[str, option("--folder", "PATH", "Where in the vault; / is its top folder.")] = "",
+    template: Annotated[str, option("--template", "NAME", "A note of your template folder.")] = "",
+    open_: Annotated[bool, flag("--open", "Then open it in your editor.")] = False,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Told:
     """Make a new note. Never over one that is there.
 
     Without --folder it goes where Obsidian puts new notes.
@@ -263,7 +136,6 @@ def new(
 
     pbpaste | zkchat note new Clipping - --yes
     """
-    io = current_io()
     if text and len(text) > 1:
         raise UsageError(
             "A title and a text are one argument each.",
@@ -284,25 +156,21 @@ def new(
             return editor.create_from_template(template, title, folder)
         return editor.create(title, body, folder)
 
-    made = change_notes(io, ChangeOptions("note new", vault, yes, dry_run, json_output), stage)
-    if made and open_:
-        from zkchat.cli.editors import edit_file
+    made = change_notes(io, "note new", stage, yes=yes, dry_run=dry_run)
+    if not (open_ and made.data["applied"]):
+        return made
+    return replace(made, then=lambda: edit_file(io, str(io.workspace().paths.vault / made.data["path"])))
 
-        edit_file(io, str(made))
 
-
-@app.command()
+@note_command(app)
 def append(
-    note: NoteOrSection,
+    notes: OpenNotes,
+    note: Annotated[str, argument("NOTE", "Its path, its title, or a [[wikilink]], also to a section.")],
     text: TextArgument = None,
-    section: SectionOption = "",
-    prepend: Annotated[bool, typer.Option("--prepend", help="Right below the section's heading instead.")] = False,
-    daily: Annotated[bool, typer.Option("--daily", help="To today's daily note; no NOTE is named then.")] = False,
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    section: Annotated[str, option("--section -s", "HEADING", "To the end of this section.")] = "",
+    prepend: Annotated[bool, flag("--prepend", "Right below the section's heading instead.")] = False,
+    daily: Annotated[bool, flag("--daily", "To today's daily note; no NOTE is named then.")] = False,
+) -> StagedEdit:
     """Append a text to a note, or to a section of it.
 
     Words without quotes are joined with spaces, as echo does.
@@ -316,39 +184,29 @@ def append(
 
     date | zkchat note append "[[Garden#Visits]]" - --yes
     """
-    io = current_io()
     if daily and text:
         raise UsageError("--daily takes the place of NOTE.", hint='zkchat note append --daily "A text"')
-    body = _read_text(io, [note, *(text or [])] if daily else text or [])
+    body = _read_text(notes.io, [note, *(text or [])] if daily else text or [])
     if not body.strip():
         raise UsageError("What shall be appended?", hint='zkchat note append NOTE "A text", or - for standard input.')
     if prepend and not section and (daily or "#" not in note):
         raise UsageError("--prepend needs a section.", hint="zkchat note append NOTE TEXT --section HEADING --prepend")
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        if daily:
-            return notes.editing.editor.append_daily(body, section)
-        return _append(notes, note, section, body, "prepend" if prepend else "append")
-
-    change_notes(io, ChangeOptions("note append", vault, yes, dry_run, json_output), stage)
-
-
-def _append(notes: OpenNotes, note: str, section: str, text: str, position: SectionPosition) -> StagedEdit:
-    """Append to a note, or to the section of it that an option or the link names."""
-    editor, found = notes.editing.editor, notes.find(note)
+    editor = notes.editing.editor
+    if daily:
+        return editor.append_daily(body, section)
+    found = notes.find(note)
     place = section or found.anchor or found.missing_anchor
-    return editor.edit_section(found.path, place, text, position) if place else editor.append(found.path, text)
+    if not place:
+        return editor.append(found.path, body)
+    return editor.edit_section(found.path, place, body, "prepend" if prepend else "append")
 
 
-@app.command()
+@note_command(app)
 def rename(
+    notes: OpenNotes,
     note: FolderOrNote,
-    new_name: Annotated[str, typer.Argument(metavar="NEW", help="Its new name, or its new path.", show_default=False)],
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    new_name: Annotated[str, argument("NEW", "Its new name, or its new path.")],
+) -> StagedEdit:
     """Rename a note or a folder. Every link to it follows.
 
     A name keeps the note in its folder; a path moves it as well.
@@ -357,52 +215,33 @@ def rename(
 
     zkchat note rename Ideas/ Archive/Ideas/
     """
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        return notes.editing.editor.rename(notes.find_path(note), new_name)
-
-    change_notes(current_io(), ChangeOptions("note rename", vault, yes, dry_run, json_output), stage)
+    return notes.editing.editor.rename(notes.find_path(note), new_name)
 
 
-@app.command()
+@note_command(app)
 def move(
+    notes: OpenNotes,
     note: FolderOrNote,
-    folder: Annotated[
-        str, typer.Argument(metavar="PATH", help="The folder to move it to; / is the vault.", show_default=False)
-    ],
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    folder: Annotated[str, argument("PATH", "The folder to move it to; / is the vault.")],
+) -> StagedEdit:
     """Move a note or a folder into another folder. Every link to it follows.
 
     zkchat note move Compost Garden
 
     zkchat note move Ideas/ Archive/
     """
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        return notes.editing.editor.move(notes.find_path(note), folder)
-
-    change_notes(current_io(), ChangeOptions("note move", vault, yes, dry_run, json_output), stage)
+    return notes.editing.editor.move(notes.find_path(note), folder)
 
 
-@app.command(name="set")
+@note_command(app, "set")
 def set_(
+    notes: OpenNotes,
     note: NoteArgument,
-    property_: Annotated[str, typer.Argument(metavar="PROPERTY", help="The name of the property.", show_default=False)],
-    values: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="VALUE", help="A number, a day, true, false, or text.", show_default=False),
-    ] = None,
-    text: Annotated[bool, typer.Option("--text", help="Take the value as text, whatever it looks like.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the property.")] = False,
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    property_: Annotated[str, argument("PROPERTY", "The name of the property.")],
+    values: Annotated[list[str] | None, argument("VALUE", "A number, a day, true, false, or text.")] = None,
+    text: Annotated[bool, flag("--text", "Take the value as text, whatever it looks like.")] = False,
+    remove: Annotated[bool, flag("--remove", "Remove the property.")] = False,
+) -> StagedEdit:
     """Set a property of a note. Nothing but the lines of that property changes.
 
     5 is a number, 2026-03-14 a day, true and false are what they say, everything else is text. Several values are a
@@ -418,57 +257,96 @@ def set_(
         wrong = "A property is set to a value, or removed." if remove else f"What shall {property_} be?"
         raise UsageError(wrong, hint=f"zkchat note set {note} {property_} VALUE, or --remove")
     value = parse_property_value(values, as_text=text) if values else None
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        return notes.editing.editor.set_property(notes.find(note).path, property_, value)
-
-    change_notes(current_io(), ChangeOptions("note set", vault, yes, dry_run, json_output), stage)
+    return notes.editing.editor.set_property(notes.find(note).path, property_, value)
 
 
-@app.command()
+@note_command(app)
 def tag(
-    note: NoteArgument,
-    tag_: Annotated[str, typer.Argument(metavar="TAG", help="With or without #.", show_default=False)],
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    notes: OpenNotes, note: NoteArgument, tag_: Annotated[str, argument("TAG", "With or without #.")]
+) -> StagedEdit:
     """Add a tag to the properties of a note.
 
     zkchat note tag Compost garden/soil
     """
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        return notes.editing.editor.add_tag(notes.find(note).path, tag_)
-
-    change_notes(current_io(), ChangeOptions("note tag", vault, yes, dry_run, json_output), stage)
+    return notes.editing.editor.add_tag(notes.find(note).path, tag_)
 
 
-@app.command()
-def trash(
-    note: NoteArgument,
-    yes: UnaskedOption = False,
-    dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@note_command(app)
+def trash(notes: OpenNotes, note: NoteArgument) -> StagedEdit:
     """Move a note to the trash of the vault, the folder .trash of Obsidian.
 
     Nothing is deleted. Links to it stay as they are, and lead nowhere; you are told how many there are.
 
     zkchat note trash "Old plan"
     """
-
-    def stage(notes: OpenNotes) -> StagedEdit:
-        if note.endswith("/"):
-            raise UsageError("Only notes can be trashed, not folders.", hint="Name the note by its path.")
-        return notes.editing.editor.delete(notes.find(note).path)
-
-    change_notes(current_io(), ChangeOptions("note trash", vault, yes, dry_run, json_output), stage)
+    if note.endswith("/"):
+        raise UsageError("Only notes can be trashed, not folders.", hint="Name the note by its path.")
+    return notes.editing.editor.delete(notes.find(note).path)
 
 
-app.command()(link)
+@command(app)
+def link(
+    io: CommandIO,
+    note: Annotated[str | None, argument("NOTE", "Its path, its title, or a [[wikilink]].")] = None,
+    limit: Annotated[
+        int, option("--limit", "N", "Mentions at most, with --yes or --dry-run.", min=1, show_default=True)
+    ] = 100,
+    yes: Annotated[bool, flag("--yes -y", "Link the first mention in each note, unasked.")] = False,
+    dry_run: DryRunOption = False,
+) -> Told:
+    """Turn mentions of notes into links, one key each.
+
+    With NOTE: where other notes name it without a link to it, then where it names others. Without: what the notes name
+    that changed last. A note that links to the other one already is left alone, and so are names that are ordinary
+    words, such as Ideas, unless NOTE has that name. All links that you say yes to are one change for zkchat undo.
+
+    zkchat note link "Evergreen notes"
+
+    zkchat note link --dry-run --limit 20
+    """
+    if not (yes or dry_run or io.environment.stdin_is_tty):
+        raise UsageError(
+            "Nothing was changed. You are asked about each mention, and here is no terminal to ask at.",
+            hint="Link without a question: --yes; only show the diff: --dry-run",
+        )
+    with open_notes(io) as notes:
+        style = link_style(notes.workspace.paths.vault)
+        groups = MentionLinks(notes.library, notes.editing.staged.read, style).about(
+            notes.find(note).path if note else None
+        )
+        if (first := next(groups, None)) is None:
+            nothing = change_summary(None, None, (), links=[]) | {"diff": ""}
+            return Told(data=nothing, notes=[NO_MENTIONS])
+        groups = chain([first], groups)
+        chosen: ChosenLinks | None
+        if yes or dry_run:
+            chosen = [(group, group.links[:1]) for group in islice(groups, limit)]
+        else:
+            chosen = choose_mentions(KeyQuestions(io, color=notes.workspace.settings.ui.color), groups)
+        why = "this is a dry run" if dry_run else "you left" if chosen is None else "no mention was chosen"
+        return _link_all(notes, chosen or [], why_not=why, dry_run=dry_run)
+
+
+def _link_all(notes: OpenNotes, chosen: ChosenLinks, *, why_not: str, dry_run: bool) -> Told:
+    """Stage what was chosen, apply it, and tell."""
+    io, staged = notes.io, stage_links(notes.editing.staged, chosen)
+    changes = notes.editing.staged.change_set()
+    links = [
+        {"source": each.source, "line": each.line, "text": each.text, "link": each.link, "path": each.target}
+        for each in staged.links
+    ]
+    if dry_run or not changes:
+        return Told(
+            data=change_summary(changes, None, staged.remarks, links=links) | {"diff": patch_of(changes)},
+            show=lambda: print_patch(io, changes),
+            notes=[*staged.remarks, f"Nothing was changed: {why_not}."],
+        )
+    record = notes.editing.store.apply(changes, ChangeOrigin(command="note link"))
+    return Told(
+        data=change_summary(record.changes, record.id, staged.remarks, links=links),
+        lines=[staged.summary],
+        notes=[*staged.remarks, *[UNDO] * io.environment.stdout_is_tty],
+    )
 
 
 def _read_text(io: CommandIO, words: list[str]) -> str:

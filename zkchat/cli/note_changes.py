@@ -1,12 +1,12 @@
 """What the commands that change notes share: their options, the diff, the question, and what is told afterwards."""
 
 import asyncio
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 from msgspec import Struct
@@ -18,16 +18,15 @@ from zkchat.app import (
     Workspace,
     calendar_for,
     link_follower,
-    load_workspace,
     open_change_store,
     open_editing,
     open_session_store,
 )
 from zkchat.cli.change_review import TerminalInterface
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, Told, argument, flag, option, parameter, told_command, with_parameters
 from zkchat.cli.key_questions import KeyQuestions, can_draw_prompt
-from zkchat.cli.note_lookup import find_note, open_refreshed_library, open_refreshed_workspace, paths_beside
-from zkchat.cli.output import Listing, consoles, stdout_console
+from zkchat.cli.note_lookup import find_note, open_refreshed_workspace, paths_beside
+from zkchat.cli.output import UNDO, Listing, consoles, stdout_console
 from zkchat.core import (
     ChangeOrigin,
     ChangeRecord,
@@ -40,6 +39,7 @@ from zkchat.core import (
     SessionError,
     StorageError,
     UsageError,
+    ZkchatError,
     changes_of,
     file_changes,
     is_note,
@@ -125,21 +125,11 @@ def file_records(changes: ChangeSet) -> list[dict[str, object]]:
     ]
 
 
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the diff, and change nothing.")]
-UnaskedOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it at once: no diff, no question.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Show the diff, and change nothing.")]
+UnaskedOption = Annotated[bool, flag("--yes -y", "Change it at once: no diff, no question.")]
 
 _NOTHING_CHANGED: Final = "Nothing was changed."
-
-
-class ChangeOptions(Struct, frozen=True):
-    """How a command that changes notes was called."""
-
-    command: str
-    """As the journal names it."""
-    vault: Path | None
-    yes: bool
-    dry_run: bool
-    json: bool
+Stage = TypeVar("Stage", bound="Callable[..., StagedEdit]")
 
 
 class OpenNotes(Struct, frozen=True):
@@ -191,37 +181,76 @@ class OpenNotes(Struct, frozen=True):
 
 
 @contextmanager
-def open_notes(io: CommandIO, vault: Path | None) -> Iterator[OpenNotes]:
+def open_notes(io: CommandIO) -> Iterator[OpenNotes]:
     """The notes of a vault, up to date, to be changed."""
     with (
-        open_refreshed_workspace(io, vault, warn=False) as (workspace, library),
+        open_refreshed_workspace(io, warn=False) as (workspace, library),
         open_editing(workspace, library, io) as editing,
     ):
         yield OpenNotes(io, workspace, library, editing)
 
 
-def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNotes], StagedEdit]") -> Path | None:
-    """Stage a change, show it, ask, apply it and tell. The note that was changed; None where nothing was."""
-    with open_notes(io, options.vault) as notes:
+def note_command(app: typer.Typer, name: str = "") -> Callable[[Stage], Stage]:
+    """Make a command of a function that stages a change; `--yes` and `--dry-run` come after its own parameters."""
+
+    def declare(stage: Stage) -> Stage:
+        def change(io: CommandIO, *, yes: bool, dry_run: bool, **given: Any) -> Told:
+            title = f"note {name or stage.__name__}"
+            return change_notes(io, title, lambda notes: stage(notes, **given), yes=yes, dry_run=dry_run)
+
+        first, *own = inspect.signature(stage).parameters.values()
+        more = parameter("yes", UnaskedOption, False), parameter("dry_run", DryRunOption, False)
+        app.command(name or None)(told_command(with_parameters(change, stage, [first, *own, *more])))
+        return stage
+
+    return declare
+
+
+def change_notes(
+    io: CommandIO, command: str, stage: Callable[[OpenNotes], StagedEdit], *, yes: bool, dry_run: bool
+) -> Told:
+    """Stage a change, show it, ask, apply it and tell. The journal has it under the name of the `command`."""
+    with open_notes(io) as notes:
         edit = stage(notes)
-        changes = notes.editing.staged.change_set()
-        report = ChangeReport(io, notes.workspace.paths, options, edit)
-        if not changes or options.dry_run:
-            report.tell_unchanged(changes)
-            return None
-        report.tell_applied(_settled(notes, options, edit))
-        return notes.workspace.paths.vault / edit.path
+        changes, paths = notes.editing.staged.change_set(), notes.workspace.paths
+        known = (*filter(None, [edit.follow]), *edit.remarks)
+        if not changes or dry_run:
+            why = "this is a dry run" if changes else f"{edit.path} says so already"
+            record = change_summary(changes, None, known, path=edit.path, title=changes.title or edit.title)
+            return Told(
+                data=record | {"diff": patch_of(changes)},
+                show=lambda: print_diff(io, paths, changes),
+                notes=[*edit.remarks, f"Nothing was changed: {why}."],
+            )
+        outcome = _settled(notes, command, edit, yes=yes)
+        beside = [*filter(None, [outcome.reason])]
+        made = outcome.changes
+        data = change_summary(made, outcome.record_id, (*known, *beside), path=edit.path, title=made.title)
+        return Told(
+            data=data,
+            lines=[f"{made.title}: done."],
+            # Without --yes they stood with the question, and the diff.
+            notes=[*(known if yes else ()), *beside, *[UNDO] * io.environment.stdout_is_tty],
+        )
 
 
-def _settled(notes: OpenNotes, options: ChangeOptions, edit: StagedEdit) -> ReviewOutcome:
+def change_summary(
+    changes: ChangeSet | None, number: int | None, remarks: Sequence[str], **more: object
+) -> dict[str, object]:
+    """What scripts are told of a change; without a number it was not made."""
+    files = file_records(changes) if changes else []
+    return {"id": number, "applied": number is not None, **more, "files": files, "remarks": remarks}
+
+
+def _settled(notes: OpenNotes, command: str, edit: StagedEdit, *, yes: bool) -> ReviewOutcome:
     """Apply what is staged, once the user agrees; nobody is asked about folders of `write.accept`.
 
     Raises `UsageError` where the answer is no, or nobody can be asked, and `FilesChanged`.
     """
     editing, settings = notes.editing, notes.workspace.settings
-    policy = ReviewPolicy(accept=tuple(settings.write.accept), assumes_yes=options.yes)
+    policy = ReviewPolicy(accept=tuple(settings.write.accept), assumes_yes=yes)
     reviewer = None
-    if not options.yes and why_asked(editing.staged.change_set(), policy):
+    if not yes and why_asked(editing.staged.change_set(), policy):
         reviewer = reviewer_of(notes.io, _NOTHING_CHANGED, settings.ui.color)
         editing.staged.remarks += edit.remarks
     proposals = Proposals(
@@ -232,7 +261,7 @@ def _settled(notes: OpenNotes, options: ChangeOptions, edit: StagedEdit) -> Revi
         follow_links=link_follower(notes.workspace, notes.library, editing.store),
         raises=True,
     )
-    outcome = proposals.settle(ChangeOrigin(command=options.command))
+    outcome = proposals.settle(ChangeOrigin(command=command))
     if outcome is None or outcome.decision != "applied":
         raise UsageError(_NOTHING_CHANGED)
     return outcome
@@ -252,74 +281,18 @@ def reviewer_of(io: CommandIO, nothing: str, color: str) -> ChangeReviewer:
     return reviewer
 
 
-class ChangeReport(Struct, frozen=True):
-    """What the user, or a script, is told of one change."""
-
-    io: CommandIO
-    paths: Paths
-    options: ChangeOptions
-    edit: StagedEdit
-
-    def tell_unchanged(self, changes: ChangeSet) -> None:
-        """Of a dry run, and of a change that would leave everything as it is."""
-        if self.options.json:
-            self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
-            return
-        print_diff(self.io, self.paths, changes)
-        self._tell(self.edit.remarks)
-        why = "this is a dry run" if changes else f"{self.edit.path} says so already"
-        self.io.note(f"Nothing was changed: {why}.")
-
-    def tell_applied(self, outcome: ReviewOutcome) -> None:
-        beside = tuple(filter(None, [outcome.reason]))
-        if self.options.json:
-            told = self._record(outcome.changes, outcome.record_id)
-            self.io.json(told | {"remarks": [*self._remarks, *beside]})
-            return
-        self.io.out(f"{outcome.changes.title}: done.")
-        if self.options.yes:  # else they stood with the question, and the diff
-            self._tell(self._remarks)
-        self._tell(beside)
-        if self.io.environment.stdout_is_tty:
-            self.io.note("zkchat undo takes it back.")
-
-    def _record(self, changes: ChangeSet, number: int | None) -> dict[str, object]:
-        return {
-            "id": number,
-            "applied": number is not None,
-            "path": self.edit.path,
-            "title": changes.title if changes else self.edit.title,
-            "files": file_records(changes),
-            "remarks": self._remarks,
-        }
-
-    @property
-    def _remarks(self) -> tuple[str, ...]:
-        """All that is to be known without the diff."""
-        return (*filter(None, [self.edit.follow]), *self.edit.remarks)
-
-    def _tell(self, remarks: tuple[str, ...]) -> None:
-        for remark in remarks:
-            self.io.note_wrapped(remark)
-
-
 _NOTHING_UNDONE: Final = "Nothing was undone."
 _WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
 
 
+@told_command
 def undo(
-    which: Annotated[
-        str, typer.Argument(metavar="N", help="How many of the last changes; one, if not said.", show_default=False)
-    ] = "",
-    number: Annotated[
-        str,
-        typer.Option("--id", metavar="N", help="The change with this number in zkchat changes.", show_default=False),
-    ] = "",
+    io: CommandIO,
+    which: Annotated[str, argument("N", "How many of the last changes; one, if not said.")] = "",
+    number: Annotated[str, option("--id", "N", "The change with this number in zkchat changes.")] = "",
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Told:
     """Undo what zkchat changed last. Files are again what they were, to the last byte.
 
     A change of several notes is undone as a whole. Where one of its files changed since, it is not undone, and you see
@@ -331,34 +304,32 @@ def undo(
 
     zkchat undo --id 12
     """
-    io = current_io()
     if which and number:
         raise UsageError("--id names one change, N says how many.", hint=_WHICH)
-    with _open_store(io, vault) as (workspace, store):
+    with _open_store(io) as (workspace, store):
         try:
             plan = plan_undo_named(store, f"#{number.removeprefix('#')}" if number else which, _WHICH)
-            if dry_run:
-                _tell_dry_run(io, workspace.paths, plan, json_output=json_output)
-                return
-            if plan.chosen and not yes:
-                _ask(io, plan.chosen, workspace.settings.ui.color)
-            _undo_all(io, store, plan, json_output=json_output)
         except FilesChanged as error:
             print_conflicts(io, error)
             raise
+        if dry_run:
+            return _dry_run(io, workspace.paths, plan)
+        if plan.chosen and not yes:
+            _ask(io, plan.chosen, workspace.settings.ui.color)
+        return _undo_all(io, store, plan)
 
 
-def _tell_dry_run(io: CommandIO, paths: Paths, plan: UndoPlan, *, json_output: bool) -> None:
-    if json_output:
-        rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in plan.chosen]
-        io.json({"undone": [], "would_undo": rows})
-        return
-    for record in plan.taken_back:
-        io.note(f"Change {record.id} ({record.changes.title}) was taken back already.")
-    for record in plan.chosen:
-        io.out(headline(record))
-        print_diff(io, paths, reversal(record.changes))
-    io.note(f"{_NOTHING_UNDONE} This is a dry run.")
+def _dry_run(io: CommandIO, paths: Paths, plan: UndoPlan) -> Told:
+    def show() -> None:
+        for record in plan.taken_back:
+            io.note(f"Change {record.id} ({record.changes.title}) was taken back already.")
+        for record in plan.chosen:
+            io.out(headline(record))
+            print_diff(io, paths, reversal(record.changes))
+
+    rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in plan.chosen]
+    notes = [f"{_NOTHING_UNDONE} This is a dry run."]
+    return Told(data={"undone": [], "would_undo": rows}, show=show, notes=notes)
 
 
 def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: str) -> None:
@@ -369,36 +340,40 @@ def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: str) -> None:
         raise UsageError(_NOTHING_UNDONE)
 
 
-def _undo_all(io: CommandIO, store: ChangeStore, plan: UndoPlan, *, json_output: bool) -> None:
+def _undo_all(io: CommandIO, store: ChangeStore, plan: UndoPlan) -> Told:
+    """Undo, and tell what was undone; an error comes after that."""
     undone: list[ChangeRecord] = []
-    taken_back = {record.id for record in plan.taken_back}
+    failure: ZkchatError | KeyboardInterrupt | None = None
     try:
         for record in undo_all(store, plan):
             undone += [record]
-    finally:
-        if json_output:
-            io.json({"undone": [change_record(record) for record in undone]})
-        else:
-            for line in undone_lines([record for record in undone if record.id not in taken_back]):
-                io.out(line)
+    except (ZkchatError, KeyboardInterrupt) as error:
+        failure = error
+
+    def end() -> None:
         for remark in (remark for record in undone for remark in record.remarks):
             io.note(remark)
+        if isinstance(failure, FilesChanged):
+            print_conflicts(io, failure)
+        if failure:
+            raise failure
+
+    taken_back = {record.id for record in plan.taken_back}
+    lines = undone_lines([record for record in undone if record.id not in taken_back])
+    return Told(data={"undone": [change_record(record) for record in undone]}, lines=lines, then=end)
 
 
+@told_command
 def changes(
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="Only changes of this note.", show_default=False)] = "",
+    io: CommandIO,
+    note: Annotated[str, argument("NOTE", "Only changes of this note.")] = "",
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, last week, 3d."),
+        str | None, option("--since", "TIME", "From this day or time on, e.g. 2026-03-01, last week, 3d.")
     ] = None,
-    number: Annotated[
-        int | None, typer.Option("--id", metavar="N", help="The change with this number, whole.", show_default=False)
-    ] = None,
-    diff: Annotated[bool, typer.Option("--diff", help="Show what was changed.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 20,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    number: Annotated[int | None, option("--id", "N", "The change with this number, whole.")] = None,
+    diff: Annotated[bool, flag("--diff", "Show what was changed.")] = False,
+    limit: Annotated[int, option("--limit", "N", "How many at most.", min=1, show_default=True)] = 20,
+) -> Told:
     """Show what zkchat changed in your notes, the latest first.
 
     Each with its number, its time, and the command, or the conversation and its message, that made it.
@@ -409,45 +384,37 @@ def changes(
 
     zkchat changes --id 12
     """
-    io = current_io()
-    start = _start(io, vault, since)
+    start = parse_instant("--since", since, calendar_for(io.environment, io.vault))
     if number is not None and (note or since):
         raise UsageError("--id names one change.", hint="Leave the note and --since away.")
     diff = diff or number is not None
-    with _open_store(io, vault) as (workspace, store):
+    with _open_store(io) as (workspace, store):
         if number is not None:
             found = [store.record(number)]
         elif note:
-            found = _of_note(io, vault, store, note, start)[:limit]
+            found = _of_note(io, store, note, start)[:limit]
             found = [store.record(each.id) for each in found] if diff else found
         else:
             found = store.records(since=start, limit=limit, with_contents=diff)
-        titles, messages = ({}, {}) if json_output else _made_in(workspace, found)
-    if json_output:
-        io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
-        return
-    listing = Listing(io, workspace.paths)
-    for record in found:
-        listing.line(headline(record, titles, messages))
-        if diff:
-            print_diff(io, workspace.paths, record.changes)
-    if not found:
-        where = f"in {note}" if note else "here"
-        io.note(f"zkchat changed nothing {where}{' since then' if since else ''}.")
+
+    def show() -> None:
+        listing, made_in = Listing(io, workspace.paths), _made_in(workspace, found)
+        for record in found:
+            listing.line(headline(record, *made_in))
+            if diff:
+                print_diff(io, workspace.paths, record.changes)
+
+    nothing = f"zkchat changed nothing {f'in {note}' if note else 'here'}{' since then' if since else ''}."
+    data = [{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found]
+    return Told(data=data, show=show, notes=[] if found else [nothing])
 
 
-def _start(io: CommandIO, vault: Path | None, since: str | None) -> datetime | None:
-    return parse_instant("--since", since, calendar_for(io.environment, vault)) if since is not None else None
-
-
-def _of_note(
-    io: CommandIO, vault: Path | None, store: ChangeStore, note: str, since: datetime | None
-) -> list[ChangeRecord]:
+def _of_note(io: CommandIO, store: ChangeStore, note: str, since: datetime | None) -> list[ChangeRecord]:
     """The changes of a note that is there, or was, the latest first. Raises `NoteNotFound` where neither is so."""
     records = store.records(with_contents=False)
-    with open_refreshed_library(io, vault, warn=False) as (paths, library):
+    with open_refreshed_workspace(io, warn=False, tell_empty=True) as (workspace, library):
         try:
-            found = [*changes_of(records, find_note(io, paths, library, note))]
+            found = [*changes_of(records, find_note(io, workspace.paths, library, note))]
         except NoteNotFound as error:
             name = note.removeprefix("[[").removesuffix("]]")
             found = [*changes_of(records, last_path_named(records, name) or name)]
@@ -475,7 +442,7 @@ def _made_in(workspace: Workspace, records: Sequence[ChangeRecord]) -> tuple[dic
 
 
 @contextmanager
-def _open_store(io: CommandIO, vault: Path | None) -> Iterator[tuple[Workspace, ChangeStore]]:
-    workspace = load_workspace(io.environment, vault)
+def _open_store(io: CommandIO) -> Iterator[tuple[Workspace, ChangeStore]]:
+    workspace = io.workspace()
     with open_change_store(workspace, notices=io) as store:
         yield workspace, store

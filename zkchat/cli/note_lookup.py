@@ -8,10 +8,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Annotated, Final
 
-import typer
-
-from zkchat.app import Paths, Workspace, load_workspace, open_note_library
-from zkchat.cli.common import CommandIO
+from zkchat.app import Paths, Workspace, open_note_library
+from zkchat.cli.common import CommandIO, argument
 from zkchat.core import EmbeddingProgress, Environment, NoteWarning, ProviderError, StorageError, ZkchatError
 from zkchat.index import Library, NamedNote, find_named_note
 from zkchat.notes import summarize_warnings
@@ -169,35 +167,26 @@ class VectorActivity:
                 self._changed()
 
 
-NoteArgument = Annotated[
-    str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
-]
-
-
-@contextmanager
-def open_refreshed_library(io: CommandIO, vault: Path | None, *, warn: bool = True) -> Iterator[tuple[Paths, Library]]:
-    """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
-
-    With `warn`, warnings about notes are printed where anything changed.
-    """
-    with open_refreshed_workspace(io, vault, warn=warn) as (workspace, library):
-        if library.is_empty():
-            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
-        yield workspace.paths, library
+NoteArgument = Annotated[str, argument("NOTE", "Its path, its title, or a [[wikilink]].")]
 
 
 @contextmanager
 def open_refreshed_workspace(
-    io: CommandIO, vault: Path | None, *, warn: bool = True
+    io: CommandIO, *, warn: bool = True, tell_empty: bool = False
 ) -> Iterator[tuple[Workspace, Library]]:
-    """The same with the settings of the vault, for commands that change it. A vault without notes is no surprise."""
-    workspace = load_workspace(io.environment, vault)
+    """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
+
+    With `warn`, warnings about notes are printed where anything changed; with `tell_empty`, that there are no notes.
+    """
+    workspace = io.workspace()
     with open_note_library(workspace) as (library, cache_notices):
         for notice in (*cache_notices, *workspace.loaded.every_warning):
             io.note(notice)
         news = _refresh(io, library)
         if warn:
             print_warnings(io, news)
+        if tell_empty and library.is_empty():
+            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
         yield workspace, library
 
 

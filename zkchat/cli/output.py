@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from zkchat.app import Workspace, load_workspace, open_change_store
+from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
 from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, VaultError, write_atomically
 
@@ -14,20 +14,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.app import OpenConversation, Paths
-    from zkchat.chat import Conversation
     from zkchat.core import Environment, ThinkingView
-    from zkchat.render import AnswerFooter, Matches, Presenter, ShownUsage
+    from zkchat.render import Presenter, ShownUsage
 
 
 UNDO = "zkchat undo takes it back."
 
 
-def write_output(io: CommandIO, vault: Path | None, file: Path, text: str, *, command: str) -> bool:
+def write_output(io: CommandIO, file: Path, text: str, *, command: str) -> bool:
     """Write a file, over one that is there. Returns whether `zkchat undo` takes it back.
 
     That is so in the vault, except for files that no change of notes may touch: hidden, excluded or larger ones.
     """
-    workspace = load_workspace(io.environment, vault)
+    workspace = io.workspace()
     if _applied(io, workspace, file, text.encode("utf-8", "replace"), command):
         return True
     write_atomically(file, text, mode=0o600)
@@ -77,60 +76,46 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
-    if view.json:
-        from zkchat.render import JsonPresenter
+    from zkchat.render import ContextPresenter, JsonPresenter, OutputStream
 
+    if view.json:
         return JsonPresenter(environment.stdout)
     presenter = _create_text_presenter(environment, opened, view)
     if not view.context:
         return presenter
-    from zkchat.render import ContextPresenter, OutputStream
-
-    is_drawn = environment.stderr_is_tty and not view.plain
-    return ContextPresenter(
-        presenter, _dimmed(environment, opened) if is_drawn else OutputStream(environment.stderr).line
-    )
-
-
-def _dimmed(environment: "Environment", opened: "OpenConversation") -> Callable[[str], None]:
-    """Prints a dimmed line to the terminal."""
+    if view.plain or not environment.stderr_is_tty:
+        return ContextPresenter(presenter, OutputStream(environment.stderr).line)
     _, err = consoles(environment, opened.settings.ui.color)
-    return lambda line: err.print(line, style="dim", markup=False, highlight=False)
+    return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
 def _create_text_presenter(
     environment: "Environment", opened: "OpenConversation", view: PresenterOptions
 ) -> "Presenter":
-    from zkchat.render import PlainPresenter
+    from zkchat.render import AnswerFooter, PlainPresenter, ShownUsage
 
     ui = opened.settings.ui
-    footer = _create_footer(opened, view)
-    if view.plain or not (environment.stdout_is_tty or view.panels):
-        answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
-        return PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
-    from zkchat.render import ScreenPresenter
-
-    out, err = consoles(environment, ui.color)
-    return ScreenPresenter(
-        out,
-        err,
-        thinking=view.thinking or (lambda: ui.thinking),
-        footer=footer,
-        is_marked=view.chat,
-        matches=_marked_words(opened.conversation),
-    )
-
-
-def _create_footer(opened: "OpenConversation", view: PresenterOptions) -> "AnswerFooter":
-    from zkchat.render import AnswerFooter, ShownUsage
-
-    ui = opened.settings.ui
-    return AnswerFooter(
+    footer = AnswerFooter(
         panel="full" if view.panels else ui.panel if view.footer else "off",
         references_shown=ui.references_shown,
         links=opened.document_links,
         all_documents="/refs" if view.chat else "--panels",
         usage_shown=view.usage_shown or ShownUsage(),
+    )
+    if view.plain or not (environment.stdout_is_tty or view.panels):
+        answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
+        return PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
+    from zkchat.chat import Question
+    from zkchat.render import ScreenPresenter
+
+    # Where nothing but quotations answers a question, its words are marked in them.
+    asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
+    return ScreenPresenter(
+        *consoles(environment, ui.color),
+        thinking=view.thinking or (lambda: ui.thinking),
+        footer=footer,
+        is_marked=view.chat,
+        matches=Question.of(asked).matches if asked else None,
     )
 
 
@@ -147,14 +132,6 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
     out, _ = consoles(environment, opened.settings.ui.color)
     out.print()
     out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
-
-
-def _marked_words(conversation: "Conversation") -> "Matches | None":
-    """Finds the words of the last question in what is quoted, where nothing but quotations answers it."""
-    from zkchat.chat import Question
-
-    asked = conversation.history.last_question
-    return Question.of(asked).matches if asked and conversation.model.needs_notes else None
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
@@ -225,23 +202,13 @@ def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
     return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty
 
 
-def configured_color(io: CommandIO, vault: "Path | None") -> str:
-    """What `ui.color` says."""
-    from zkchat.app import find_paths, load_settings
-
-    return load_settings(io.environment, find_paths(io.environment, vault)).settings.ui.color
-
-
 def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     """A console for standard output; None where that is no terminal."""
-    environment = io.environment
-    if not environment.stdout_is_tty:
-        return None
     from zkchat.app import load_settings
-    from zkchat.render import console_for
 
-    color = load_settings(environment, paths).settings.ui.color
-    return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
+    if not io.environment.stdout_is_tty:
+        return None
+    return consoles(io.environment, load_settings(io.environment, paths).settings.ui.color)[0]
 
 
 class Listing:

@@ -1,25 +1,22 @@
 """`zkchat rules`: what the answers keep to; listed, shown, made."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
 
-from zkchat.app import ProfileStore, find_paths
+from zkchat.app import ProfileStore
 from zkchat.chat import Profiles, built_in, parse_rule
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
-from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command, option
+from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import HOW_TO_APPROVE, Agent, IncludeMode, ProfileFile, ProfileKind, Rule, Scope
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
 
-def profile_store(io: CommandIO, vault: Path | None, scope: Scope = "user") -> ProfileStore:
+def profile_store(io: CommandIO, scope: Scope = "user") -> ProfileStore:
     """The files of the user, and those of the vault if there is one; to write into it, there has to be."""
-    needs_vault = scope == "vault"
-    folder = confirmed_vault(io, vault) if needs_vault else vault
-    return ProfileStore(find_paths(io.environment, folder, needs_vault=needs_vault))
+    return ProfileStore(scope_paths(io, scope))
 
 
 def create(io: CommandIO, store: ProfileStore, scope: Scope, kind: ProfileKind, name: str, text: str) -> ProfileFile:
@@ -40,17 +37,12 @@ def editable_file(io: CommandIO, store: ProfileStore, agent: Agent) -> ProfileFi
     return next(file for file in store.files() if file.path == agent.path)
 
 
-def print_unused(io: CommandIO, found: Profiles, kind: ProfileKind) -> None:
-    """Which files are not used, or not as they are, and why, beside the result."""
-    for problem in found.problems:
-        if problem.kind == kind:
-            io.note(f"warning: {problem}")
-    for file in found.shadowed:
-        if file.kind == kind:
-            io.note(_shadowed(file))
-    unapproved = [file.name for file in found.unapproved if file.kind == kind]
-    if unapproved:
-        io.note(f"Not used, as they came with the vault: {', '.join(unapproved)}. {HOW_TO_APPROVE}")
+def unused(found: Profiles, kind: ProfileKind) -> Iterator[str]:
+    """Which files are not used, or not as they are, and why."""
+    yield from (f"warning: {problem}" for problem in found.problems if problem.kind == kind)
+    yield from (_shadowed(file) for file in found.shadowed if file.kind == kind)
+    if names := [file.name for file in found.unapproved if file.kind == kind]:
+        yield f"Not used, as they came with the vault: {', '.join(names)}. {HOW_TO_APPROVE}"
 
 
 def unused_record(found: Profiles, kind: ProfileKind) -> dict[str, object]:
@@ -64,13 +56,10 @@ def unused_record(found: Profiles, kind: ProfileKind) -> dict[str, object]:
     }
 
 
-def show_unapproved(io: CommandIO, file: ProfileFile, *, json_output: bool) -> None:
+def unapproved(file: ProfileFile) -> Told:
     """The text of a file of the vault that is not used, for the user to judge."""
-    if json_output:
-        io.json(file)
-        return
-    io.out(f"{file.name}  (vault, not approved)\nfile: {file.path}\n\n{file.text}")
-    io.note(HOW_TO_APPROVE)
+    lines = [f"{file.name}  (vault, not approved)\nfile: {file.path}\n\n{file.text}"]
+    return Told(data=file, lines=lines, notes=[HOW_TO_APPROVE])
 
 
 def describe(profile: Agent | Rule) -> str:
@@ -86,74 +75,59 @@ def _shadowed(file: ProfileFile) -> str:
 app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
 
 
-RuleArgument = Annotated[
-    str, typer.Argument(metavar="RULE", help="Its name; `zkchat rules list` shows them.", show_default=False)
-]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
+NameArgument = Annotated[str, argument("NAME", "What it is to be called.")]
 
 
-@app.command(name="list")
-def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, "list", vault=SettingsVaultOption)
+def list_(io: CommandIO) -> Told:
     """List the rules with their modes: the vault's and your own."""
-    io = current_io()
-    found = profile_store(io, vault).load()
-    if json_output:
-        io.json({"rules": list(found.rules.values()), **unused_record(found, "rule")})
-        return
+    found = profile_store(io).load()
     every = sorted((*found.rules.values(), *found.off_rules.values()), key=lambda rule: rule.name.casefold())
-    if not every and not any(file.kind == "rule" for file in found.unapproved):
-        io.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
     width = max((len(rule.name) for rule in every), default=0)
-    for rule in every:
-        io.out(f"{rule.name:<{width}}  [{rule.include}]  {describe(rule)}")
-    print_unused(io, found, "rule")
+    is_none = not every and not any(file.kind == "rule" for file in found.unapproved)
+    return Told(
+        data={"rules": list(found.rules.values()), **unused_record(found, "rule")},
+        lines=[f"{rule.name:<{width}}  [{rule.include}]  {describe(rule)}" for rule in every],
+        notes=[
+            *["There are no rules yet. Make one: zkchat rules new 'Citation style'"] * is_none,
+            *unused(found, "rule"),
+        ],
+    )
 
 
-@app.command()
-def show(name: RuleArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+@command(app, vault=SettingsVaultOption)
+def show(io: CommandIO, name: Annotated[str, argument("RULE", "Its name; `zkchat rules list` shows them.")]) -> Told:
     """Show a rule: when it holds, where its file is, and its text."""
-    io = current_io()
-    found = profile_store(io, vault).load()
+    found = profile_store(io).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
-        show_unapproved(io, file, json_output=json_output)
-        return
+        return unapproved(file)
     rule = found.any_rule(name)
-    if json_output:
-        io.json(rule)
-        return
-    io.out(f"{rule.name}  [{rule.include}]  {describe(rule)}")
-    io.out(f"file: {rule.path}\n\n{rule.text}")
+    return Told(
+        data=rule, lines=[f"{rule.name}  [{rule.include}]  {describe(rule)}", f"file: {rule.path}\n\n{rule.text}"]
+    )
 
 
-@app.command()
+@command(app, vault=SettingsVaultOption)
 def new(
+    io: CommandIO,
     name: NameArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.", show_default=False)] = "",
+    text: Annotated[str, argument("TEXT", "What is to be done.")] = "",
     include: Annotated[
         IncludeMode,
         typer.Option(
             "--include", help="When it goes along: always, on /add in a chat, or when a question calls for it."
         ),
     ] = "always",
-    description: Annotated[
-        str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
-    ] = "",
+    description: Annotated[str, option("--description", "TEXT", "When it applies; read by `--include agent`.")] = "",
     scope: ScopeOption = "user",
-    vault: SettingsVaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Told:
     """Make a rule that answers keep to.
 
     zkchat rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
     """
     import yaml
 
-    io = current_io()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
-    store = profile_store(io, vault, scope)
-    made = create(io, store, scope, "rule", name, f"---\n{head}---\n{body}\n")
-    if json_output:
-        io.json(parse_rule(made))
-    else:
-        io.out(f"Made {made.path}.")
+    made = create(io, profile_store(io, scope), scope, "rule", name, f"---\n{head}---\n{body}\n")
+    return Told(data=parse_rule(made), lines=[f"Made {made.path}."])

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
+from msgspec import UNSET
 
-from zkchat.app import calendar_for, load_workspace, stores
+from zkchat.app import calendar_for, stores
 from zkchat.chat import ConversationSearch
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
+from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option
 from zkchat.core import (
     MAX_PRIORITY,
     Branch,
@@ -22,6 +22,8 @@ from zkchat.core import (
     PinEntry,
     PriorityEntry,
     Role,
+    Session,
+    SessionNotFound,
     SessionStore,
     TitleEntry,
     UsageError,
@@ -39,220 +41,170 @@ from zkchat.render import phrases, priority_effect
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
 
-SessionArgument = Annotated[
-    str, typer.Argument(metavar="SESSION", help="Its id, the beginning of its id, or its title.", show_default=False)
-]
+SessionArgument = Annotated[str, argument("SESSION", "Its id, the beginning of its id, or its title.")]
 
 
-@app.command(name="list")
+def find_session_or_last(store: SessionStore, name: str | None) -> Session:
+    if name is not None:
+        return store.find(name)
+    sessions = store.sessions()
+    if not sessions:
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+    return sessions[0]
+
+
+@command(app, "list")
 def list_(
-    every: Annotated[bool, typer.Option("--all", help="Single questions of `zkchat ask` too.")] = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    io: CommandIO,
+    every: Annotated[bool, flag("--all", "Single questions of `zkchat ask` too.")] = False,
+) -> Told:
     """List the sessions of the vault, the last used first.
 
     A question of `zkchat ask` is a session too. It is listed once you go on with it (`ask -c`, `chat --continue`) or
     rename it; --all lists it before.
     """
-    io = current_io()
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         known = store.sessions()
     sessions = known if every else [session for session in known if session.listed]
-    if json_output:
-        io.json(sessions)
-        return
+    notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat chat"]
     if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
-        io.note(f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all")
-    elif not known:
-        io.note("There are no sessions in this vault yet. Start one: zkchat chat")
-    for session in sessions:
-        used, title = local_time(session.updated_at), session.title or "(untitled)"
-        io.out(f"{session.id}  {used}  {counted(session.message_count, 'message'):>14}  {title}")
+        notes = [f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all"]
+    lines = [
+        f"{session.id}  {local_time(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
+        + (session.title or "(untitled)")
+        for session in sessions
+    ]
+    return Told(data=sessions, lines=lines, notes=notes)
 
 
-@app.command()
+@command(app)
 def show(
+    io: CommandIO,
     session: SessionArgument,
-    last: Annotated[
-        int | None, typer.Option("--last", min=1, metavar="N", help="Only the newest N messages.", show_default=False)
-    ] = None,
-    role: Annotated[Role | None, typer.Option("--role", help="Only messages of this role.", show_default=False)] = None,
+    last: Annotated[int | None, option("--last", "N", "Only the newest N messages.", min=1)] = None,
+    role: Annotated[Role | None, option("--role", None, "Only messages of this role.")] = None,
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, last week, 3d."),
+        str | None, option("--since", "TIME", "From this day or time on, e.g. 2026-03-01, last week, 3d.")
     ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Up to this day or time, e.g. 2026-03-01T18:00.")
-    ] = None,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    until: Annotated[str | None, option("--until", "TIME", "Up to this day or time, e.g. 2026-03-01T18:00.")] = None,
+) -> Told:
     """Show the messages of a session, or some of them."""
-    io = current_io()
-    calendar = calendar_for(io.environment, vault)
+    calendar = calendar_for(io.environment, io.vault)
     wanted = EntryFilter(
         last=last,
         role=role,
         since=parse_instant("--since", since, calendar),
         until=parse_instant("--until", until, calendar, at_end=True),
     )
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         found = store.find(session)
         entries = store.entries(found.id, wanted)
     messages = list(messages_of(entries).values())
     branches = branches_of(History(entries)) if wanted == EntryFilter() else None  # what was left out may be a branch
-    if json_output:
-        io.json({"session": found, "messages": messages, "branches": branches})
-        return
-    io.out(f"{found.title or '(untitled)'}  {found.id}")
-    for message in messages:
-        io.out("")
-        for line in _message_lines(message):
-            io.out(line)
-    for line in _branch_lines(branches or ()):
-        io.out(line)
+    lines = [line for message in messages for line in ("", *_message_lines(message))]
+    return Told(
+        data={"session": found, "messages": messages, "branches": branches},
+        lines=[f"{found.title or '(untitled)'}  {found.id}", *lines, *_branch_lines(branches or ())],
+    )
 
 
-@app.command()
+@command(app)
 def search(
-    query: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="WORDS", help="Words that were said. A name or a date helps.", show_default=False),
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", metavar="SESSION", help="Only in this one.", show_default=False)
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 10,
+    io: CommandIO,
+    query: Annotated[list[str] | None, argument("WORDS", "Words that were said. A name or a date helps.")] = None,
+    session: Annotated[str | None, option("--session", "SESSION", "Only in this one.")] = None,
+    limit: Annotated[int, option("--limit", "N", "How many at most.", min=1, show_default=True)] = 10,
     from_stdin: Annotated[
-        bool, typer.Option("--stdin", help="A query on each line of standard input; a line of JSON for each.")
+        bool, flag("--stdin", "A query on each line of standard input; a line of JSON for each.")
     ] = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Told:
     """Search what was said, in one session or in all.
 
     zkchat sessions search the deadline Anna mentioned in March
     """
-    io = current_io()
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
         raise UsageError(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat sessions search sleep"
         )
-    with _open_search(io, vault) as (store, conversations):
+    with _open_search(io) as (store, conversations):
         only = store.find(session).id if session is not None else None
         conversations.catch_up(store, only)
         if from_stdin:
             for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
                 io.json_line({"query": asked, "hits": conversations.search(asked, session=only, limit=limit)})
-            return
+            return Told(data=UNSET)
         hits = conversations.search(text, session=only, limit=limit)
         titles = {each.id: each.title or "(untitled)" for each in store.sessions()}
-    if json_output:
-        io.json(hits)
-        return
-    if not hits and io.environment.stderr_is_tty:
-        io.note("Nothing that was said matches. Try fewer or other words.")
-    for number, hit in enumerate(hits, start=1):
-        io.out(f"{number}. [{hit.name or hit.role}]  {local_time(hit.time)}  {titles[hit.session]}  {hit.session}")
-        io.out(f"   {hit.snippet}")
+    lines = [
+        f"{number}. [{hit.name or hit.role}]  {local_time(hit.time)}  {titles[hit.session]}  {hit.session}\n"
+        f"   {hit.snippet}"
+        for number, hit in enumerate(hits, start=1)
+    ]
+    is_told = not hits and io.environment.stderr_is_tty
+    return Told(data=hits, lines=lines, notes=["Nothing that was said matches. Try fewer or other words."] * is_told)
 
 
-@app.command()
+@command(app)
 def rename(
+    io: CommandIO,
     session: SessionArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.", show_default=False)],
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    title: Annotated[str, argument("TITLE", "The new title.")],
+) -> Told:
     """Give a session another title."""
-    io = current_io()
     words = " ".join(title.split())
     if not words:
         raise UsageError("The new title is empty.", hint="Write at least one character.")
-    with stores.open_sessions(io.environment, vault, io) as store:
+    with io.sessions() as store:
         found = store.find(session)
         store.append(found.id, [TitleEntry(title=words), ListingEntry(listed=True)])
         renamed = store.get(found.id)
-    if json_output:
-        io.json(renamed)
-    else:
-        io.out(f"{renamed.id} is now called: {renamed.title}")
+    return Told(data=renamed, lines=[f"{renamed.id} is now called: {renamed.title}"])
 
 
-NumberArgument = Annotated[
-    int, typer.Argument(metavar="N", min=1, help="The message, as context show numbers them.", show_default=False)
-]
+NumberArgument = Annotated[int, argument("N", "The message, as context show numbers them.", min=1)]
 
 
-@app.command()
+@command(app)
 def pin(
+    io: CommandIO,
     session: SessionArgument,
     number: NumberArgument,
-    off: Annotated[bool, typer.Option("--off", help="Let it go again.")] = False,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    off: Annotated[bool, flag("--off", "Let it go again.")] = False,
+) -> Told:
     """Keep a message word for word through compactions.
 
     zkchat sessions pin "Sleep and light" 4
     """
-
-    def entry(message: ChatMessage) -> PinEntry:
-        return PinEntry(message_id=message.id, pinned=not off)
-
-    io = current_io()
-    message = _change_message(io, vault, session, number, entry)
-    if json_output:
-        io.json({"number": number, "message": message.id, "pinned": not off})
-    elif off:
-        io.out(f"Message {number} is not pinned any more.")
-    else:
-        io.out(f"Message {number} is pinned: compactions leave it as it is.")
+    message = _change_message(io, session, number, lambda id_: PinEntry(message_id=id_, pinned=not off))
+    state = "is not pinned any more." if off else "is pinned: compactions leave it as it is."
+    return Told(data={"number": number, "message": message, "pinned": not off}, lines=[f"Message {number} {state}"])
 
 
-@app.command()
+@command(app)
 def priority(
+    io: CommandIO,
     session: SessionArgument,
     number: NumberArgument,
-    value: Annotated[
-        int,
-        typer.Argument(
-            metavar="PRIORITY",
-            min=1,
-            max=MAX_PRIORITY,
-            help="From 1 (leaves first) to 10; 5 is usual.",
-            show_default=False,
-        ),
-    ],
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    value: Annotated[int, argument("PRIORITY", "From 1 (leaves first) to 10; 5 is usual.", min=1, max=MAX_PRIORITY)],
+) -> Told:
     """Set how important a message is when the context is compacted.
 
     From 8 on it is kept word for word while it fits; below 5 it leaves before others.
 
     zkchat sessions priority "Sleep and light" 4 9
     """
-
-    def entry(message: ChatMessage) -> PriorityEntry:
-        return PriorityEntry(message_id=message.id, priority=value)
-
-    io = current_io()
-    message = _change_message(io, vault, session, number, entry)
-    if json_output:
-        io.json({"number": number, "message": message.id, "priority": value})
-    else:
-        io.out(f"Message {number} has priority {value}: {priority_effect(value)}.")
+    message = _change_message(io, session, number, lambda id_: PriorityEntry(message_id=id_, priority=value))
+    return Told(
+        data={"number": number, "message": message, "priority": value},
+        lines=[f"Message {number} has priority {value}: {priority_effect(value)}."],
+    )
 
 
-def _change_message(
-    io: CommandIO, vault: Path | None, session: str, number: int, entry: Callable[[ChatMessage], EntryBody]
-) -> ChatMessage:
-    """Append the entry for the message of that number, and return the message."""
-    with stores.open_sessions(io.environment, vault, io) as store:
+def _change_message(io: CommandIO, session: str, number: int, entry: Callable[[str], EntryBody]) -> str:
+    """Append the entry for the message of that number, and return its id."""
+    with io.sessions() as store:
         found = store.find(session)
         thread = thread_of(store.entries(found.id))
         hint = f"zkchat context show {found.id} numbers them."
@@ -260,19 +212,16 @@ def _change_message(
             raise UsageError(f"There is no message {number}: the session has {len(thread)}.", hint=hint)
         if compaction_of(message := thread[number - 1]):
             raise UsageError(f"{number} is a compaction, which is always kept.", hint=hint)
-        store.append(found.id, [entry(message)])
-    return message
+        store.append(found.id, [entry(message.id)])
+    return message.id
 
 
-@app.command()
-def delete(
-    session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
-) -> None:
+@command(app)
+def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> Told:
     """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
     from zkchat.repl import forget_typed
 
-    io = current_io()
-    with _open_search(io, vault) as (store, conversations):
+    with _open_search(io) as (store, conversations):
         found = store.find(session)
         name = f"{found.id} ({found.title or 'untitled'}, {counted(found.message_count, 'message')})"
         if not yes and not io.confirm(f"Delete {name} for good?"):
@@ -283,18 +232,15 @@ def delete(
         conversations.forget(found.id)
         store.delete(found.id)
         forget_typed(io.environment.data_dir / "history", found.id, {*typed} - {""})
-    if json_output:
-        io.json({"deleted": found})
-    else:
-        io.out(f"Deleted {name}.")
+    return Told(data={"deleted": found}, lines=[f"Deleted {name}."])
 
 
 @contextmanager
-def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple[SessionStore, ConversationSearch]]:
+def _open_search(io: CommandIO) -> Iterator[tuple[SessionStore, ConversationSearch]]:
     """The sessions of a vault, and the search over what was said in them."""
-    workspace = load_workspace(io.environment, vault)
+    workspace = io.workspace()
     with (
-        stores.open_sessions(io.environment, vault, io) as store,
+        io.sessions() as store,
         stores.open_message_search(workspace) as conversations,
     ):
         yield store, conversations
@@ -324,8 +270,6 @@ def _format_part(part: Part) -> str:
     match part:
         case parts.TextPart():
             text = part.text
-        case parts.ThinkingPart() | parts.EvidencePart():
-            text = ""
         case parts.ToolCallPart():
             text = f"→ {part.name} {part.arguments}"
         case parts.ToolResultPart():
@@ -339,5 +283,5 @@ def _format_part(part: Part) -> str:
         case parts.UnknownPart():
             text = f"[{part.kind}]"
         case _:
-            assert_never(part)
+            text = ""
     return text

@@ -30,7 +30,7 @@ from zkchat.app import (
     with_settings,
     write_setup,
 )
-from zkchat.cli.common import CommandIO, JsonOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, current_io, flag, option
 from zkchat.core import (
     Environment,
     HostedService,
@@ -54,25 +54,22 @@ _COMMANDS: Final = (
 
 
 def setup(
-    vault: Annotated[
-        Path | None, typer.Option("--vault", metavar="FOLDER", help="The folder of your notes.", show_default=False)
-    ] = None,
+    vault: Annotated[Path | None, option("--vault", "FOLDER", "The folder of your notes.")] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="NAME", help="The model that answers; quote for none.", show_default=False),
+        option("--model", "NAME", "The model that answers; quote for none."),
     ] = None,
     local_only: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--local-only",
-            metavar="FOLDERS",
-            help="Folders of notes that never leave this machine, separated by commas; - for none.",
-            show_default=False,
+            "FOLDERS",
+            "Folders of notes that never leave this machine, separated by commas; - for none.",
         ),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Do not ask: what is not given stays as it is, or is what zkchat finds."),
+        flag("--yes -y", "Do not ask: what is not given stays as it is, or is what zkchat finds."),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:

@@ -1,13 +1,10 @@
 """`zkchat trust`, and the question that a conversation begins with in a vault that brings something new."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from zkchat.app import VaultTrust, describe_item, find_paths, left_out_sentence, own_server_names, trust_states
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, flag
 from zkchat.core import StorageError, TrustState, UsageError, VaultItem, plain_without
 
 if TYPE_CHECKING:
@@ -21,7 +18,7 @@ _STATE_WORDS = {"approved": "approved", "declined": "declined", "changed": "chan
 def trust(
     vault: VaultOption = None,
     yes: YesOption = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Take back every decision about this vault.")] = False,
+    revoke: Annotated[bool, flag("--revoke", "Take back every decision about this vault.")] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Show what comes with the vault, and approve it.
@@ -29,31 +26,29 @@ def trust(
     Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
     vault are used only after your approval. It holds for their present content: what changes is asked about again.
     """
-    io = current_io()
+    io = current_io(vault)
     if yes and revoke:
         raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
-    vault_trust = _vault_trust(io, vault)
+    vault_trust = VaultTrust(find_paths(io.environment, io.vault))
     if revoke:
         vault_trust.revoke()
     states = trust_states(io.environment, vault_trust.paths)
     if yes:
         vault_trust.approve(item for item, _ in states)
         states = trust_states(io.environment, vault_trust.paths)
-    if json_output:
-        items = [
-            {**plain_without(item, "content"), "about": list(about), "state": state}
-            for item, state, about in _described(io, vault_trust, states)
-        ]
-        io.json({"vault": str(vault_trust.paths.vault), "items": items})
+    if not json_output:
+        _show(io, vault_trust, states, may_ask=not revoke)
         return
-    _show(io, vault_trust, states)
-    if not revoke:
-        _ask_about(io, vault_trust, [(item, state) for item, state in states if state != "approved"])
+    items = [
+        {**plain_without(item, "content"), "about": list(about), "state": state}
+        for item, state, about in _described(io, vault_trust, states)
+    ]
+    io.json({"vault": str(vault_trust.paths.vault), "items": items})
 
 
-def ask_to_approve(io: CommandIO, vault: Path | None, *, may_ask: bool) -> None:
+def ask_to_approve(io: CommandIO, *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
-    vault_trust = _vault_trust(io, vault)
+    vault_trust = VaultTrust(find_paths(io.environment, io.vault))
     states = trust_states(io.environment, vault_trust.paths)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
     left_out = [(item, state) for item, state in states if state != "approved"]
@@ -67,25 +62,19 @@ def ask_to_approve(io: CommandIO, vault: Path | None, *, may_ask: bool) -> None:
         io.note(left_out_sentence(left_out))
 
 
-def _vault_trust(io: CommandIO, vault: Path | None) -> VaultTrust:
-    return VaultTrust(find_paths(io.environment, vault))
-
-
-def _show(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
+def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: bool) -> None:
     if not states:
         io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
     io.out(f"What comes with {vault_trust.paths.vault}:")
     for line in _item_lines(io, vault_trust, states):
         io.out(line)
-    if all(state == "approved" for _, state in states):
+    left_out = [(item, state) for item, state in states if state != "approved"]
+    if not left_out:
         io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
-
-
-def _ask_about(io: CommandIO, vault_trust: VaultTrust, left_out: "States") -> None:
-    if left_out and io.environment.stdin_is_tty:
+    elif may_ask and io.environment.stdin_is_tty:
         _decide(io, vault_trust, left_out)
-    elif left_out:
+    elif may_ask:
         io.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
 
 

@@ -2,24 +2,35 @@
 
 from pathlib import Path
 
-from zkchat.app import MAX_NOTES_COUNTED, FoundFolder, count_notes, find_folder, known_vaults, unconfirmed
+from zkchat.app import (
+    MAX_NOTES_COUNTED,
+    FoundFolder,
+    Paths,
+    count_notes,
+    find_folder,
+    find_paths,
+    known_vaults,
+    unconfirmed,
+)
 from zkchat.cli.common import CommandIO
-from zkchat.core import Environment, LostDefaultVault, StorageError, VaultError, counted
+from zkchat.core import Environment, LostDefaultVault, Scope, StorageError, VaultError, counted
 
 
-def confirmed_vault(io: CommandIO, vault: Path | None) -> Path | None:
+def confirmed_vault(io: CommandIO) -> Path | None:
     """The vault as it was named, or the current folder once the user has agreed.
 
     Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault`, `$ZKCHAT_VAULT` and
     `vault.default` say yes, for the home folder aloud.
     """
+    vault = io.vault
     found = find_folder(io.environment, vault)
     if found.is_vault and (found.is_confirmed or not found.is_home):
         if vault and not (found.is_marked or found.is_confirmed):
             _remember(io, found)
         return vault
-    if _can_ask(io.environment):
-        if not _ask(io, found):
+    if io.environment.stdin_is_tty and io.environment.stderr_is_tty:
+        folder = f"your home folder {found.path}" if found.is_home else str(found.path)
+        if not io.confirm(f"Use {folder} ({_content(found)}) as a vault?"):
             raise unconfirmed(found)
     elif found.is_named:
         io.note(f"Your home folder {found.path} is used as a vault, as you named it.")
@@ -28,6 +39,12 @@ def confirmed_vault(io: CommandIO, vault: Path | None) -> Path | None:
     if problem := _remember(io, found):
         io.note(f"Your answer could not be kept, so you will be asked again. {problem}")
     return found.path
+
+
+def scope_paths(io: CommandIO, scope: Scope) -> Paths:
+    """For files of the user, and of the vault if there is one; to write into it, there has to be."""
+    needs_vault = scope == "vault"
+    return find_paths(io.environment, confirmed_vault(io) if needs_vault else io.vault, needs_vault=needs_vault)
 
 
 def is_in_vault(environment: Environment) -> bool:
@@ -49,15 +66,6 @@ def holds_notes(environment: Environment) -> bool:
     return not found.is_home and count_notes(found.path).notes > 0
 
 
-def _can_ask(environment: Environment) -> bool:
-    return environment.stdin_is_tty and environment.stderr_is_tty
-
-
-def _ask(io: CommandIO, found: FoundFolder) -> bool:
-    folder = f"your home folder {found.path}" if found.is_home else str(found.path)
-    return io.confirm(f"Use {folder} ({_content(found)}) as a vault?")
-
-
 def _content(found: FoundFolder) -> str:
     """How many notes there are; of the home folder also how many files."""
     count = count_notes(found.path)
@@ -65,11 +73,8 @@ def _content(found: FoundFolder) -> str:
         notes = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
     else:
         notes = f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
-    return f"{notes} among {_files(count.files, count.is_complete)}" if found.is_home else notes
-
-
-def _files(number: int, is_complete: bool) -> str:
-    return f"{'' if is_complete else 'more than '}{counted(number, 'file')}"
+    files = f"{'' if count.is_complete else 'more than '}{counted(count.files, 'file')}"
+    return f"{notes} among {files}" if found.is_home else notes
 
 
 def _remember(io: CommandIO, found: FoundFolder) -> str:

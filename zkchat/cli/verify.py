@@ -4,13 +4,11 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from zkchat.actions import verified
 from zkchat.answers import MAX_CHARACTERS
 from zkchat.app import Paths
 from zkchat.cli.actions import print_result
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, unreadable
 from zkchat.cli.note_lookup import open_refreshed_workspace
 from zkchat.core import UsageError
 from zkchat.index import Library
@@ -19,10 +17,8 @@ STANDARD_INPUT = "-"
 
 
 def verify(
-    file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="A text in UTF-8; - for standard input.", show_default=False)
-    ] = None,
-    problems: Annotated[bool, typer.Option("--problems", help="Only what your notes do not support.")] = False,
+    file: Annotated[str | None, argument("FILE", "A text in UTF-8; - for standard input.")] = None,
+    problems: Annotated[bool, flag("--problems", "Only what your notes do not support.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
@@ -39,15 +35,13 @@ def verify(
 
     zkchat ask "What do my notes say about compost?" | zkchat verify -
     """
-    io = current_io()
+    io = current_io(vault)
     if not file:
         raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
     text = _read(io, file)
-    with open_refreshed_workspace(io, vault) as (workspace, library):
-        own = _own_paths(io, workspace.paths, library, file)
-        return print_result(
-            io, workspace, library, verified(library, text, without=own, problems=problems), json_output=json_output
-        )
+    with open_refreshed_workspace(io) as (workspace, library):
+        found = verified(library, text, without=_own_paths(io, workspace.paths, library, file), problems=problems)
+        return print_result(io, workspace, library, found, json_output=json_output)
 
 
 def _read(io: CommandIO, file: str) -> str:
@@ -59,11 +53,7 @@ def _read(io: CommandIO, file: str) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no text in UTF-8.", hint="Save it as UTF-8, or as plain text.") from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(
-            f"{file} cannot be read: {(reason or str(error)).lower()}.",
-            hint="Name another file, or - for standard input.",
-        ) from error
+        raise unreadable(file, error) from error
 
 
 def _own_paths(io: CommandIO, paths: Paths, library: Library, file: str) -> set[str]:

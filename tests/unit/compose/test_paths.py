@@ -53,9 +53,7 @@ def test_a_marker_makes_no_vault_of_the_home_folder(world: World) -> None:
 
 
 def set_default(world: World, value: str) -> None:
-    config = world.home / ".config" / "zkchat" / "config.toml"
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(f"[vault]\ndefault = {value}\n")
+    world.configure(f"[vault]\ndefault = {value}\n")
 
 
 def test_the_default_vault_comes_after_what_is_named_and_what_is_around(world: World) -> None:

@@ -17,9 +17,7 @@ def connecting() -> set[threading.Thread]:
 
 
 def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: World) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text('[mcpServers.gone]\ncommand = "/no/such/program"\n[mcpServers.odd]\n')
+    world.configure('[mcpServers.gone]\ncommand = "/no/such/program"\n[mcpServers.odd]\n')
     workspace = load_workspace(world.environment(), world.vault)
     before = connecting()
     with ServerConnections(at_once=False) as connections:
@@ -42,7 +40,7 @@ def test_without_servers_nothing_is_connected(world: World) -> None:
 
 
 def test_a_server_that_the_settings_define_otherwise_now_is_used_no_more(world: World) -> None:
-    file = world.home / ".config" / "zkchat" / "config.toml"
+    file = world.settings_file
     file.parent.mkdir(parents=True, exist_ok=True)
     kept = '[mcpServers.kept]\ncommand = "/no/such/program"\n'
     file.write_text(f'{kept}[mcpServers.far]\nurl = "http://127.0.0.1:9/mcp"\nlocal = true\n')
