@@ -1,7 +1,7 @@
 """The prompt, edited with prompt_toolkit, and the status bar below it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -210,12 +210,17 @@ class Prompt:
 
     def redraw(self) -> None:
         """Draw the status bar anew. Thread-safe."""
-        self._session.app.invalidate()
+        self._act_soon(self._session.app.invalidate)
 
     def offer_again(self) -> None:
         """Compute the menu anew where none is open, because there may be more to offer. Thread-safe."""
+        self._act_soon(self._offer)
+
+    def _act_soon(self, act: Callable[[], None]) -> None:
+        """Act in the loop of an open prompt; in a thread even `invalidate` fails where the prompt ends meanwhile."""
         if loop := self._session.app.loop:
-            loop.call_soon_threadsafe(self._offer)
+            with suppress(RuntimeError):  # the loop was closed in between
+                loop.call_soon_threadsafe(act)
 
     def _offer(self) -> None:
         if self._session.app.is_running and self.buffer.text and self.buffer.complete_state is None:

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from threading import Thread, current_thread
 
 import pytest
-from prompt_toolkit.application import create_app_session, get_app, get_app_session
+from prompt_toolkit.application import Application, create_app_session, get_app, get_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer, WordCompleter
 from prompt_toolkit.input import PipeInput, create_pipe_input
@@ -64,6 +65,24 @@ def at_prompt(
             return await reading
 
     return asyncio.run(asyncio.wait_for(read(), 60))
+
+
+def test_what_a_thread_has_drawn_anew_is_drawn_in_the_loop_of_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn_in: list[Thread] = []
+
+    async def read(prompt: Prompt) -> str:
+        reading = asyncio.ensure_future(prompt.read(""))
+        await eventually_async(lambda: get_app().is_running)
+        monkeypatch.setattr(Application, "invalidate", lambda _: drawn_in.append(current_thread()))
+        await asyncio.to_thread(prompt.redraw)
+        await eventually_async(lambda: bool(drawn_in))
+        get_app().exit(result="")
+        return await reading
+
+    at_prompt(tmp_path, read)
+    assert set(drawn_in) == {current_thread()}
 
 
 def has_menu(buffer: Buffer) -> bool:
