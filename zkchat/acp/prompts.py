@@ -132,8 +132,7 @@ class PromptReader:
             return self._link(path)
         lines = _lines_of(uri)
         title = f"{name}, {lines}" if lines else name
-        fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCE.findall(text), ""]))
-        self._material.append(f"{title}:\n{fence}\n{text.strip(chr(10))}\n{fence}")
+        self._material.append(f"{title}:\n{fenced(text.strip(chr(10)))}")
         return f"`{title}`"
 
     def _guarding_classes(self, path: str, text: str, *, is_inside: bool) -> set[PrivacyClass]:
@@ -170,6 +169,12 @@ class PromptReader:
         except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
             return None
         return inside[0].relative_to(vault).as_posix() if is_there and inside[0] != vault else None
+
+
+def fenced(text: str, language: str = "") -> str:
+    """The text as a block of code that it cannot end."""
+    fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCE.findall(text), ""]))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _split(uri: str) -> SplitResult:

@@ -50,7 +50,8 @@ class ClientChangeReviewer:
         call = schema.ToolCallUpdate(
             tool_call_id=call_id, title=title, kind=kind, status="pending", content=content, locations=locations
         )
-        chosen = self._client.ask(call, [*_options(changes, may_always=may_always)])
+        always = f"Apply, and do not ask again in {_folders(changes)} in this session" if may_always else ""
+        chosen = self._client.ask(call, permissions("Apply", "Do not apply", always))
         if chosen not in {YES, ALWAYS}:
             return Verdict(answer="no" if chosen == NO else "stop", changes=changes)
         return Verdict(answer="yes", changes=changes, always=chosen == ALWAYS and may_always)
@@ -90,23 +91,21 @@ class ClientCallReviewer:
             content=[_sentence(call.warning)] if call.warning else None,
             raw_input=cleaned(dict(call.arguments)),
         )
-        name = "Call it, also later in this session" if call.may_always else "Call it"
-        options = [schema.PermissionOption(option_id=YES, name=name, kind="allow_once")]
-        if call.may_always:
-            options.append(schema.PermissionOption(option_id=ALWAYS, name="Always call it", kind="allow_always"))
-        options.append(schema.PermissionOption(option_id=NO, name="Do not call it", kind="reject_once"))
-        chosen = self._client.ask(asked, options)
+        names = ("Call it, also later in this session", "Always call it") if call.may_always else ("Call it", "")
+        chosen = self._client.ask(asked, permissions(names[0], "Do not call it", always=names[1]))
         if chosen == ALWAYS and call.may_always:
             return "always"
         return "yes" if chosen == YES else "no"
 
 
-def _options(changes: ChangeSet, *, may_always: bool) -> Iterator[schema.PermissionOption]:
-    yield schema.PermissionOption(option_id=YES, name="Apply", kind="allow_once")
-    if may_always:
-        name = f"Apply, and do not ask again in {_folders(changes)} in this session"
-        yield schema.PermissionOption(option_id=ALWAYS, name=name, kind="allow_always")
-    yield schema.PermissionOption(option_id=NO, name="Do not apply", kind="reject_once")
+def permissions(yes: str, no: str, always: str = "") -> list[schema.PermissionOption]:
+    """What a question of these answers offers."""
+    offered: list[tuple[str, str, schema.PermissionOptionKind]] = [
+        (YES, yes, "allow_once"),
+        (ALWAYS, always, "allow_always"),
+        (NO, no, "reject_once"),
+    ]
+    return [schema.PermissionOption(option_id=id_, name=name, kind=kind) for id_, name, kind in offered if name]
 
 
 def _folders(changes: ChangeSet) -> str:

@@ -17,7 +17,7 @@ from zkchat.acp import choices
 from zkchat.acp import updates as tool_calls
 from zkchat.acp.agent import SessionClient
 from zkchat.acp.options import AgentOptions
-from zkchat.acp.prompts import Block, PromptReader
+from zkchat.acp.prompts import Block, PromptReader, fenced
 from zkchat.acp.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp.updates import NotePlaces, TurnUpdates, Update, notice_chunk, plan_of, text_chunk, thought_chunk
 from zkchat.app import (
@@ -52,7 +52,6 @@ from zkchat.core import (
     UsageError,
     VaultError,
     ZkchatError,
-    lazy_pattern,
     patch_of,
     shorten,
 )
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
 _WIDTH: Final = 79
 """Below the width at which lists are set in two columns."""
 _YES: Final = "yes"
-_FENCES: Final = lazy_pattern(r"`{3,}")
 
 
 class MarkdownSurface(Surface):
@@ -114,7 +112,7 @@ class MarkdownSurface(Surface):
 
     def print_changes(self, changes: ChangeSet) -> None:
         if changes:
-            self.print_markdown(_fenced(patch_of(changes).removesuffix("\n"), "diff"))
+            self.print_markdown(fenced(patch_of(changes).removesuffix("\n"), "diff"))
 
     def print_heading(self, name: str, place: str) -> None:
         self.print_markdown(f"**{sanitize_line(name)}** {sanitize_line(place)}")
@@ -152,12 +150,7 @@ class MarkdownSurface(Surface):
         lines, self._lines = self._lines, []
         text = "\n".join(lines).strip("\n")
         if text:
-            self._pieces.append(_fenced(text, "text") if "\n" in text else text)
-
-
-def _fenced(text: str, language: str) -> str:
-    fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCES.findall(text), ""]))
-    return f"{fence}{language}\n{text}\n{fence}"
+            self._pieces.append(fenced(text, "text") if "\n" in text else text)
 
 
 NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "memory", "help", "quit"})

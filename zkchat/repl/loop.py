@@ -13,17 +13,14 @@ from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, No
 T = TypeVar("T")
 
 
-def on_interrupt(act: Callable[[], object]) -> None:
-    """Set what Ctrl-C does from now on. On Windows it ends the program; the part of the answer that came is kept.
+def on_interrupt(act: Callable[[], object] = lambda: None) -> None:
+    """Set what Ctrl-C does from now on: nothing, between a prompt and a turn. On Windows it ends the program; the part
+    of the answer that came is kept.
 
     On a thread other than the main one, Ctrl-C is not heard, and nothing is set.
     """
     with suppress(NotImplementedError, RuntimeError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)
-
-
-def do_nothing() -> None:
-    """For Ctrl-C between a prompt and a turn, which stops neither."""
 
 
 async def until_interrupted(work: Coroutine[Any, Any, T]) -> T | None:
@@ -37,7 +34,7 @@ async def until_interrupted(work: Coroutine[Any, Any, T]) -> T | None:
             raise  # not this work, but the whole chat is to end
         return None
     finally:
-        on_interrupt(do_nothing)
+        on_interrupt()
 
 
 class Chat(Protocol):
@@ -81,7 +78,7 @@ async def converse(chat: Chat) -> Leave | Switch:
     """Run the chat until the user leaves or switches to another conversation."""
     edit: Edit | None = None
     while True:
-        on_interrupt(do_nothing)
+        on_interrupt()
         try:
             text = (await chat.read(edit)).strip()
         except EOFError:
@@ -91,7 +88,7 @@ async def converse(chat: Chat) -> Leave | Switch:
             edit = None
             continue
         finally:
-            on_interrupt(do_nothing)  # the prompt had its own
+            on_interrupt()  # the prompt had its own
         outcome = await _outcome_of(chat, text, edit)
         if isinstance(outcome, Leave | Switch):
             return outcome

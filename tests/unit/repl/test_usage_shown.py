@@ -119,6 +119,10 @@ def test_before_the_first_answer_nothing_is_said_of_the_context() -> None:
     assert "context" not in status_line(80, vault="v", model="m", usage=a_usage(window=0))
 
 
+def test_a_long_name_is_cut_at_thirty_cells() -> None:
+    assert status_line(80, vault="x" * 30, model="y" * 31) == f"{'x' * 30} · {'y' * 29}… · new session"
+
+
 @pytest.mark.parametrize(
     ("width", "line"),
     [
