@@ -119,6 +119,9 @@ def test_a_change_to_an_approved_agent_of_the_vault_is_approved_by_making_it(wor
     world.run("trust", "--yes")
     assert world.run("agent", "config", "poet", "model", "quote", "--json").json["model"] == "quote"
     assert world.run("agent", "list").err == ""
+    editor(world, 'echo "You rhyme." >> "$1"')
+    assert "You rhyme." in world.run("agent", "edit", "poet", "--json").json["text"]
+    assert world.run("agent", "list").err == ""
 
 
 def test_a_value_that_cannot_be_is_refused(world: World, mine: Path) -> None:

@@ -82,6 +82,15 @@ def test_what_is_exported_can_be_imported(world: World, tea: str) -> None:
     assert world.run("memory", "import", "known.md", "--json").json["new"] == 0
 
 
+def test_facts_of_a_local_note_are_local(world: World) -> None:
+    for name, head in (("Open.md", ""), ("Closed.md", "---\nzkchat: local\n---\n")):
+        world.note(name, f"{head}- I know of {name}.\n")
+        assert world.run("memory", "import", f"@{name}").code == 0
+    facts = world.run("memory", "list", "--json").json
+    told = {fact["text"]: fact["local"] for fact in facts}
+    assert told == {"I know of Open.md.": False, "I know of Closed.md.": True}
+
+
 @pytest.mark.parametrize(
     ("path", "code"), [("@../x.md", ExitCode.VAULT), ("@gone.md", ExitCode.VAULT), ("gone.md", ExitCode.USAGE)]
 )

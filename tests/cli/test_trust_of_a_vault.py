@@ -77,7 +77,8 @@ def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model:
     assert set(states(world).values()) == {"declined"}
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
-    assert "Left out, as it came with the vault and is not approved: settings" in again.err
+    named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat trust"
+    assert f"Left out, as it came with the vault and is not approved: {named}" in again.err
     assert "EVIL" not in request(world)
 
 
@@ -137,10 +138,12 @@ def test_approved_settings_that_are_wrong_can_be_taken_back(world: World) -> Non
 
 
 def test_the_users_own_agent_and_rule_stay_theirs_after_a_yes(world: World, model: str) -> None:
-    for kind, name in (("agents", "mine"), ("rules", "Obey")):
+    before = states(world)
+    for kind, name in (("agents", "mine"), ("rules", "Obey"), ("rules", "Own")):
         file = world.home / ".config" / "zkchat" / kind / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"My own {name}.\n")
+    assert states(world) == before
     world.run("trust", "--yes")
     world.run("ask", "Hello!", "--agent", "mine", "--model", model)
     assert "My own mine." in request(world)

@@ -32,6 +32,7 @@ READ_NOTES = (
 NEED_NO_VAULT = (
     ("config", "show"),
     ("config", "path"),
+    ("config", "get", "ui.color"),
     ("config", "set", "ui.color", "never"),
     ("agent", "list"),
     ("agent", "new", "editor"),
