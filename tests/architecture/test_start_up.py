@@ -89,7 +89,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "needed"),
     [
         (["config", "show"], set()),
-        (["sessions", "list", "--json"], {"sqlite3", "Stemmer"}),
+        (["sessions", "list", "--json"], {"sqlite3"}),
         (["index"], {"sqlite3", "numpy", "Stemmer", "prompt_toolkit"}),
         (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}),
         (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}),

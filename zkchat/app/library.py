@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,7 +13,9 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from zkchat import models, storage
 from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.databases import DatabasePaths
 from zkchat.app.models import LiveSettings
 from zkchat.app.paths import Paths
 from zkchat.app.workspace import (
@@ -24,7 +27,7 @@ from zkchat.app.workspace import (
     local_folders_of,
     local_globs,
 )
-from zkchat.app.writing import DatabasePaths, note_name_formats, recover_interrupted_changes
+from zkchat.app.writing import note_name_formats, recover_interrupted_changes
 from zkchat.config import Settings
 from zkchat.core import (
     CommitHistory,
@@ -57,8 +60,6 @@ from zkchat.notes import unmatched
 from zkchat.storage import (
     FolderWatch,
     GitHistory,
-    PdfExtractor,
-    PdfLimits,
     ProcessPool,
     SqliteExtractedTexts,
     VaultFiles,
@@ -68,6 +69,7 @@ from zkchat.storage import (
 )
 
 if TYPE_CHECKING:
+    from zkchat.core import TextExtractor
     from zkchat.models import ServerEmbedder
 
 
@@ -141,8 +143,6 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
     provider, _, model = name.partition(":")
     if not model or provider not in _PROVIDERS:
         return None
-    from zkchat.models import ollama_embedder, openai_embedder
-
     wanted = workspace.settings.embeddings
     address = _address(workspace, provider)
     is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
@@ -159,16 +159,14 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
         local=is_local,
     )
     if provider == "ollama":
-        return ollama_embedder(model, host=address, api_key=key, settings=settings)
-    return openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
+        return models.ollama_embedder(model, host=address, api_key=key, settings=settings)
+    return models.openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
 
 
 def _address(workspace: Workspace, provider: str) -> str:
-    from zkchat.models import OPENAI
-
     settings = workspace.settings
     own = settings.embeddings.base_url
-    return own or (settings.ollama.host if provider == "ollama" else settings.openai.base_url or OPENAI)
+    return own or (settings.ollama.host if provider == "ollama" else settings.openai.base_url or models.OPENAI)
 
 
 def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
@@ -243,17 +241,17 @@ def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTe
     settings = workspace.settings.vault
     if reason := unread_reason(workspace):
         return PdfTexts(UnreadPdfs(*reason))
-    limits = PdfLimits(
-        max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
-    )
     own = DatabasePaths(workspace).cache("pdf.db")
     path = own if index.parent == own.parent else index.with_name("pdf.db")
-    store = stack.enter_context(closing(SqliteExtractedTexts(path, limits.max_bytes)))
-    variables = workspace.environment.variables
-    return PdfTexts(
-        store,
-        lambda files, index: TextExtraction(files, index, store, lambda: PdfExtractor(limits, variables)),
-    )
+    store = stack.enter_context(closing(SqliteExtractedTexts(path, settings.max_pdf_bytes)))
+
+    def extractor() -> "TextExtractor":
+        limits = storage.PdfLimits(
+            max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
+        )
+        return storage.PdfExtractor(limits, workspace.environment.variables)
+
+    return PdfTexts(store, lambda files, index: TextExtraction(files, index, store, extractor))
 
 
 MAX_INDEXING_PROCESSES = 2
@@ -375,8 +373,6 @@ def watched_files(workspace: Workspace) -> WatchedFiles:
 
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
     """How many notes lie in the vault, and whether that is all: no more than so many files are looked at."""
-    from itertools import islice
-
     seen = list(islice(vault_files(workspace).scan(), most + 1))
     notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])
     return notes, len(seen) <= most
