@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from zkchat import actions, index, writing
-from zkchat.app.conversation_options import WritingOptions
 from zkchat.app.databases import DatabasePaths, DurableFile
 from zkchat.app.workspace import UNATTENDED, Notices, UserInterface, Workspace, local_globs
 from zkchat.core import (
@@ -34,6 +33,7 @@ from zkchat.notes import privacy_of_text
 from zkchat.storage import template_folders
 
 if TYPE_CHECKING:
+    from zkchat.app.conversation_options import WritingOptions
     from zkchat.chat import Readings
     from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
     from zkchat.writing import (

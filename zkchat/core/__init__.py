@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         ChangeOrigin,
         ChangeRecord,
         ChangeSet,
-        Decision,
         FileChange,
         FileDiff,
         FileMove,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
         BudgetUse,
         CompactionStrategy,
         ContextUsage,
+        Decision,
         IncludeMode,
         ItemType,
         LeftOutReason,
@@ -458,13 +458,13 @@ else:
         __name__,
         {
             "changes": (
-                "ChangeOrigin ChangeRecord ChangeSet Decision FileChange FileDiff FileMove FileWrite ReviewOutcome "
+                "ChangeOrigin ChangeRecord ChangeSet FileChange FileDiff FileMove FileWrite ReviewOutcome "
                 "TRASH changes_of direct_moves edits_of_user file_changes file_diffs hunks_of_write joined "
                 "last_path_named patch_of path_before text_of touches units_of"
             ),
             "choices": (
                 "BudgetUse CompactionStrategy ContextUsage DEFAULT_AGENT DEFAULT_GOAL_MINUTES DEFAULT_GOAL_STEPS "
-                "DEFAULT_GOAL_TOKENS DEFAULT_PRIORITY HOW_TO_APPROVE IncludeMode ItemType KEEP_PRIORITY "
+                "DEFAULT_GOAL_TOKENS DEFAULT_PRIORITY Decision HOW_TO_APPROVE IncludeMode ItemType KEEP_PRIORITY "
                 "LeftOutReason LinkVia MAX_PRIORITY OpenWith PAGES PASTE_PRIORITY PanelView ReviewTime Role Scope "
                 "SectionPosition SessionItemType TOOL_PRIORITY ThinkingView TokenUsage ToolName TrustState "
                 "VaultItem Weekday WriteMode database_item vault_item"

@@ -9,10 +9,10 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from zkchat import render
 from zkchat.core import DocumentReference
 from zkchat.render.console import Matches, render_rows
 from zkchat.render.links import ClickableLinks, percent_encoded
-from zkchat.render.markdown.parser import with_labels
 from zkchat.render.numbered_rows import NumberedRow, RowSection, lead, lead_width, number_width
 from zkchat.render.sanitize import sanitize_line
 
@@ -74,7 +74,7 @@ def _marked(text: str, matches: Matches | None) -> Text:
     """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
     if matches is None:
         return Text(text)
-    marked = Text(with_labels(text))
+    marked = Text(render.with_labels(text))
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)
     return marked

@@ -44,7 +44,7 @@ _UNSPACED_QUANTITY: Final = lazy_pattern(
     rf"({'|'.join(sorted(of_all('units').split(), key=len, reverse=True))})"
 )
 _UNSPACED_WEEKDAY: Final = lazy_pattern(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜")
-_LATIN_NAME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
+_LATIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
 _UNSPACED_WORD: Final = lazy_pattern(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
