@@ -14,9 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from zkchat import models, storage
-from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.databases import DatabasePaths
-from zkchat.app.models import LiveSettings
 from zkchat.app.paths import Paths
 from zkchat.app.workspace import (
     UNATTENDED,
@@ -55,22 +53,22 @@ from zkchat.index import (
     TextExtraction,
     VectorSearch,
 )
-from zkchat.models import EmbeddingSettings, installed, is_loopback
 from zkchat.notes import unmatched
 from zkchat.storage import (
-    FolderWatch,
     GitHistory,
     ProcessPool,
     SqliteExtractedTexts,
     VaultFiles,
-    WatchedFiles,
     template_folders,
     writable_cache_path,
 )
 
 if TYPE_CHECKING:
+    from zkchat.app.conversation_options import ConversationOptions
+    from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
     from zkchat.models import ServerEmbedder
+    from zkchat.storage import FolderWatch, WatchedFiles
 
 
 _PROVIDERS: Final = ("ollama", "openai")
@@ -146,10 +144,10 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
     wanted = workspace.settings.embeddings
     address = _address(workspace, provider)
     is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
-    if workspace.loaded.privacy_unknown and not (is_local and is_loopback(address)):
+    if workspace.loaded.privacy_unknown and not (is_local and models.is_loopback(address)):
         return None
     variable, key = _key(workspace, provider, address)
-    settings = EmbeddingSettings(
+    settings = models.EmbeddingSettings(
         batch_size=wanted.batch_size,
         timeout=wanted.timeout,
         dimensions=wanted.dimensions,
@@ -276,7 +274,7 @@ def open_library(
 
 @contextmanager
 def open_note_library(
-    workspace: Workspace, live: LiveSettings | None = None
+    workspace: Workspace, live: "LiveSettings | None" = None
 ) -> Iterator[tuple[Library, tuple[str, ...]]]:
     """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
 
@@ -291,7 +289,7 @@ def open_note_library(
         yield library, (*interrupted, unwritable) if reason else interrupted
 
 
-def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: LiveSettings | None) -> Library:
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> Library:
     """The notes with the index at this path."""
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     vectors, end_requests = open_vector_search(workspace, index)
@@ -330,8 +328,8 @@ def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[Ve
     embedders = ServerEmbedders(workspace)
     search = VectorSearch(
         index.vectors,
-        embedders.wanted or installed(),
-        base=installed(),
+        embedders.wanted or models.installed(),
+        base=models.installed(),
         former=embedders.former,
         query_seconds=workspace.settings.embeddings.query_timeout,
         clock=monotonic,
@@ -366,9 +364,9 @@ def vault_files(workspace: Workspace) -> VaultFiles:
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
-def watched_files(workspace: Workspace) -> WatchedFiles:
+def watched_files(workspace: Workspace) -> "WatchedFiles":
     vault = workspace.settings.vault
-    return WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    return storage.WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
@@ -388,7 +386,7 @@ MAX_REFRESH_SECONDS = 0.04
 class FreshIndex:
     """Refreshes a library, unless it is certain that nothing changed."""
 
-    def __init__(self, library: Library, watch: FolderWatch | None) -> None:
+    def __init__(self, library: Library, watch: "FolderWatch | None") -> None:
         self._library = library
         self._watch = watch
         self._scanned: float | None = None
@@ -408,7 +406,7 @@ class FreshIndex:
 
 @contextmanager
 def open_fresh_index(workspace: Workspace, library: Library) -> Iterator[FreshIndex]:
-    watch = FolderWatch.over(workspace.paths.vault)
+    watch = storage.FolderWatch.over(workspace.paths.vault)
     with closing(watch) if watch else nullcontext():
         yield FreshIndex(library, watch)
 
@@ -420,8 +418,8 @@ class NoteIndexRefresher:
         self,
         library: Library,
         provider: ModelProvider,
-        live: LiveSettings,
-        options: ConversationOptions,
+        live: "LiveSettings",
+        options: "ConversationOptions",
     ) -> None:
         self._library = library
         self._provider = provider

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
 from zkchat.app import calendar_for, load_workspace, stores
-from zkchat.chat import ConversationSearch
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.core import (
     MAX_PRIORITY,
@@ -35,6 +34,9 @@ from zkchat.core import (
 from zkchat.core import message as parts
 from zkchat.notes import parse_instant
 from zkchat.render import phrases, priority_effect
+
+if TYPE_CHECKING:
+    from zkchat.chat import ConversationSearch
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
@@ -290,7 +292,7 @@ def delete(
 
 
 @contextmanager
-def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple[SessionStore, ConversationSearch]]:
+def _open_search(io: CommandIO, vault: Path | None) -> Iterator["tuple[SessionStore, ConversationSearch]"]:
     """The sessions of a vault, and the search over what was said in them."""
     workspace = load_workspace(io.environment, vault)
     with (
