@@ -5,9 +5,8 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -46,18 +45,13 @@ from zkchat.writing import SqliteChangeJournal
 Store = TypeVar("Store", bound=DurableDatabase)
 
 
-class OpenStore(Protocol[Store]):
-    """Opens a store, after a recovery if its file is damaged or missing."""
-
-    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[Store]: ...
-
-
 class DurableFile(Struct, Generic[Store], frozen=True):
     """Implements `storage.durable_database.StoreFile`."""
 
     workspace: Workspace
     name: str
-    open_store: OpenStore[Store]
+    open_store: Callable[..., Recovered[Store]]
+    """After a recovery if its file is damaged or missing."""
 
     @property
     def exists(self) -> bool:

@@ -8,16 +8,7 @@ from msgspec import Struct
 
 from zkchat.app import Workspace, load_workspace, open_change_store
 from zkchat.cli.common import CommandIO
-from zkchat.core import (
-    NOTHING,
-    ChangeOrigin,
-    ChangeSet,
-    FileWrite,
-    VaultError,
-    counted,
-    without_suffix,
-    write_atomically,
-)
+from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, VaultError, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -200,6 +191,8 @@ def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
     """After quotations: which command shows others. Where there are none: what to try."""
+    from zkchat.core import NOTHING, counted
+
     conversation = opened.conversation
     answer = conversation.history.last
     if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
@@ -221,6 +214,8 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
 
 def suggest_dropping(io: CommandIO, opened: "OpenConversation") -> None:
     """What the user added to the requests and no answer uses, once of each."""
+    from zkchat.core import without_suffix
+
     for item in opened.conversation.newly_unused():
         what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
         io.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")

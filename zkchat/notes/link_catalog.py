@@ -134,7 +134,7 @@ _COMMENTS = lazy_pattern(r"(?:%%.*?%%)+", re.DOTALL)
 """One after the other without a space between them."""
 _ADDRESS = lazy_pattern(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SPACES = {0xA0: " ", 0x202F: " "}
-_SIZE = lazy_pattern(r"\d+(?:x\d+)?")
+_SIZE = re.compile(r"\d+(?:x\d+)?")
 _KEPT_NAMES, _MAX_KEPT_NAME = 8192, 250
 """How many keys of names are remembered, and how long those names may be."""
 

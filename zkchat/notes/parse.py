@@ -60,7 +60,7 @@ def _summarize(kind: WarningKind, warnings: list[NoteWarning]) -> str:
     return f"{len(warnings):,} {_IN_COMMON[kind]}, e.g. {warnings[0].path}."
 
 
-_TAG = lazy_pattern(
+_TAG = re.compile(
     r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
     r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
 )

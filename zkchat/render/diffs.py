@@ -1,5 +1,6 @@
 """Changes of files as diffs for a terminal: hunks with line numbers, changed words marked, long ones folded."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, islice
@@ -20,7 +21,6 @@ from zkchat.core import (
     counted_files,
     file_diffs,
     hunks_of_write,
-    lazy_pattern,
     text_of,
 )
 from zkchat.render.sanitize import sanitize_line, sanitize_text
@@ -39,9 +39,7 @@ _WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 _VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
 _NO_NEWLINE: Final = "(no line break at the end)"
-_TOKEN: Final = lazy_pattern(
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|."
-)
+_TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")
 """Words, blanks and signs; each character where words are not set apart by blanks."""
 _MAX_TOKENS: Final = 300
 _MAX_CHARS: Final = 2_000

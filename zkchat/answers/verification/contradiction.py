@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from zkchat.answers.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
 from zkchat.answers.verification.sentence_parser import listed
-from zkchat.core import Evidence, lazy_pattern
+from zkchat.core import Evidence
 from zkchat.index import stem, topic_of, wants_time, words
 from zkchat.language import any_of, by_code, of_all
 from zkchat.notes import detect_language, guess_language, sentences
@@ -298,7 +298,7 @@ MIN_OWN_WORDS: Final = 0.75
 """The share that both clauses must hold where a plain word is what differs."""
 MAX_CHARACTERS: Final = 2_000
 """Of a passage that are looked at."""
-_CLAUSE: Final = lazy_pattern(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
+_CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
 """Up to the next mark; one between digits ends no clause."""
 
 _DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})

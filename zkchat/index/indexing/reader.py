@@ -9,7 +9,6 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat import notes
 from zkchat.core import (
     ExtractedText,
     ExtractedTexts,
@@ -32,10 +31,16 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.notes import (
+    UnreadableDocument,
+    document_of_pages,
+    document_title,
     keys_of_file,
     keys_of_links,
     name_date,
+    parse_note,
+    read_drawing,
     section_days,
+    sections_of,
     stated_dates,
     written_class,
 )
@@ -247,7 +252,7 @@ def _parsed_note(changed: _Changed) -> _Parsed:
     path, text = changed.stamp.path, changed.text
     if changed.trouble:
         return _bare(path, changed.trouble)
-    note = notes.parse_note(path, text)
+    note = parse_note(path, text)
     privacy, is_certain = written_class(text)
     if not is_certain:
         note = _with_warning(note, f"{_MISPLACED}, so the note counts as {privacy}.", "privacy")
@@ -255,22 +260,22 @@ def _parsed_note(changed: _Changed) -> _Parsed:
         return Note(path=path, title=file_title(path), warnings=note.warnings), (), privacy
     if not changed.intact:
         note = _with_warning(note, _NOT_UTF8, "encoding")
-    return note, (notes.sections_of(note, text) or (_NOTHING,)) if is_source(note.frontmatter) else (), privacy
+    return note, (sections_of(note, text) or (_NOTHING,)) if is_source(note.frontmatter) else (), privacy
 
 
 def _parsed_document(changed: _Changed) -> _Parsed:
     """A file that is no note: open, unless it holds the key of privacy. Without a text it is found by its name."""
     path, trouble = changed.stamp.path, changed.trouble
-    note, privacy = Note(path=path, title=notes.document_title(path)), written_class(changed.text).privacy
+    note, privacy = Note(path=path, title=document_title(path)), written_class(changed.text).privacy
     sections: Sequence[Section] = ()
     if privacy == "never":
         return note, (), privacy
     try:
         if not trouble and (changed.extracted or is_drawing(path)):
             pages = changed.extracted
-            document = notes.document_of_pages(path, pages) if pages else notes.read_drawing(path, changed.text)
+            document = document_of_pages(path, pages) if pages else read_drawing(path, changed.text)
             note, sections = document.note, document.sections
-    except notes.UnreadableDocument as error:
+    except UnreadableDocument as error:
         trouble = f"It {error} and is found by its name only."
     except Exception as error:  # noqa: BLE001 - as above, but what it says of its privacy is known
         trouble = _not_understood(error)

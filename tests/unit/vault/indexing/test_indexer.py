@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import zkchat.notes
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import NoteUnreadable
 from zkchat.core.index import CatalogRow, IndexBatch
@@ -299,7 +298,7 @@ def test_a_note_that_breaks_the_parser_does_not_stop_the_rest(
             raise RecursionError
         return parse_note(path, text)
 
-    monkeypatch.setattr(zkchat.notes, "parse_note", parse)
+    monkeypatch.setattr(reader, "parse_note", parse)
     refreshed = vault.refresh()
     assert refreshed.changed == 2
     assert [warning.path for warning in refreshed.warnings] == ["bad.md"]
@@ -314,7 +313,7 @@ def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_
             raise ValueError
         return sections_of(note, text)
 
-    monkeypatch.setattr(zkchat.notes, "sections_of", cut)
+    monkeypatch.setattr(reader, "sections_of", cut)
     refreshed = Vault(index, bad="boom", good="fine").refresh()
     assert [(warning.path, "ValueError" in warning.text) for warning in refreshed.warnings] == [("bad.md", True)]
     assert index.private() == {"bad.md": "local"}
