@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat import index
 from zkchat.actions import Result, every_action, named_place
 from zkchat.actions import Vault as ActionVault
 from zkchat.app import (
@@ -168,9 +169,7 @@ class Vault(Struct, frozen=True):
 
     def resolve(self, link: str, *, source: str | None = None) -> Resolution:
         """What a link such as `[[Note#Heading]]` or the name of a note leads to; `source` is the note it stands in."""
-        from zkchat.index import parse_link
-
-        return self._library.resolve(parse_link(link), source)
+        return self._library.resolve(index.parse_link(link), source)
 
     def run(self, action: str, **arguments: object) -> Result:
         """Run an action by the name of its command: `recent`, `tags`, `timeline`, `links` …

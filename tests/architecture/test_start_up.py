@@ -89,8 +89,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "needed"),
     [
         (["config", "show"], set()),
-        (["sessions", "list", "--json"], {"sqlite3", "Stemmer"}),
-        (["index"], {"sqlite3", "numpy", "Stemmer", "prompt_toolkit"}),
+        (["sessions", "list", "--json"], {"sqlite3"}),
+        (["index"], {"sqlite3", "numpy"}),
         (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}),
         (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}),
         (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}),

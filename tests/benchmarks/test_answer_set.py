@@ -6,23 +6,16 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.retrieval.answer_set import (
-    DEVELOPMENT,
     FRESH,
     FRESH_QUESTIONS,
-    HALVES,
     KINDS,
-    UNANSWERABLE,
     VAULTS,
-    Asked,
-    Passage,
-    Place,
     all_questions,
     development_questions,
     fresh_questions,
     notes_of,
     write_vault,
 )
-from benchmarks.retrieval.generated_vaults import rows_of, written
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
 from zkchat.index.library import Library
@@ -67,13 +60,6 @@ def test_ids_and_questions_are_unique() -> None:
     assert max(Counter((each.vault, each.text.casefold()) for each in EVERY).values()) == 1
 
 
-def test_the_questions_for_development_are_in_neither_half() -> None:
-    assert len([each for each in FOR_DEVELOPMENT if each.answerable]) >= 200
-    assert len([each for each in FOR_DEVELOPMENT if not each.answerable]) >= 40
-    assert {each.half for each in FOR_DEVELOPMENT} == {DEVELOPMENT}
-    assert {each.half for each in QUESTIONS} == {*HALVES}
-
-
 @pytest.mark.parametrize("group", ["kind", "language", "vault"])
 def test_the_fresh_questions_are_as_many_as_the_readme_says(group: str) -> None:
     found = Counter(getattr(each, group) for each in UNSEEN)
@@ -81,12 +67,6 @@ def test_the_fresh_questions_are_as_many_as_the_readme_says(group: str) -> None:
 
     assert f"- By {group}: {counts}\n" in README.read_text(encoding="utf-8")
     assert {each.half for each in UNSEEN} == {FRESH}
-
-
-def test_only_questions_of_these_kinds_have_no_answer() -> None:
-    assert {each.id for each in EVERY if not each.answerable} == {
-        each.id for each in EVERY if each.kind in UNANSWERABLE
-    }
 
 
 @pytest.mark.parametrize("vault", VAULTS)
@@ -105,37 +85,3 @@ def test_every_link_of_a_question_leads_to_a_note_that_answers(libraries: dict[s
         assert all(each.status == "resolved" and (each.anchor_found or not each.anchor) for each in found), asked
         if asked.kind == "linked":
             assert {each.relative_path for each in found} == {part[0].path for part in asked.parts}, asked
-
-
-@pytest.mark.parametrize("group", ["kind", "language", "vault"])
-def test_halves_are_alike(group: str) -> None:
-    counts = Counter((getattr(each, group), each.half) for each in QUESTIONS)
-
-    for name in {name for name, _ in counts}:
-        sizes = [counts[name, half] for half in HALVES]
-        assert abs(sizes[0] - sizes[1]) <= max(2, sum(sizes) // 8), (name, sizes)
-
-
-@pytest.mark.parametrize("vault", VAULTS)
-def test_a_vault_is_the_same_each_time(vault: str) -> None:
-    assert [*notes_of(vault)] == [*notes_of(vault)]
-    assert max(Counter(path.casefold() for path, _ in notes_of(vault)).values()) == 1
-
-
-def test_a_part_of_an_answer_is_right_but_not_the_whole() -> None:
-    asked = Asked("x", "garden", "dev", "en", "linked", "?", ((Place("a.md", "one *two*"),), (Place("b.md", ""),)))
-    first, second = Passage("a.md", "| One | one\n two |"), Passage("b.md", "anything")
-
-    assert asked.is_answered_by(first)
-    assert not asked.is_answered_by(Passage("b.md.md", "one two"))
-    assert not asked.is_answered_in_full_by([first])
-    assert asked.is_answered_in_full_by([second, first])
-
-
-def test_a_note_is_written_from_a_row_and_one_of_its_wordings() -> None:
-    (row,) = rows_of("name | size\nLamp | 3 cm")
-
-    path, text = written({"path": "{name}.md", "text": "{name}: ⟨small¦little⟩, {size}"}, row)
-
-    assert path == "Lamp.md"
-    assert text in {"Lamp: small, 3 cm\n", "Lamp: little, 3 cm\n"}

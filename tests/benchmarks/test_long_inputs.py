@@ -12,11 +12,6 @@ def test_there_are_forty_and_their_answers_stand_in_their_middle() -> None:
         assert holds(each.material[len(each.material) // 8 : -len(each.material) // 8], each.answer)
 
 
-def test_the_same_seed_gives_the_same_inputs_and_another_others() -> None:
-    assert long_inputs(2) == long_inputs(2)
-    assert long_inputs(2) != long_inputs(3)
-
-
 def test_of_the_unseen_half_nine_of_ten_answers_reach_a_window_of_4096_tokens() -> None:
     hits = found(long_inputs(2)[1::2], by_condensing, 4_096)
     assert sum(hits) >= 0.9 * len(hits)

@@ -9,11 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 from tests.fuzz.case import IN_ZKCHAT
 from tests.fuzz.worker import CASE, STACKS
@@ -23,8 +21,6 @@ CPU_SECONDS = 5.0
 """One case may use so much."""
 WALL_SECONDS = 120.0
 """And take so long, on a machine with other work to do."""
-IDLE_SECONDS = 10
-"""And wait so long for something that does not come."""
 CASES_OF_A_CHILD = 400
 """After so many it is replaced, so that what it has cached or leaked is not taken for the need of one case."""
 _ENVIRONMENT = {
@@ -74,18 +70,19 @@ class Child:
                 start_new_session=True,
             )
 
-    def run(self, target: str, number: int) -> tuple[float, Failure | None]:
-        """CPU seconds that the case took, and how it failed. After a hang or a crash the child is gone."""
+    def run(self, target: str, number: int) -> Failure | None:
+        """How the case failed. After a hang or a crash the child is gone."""
         assert self._process.stdin
+        assert self._process.stdout
         self.cases += 1
         self._process.stdin.write(f"{target} {number}\n".encode())
         self._process.stdin.flush()
-        line = self._line()
+        in_time = select.select([self._process.stdout], [], [], self.wall_seconds)[0]
+        line = self._process.stdout.readline() if in_time else b""
         if not line:
-            return self.cpu_seconds, self._end(target, number)
-        answer: dict[str, Any] = json.loads(line)
-        failure = answer["failure"]
-        return answer["cpu"], Failure(target, number, **failure) if failure else None
+            return self._end(target, number)
+        failure = json.loads(line)
+        return Failure(target, number, **failure) if failure else None
 
     @property
     def is_alive(self) -> bool:
@@ -99,25 +96,6 @@ class Child:
             assert pipe
             pipe.close()
 
-    def _line(self) -> str:
-        """What the child says next; nothing if it is late or gone."""
-        assert self._process.stdout
-        ends, idle, before = time.monotonic() + self.wall_seconds, 0, ""
-        while time.monotonic() < ends and idle < IDLE_SECONDS:
-            if select.select([self._process.stdout], [], [], 1)[0]:
-                return self._process.stdout.readline().decode().strip()
-            now = self._asleep_since()
-            idle, before = (idle + 1 if now and now == before else 0), now
-        return ""
-
-    def _asleep_since(self) -> str:
-        """The CPU time that a sleeping process has used; nothing for one that works or waits its turn."""
-        try:
-            state, *numbers = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
-        except OSError:
-            return ""
-        return " ".join(numbers[10:12]) if state == "S" else ""
-
     def _end(self, target: str, number: int) -> Failure:
         """Of a child that gave no answer. A hang ends by SIGPROF, which has the stacks written down first."""
         try:
@@ -126,37 +104,13 @@ class Child:
             self._process.send_signal(signal.SIGPROF)
             code = self._process.wait(10)
         kind = "hang" if code == -signal.SIGPROF else "crash"
-        stacks = self._tail(STACKS)
-        text = f"It ended with {code}.\n{stacks}\n{self._tail('output.txt')}"
-        return Failure(target, number, kind, f"{kind} @ {_innermost(stacks)}", text)
-
-    def _tail(self, name: str) -> str:
-        file = self.folder / name
-        return file.read_text(errors="replace")[-20_000:] if file.exists() else ""
-
-
-def _innermost(stacks: str) -> str:
-    """The place in zkchat where a thread was: in such a stack the innermost frame is the first."""
-    place = re.search(rf'{IN_ZKCHAT}"(.*)', stacks)
-    return f"{place[1]}{place[2]}" if place else "no place in zkchat"
-
-
-@dataclass
-class Tally:
-    """What came of one target's cases."""
-
-    target: str
-    cases: int = 0
-    cpu: float = 0.0
-    slowest: tuple[float, int] = (0.0, 0)
-    failures: list[Failure] = field(default_factory=list)
-
-    def add(self, number: int, cpu: float, failure: Failure | None) -> None:
-        self.cases += 1
-        self.cpu += cpu
-        self.slowest = max(self.slowest, (cpu, number))
-        if failure:
-            self.failures.append(failure)
+        stacks, output = (
+            file.read_text(errors="replace")[-20_000:] if (file := self.folder / name).exists() else ""
+            for name in (STACKS, "output.txt")
+        )
+        place = re.search(rf'{IN_ZKCHAT}"(.*)', stacks)  # the innermost frame is the first
+        where = f"{place[1]}{place[2]}" if place else "no place in zkchat"
+        return Failure(target, number, kind, f"{kind} @ {where}", f"It ended with {code}.\n{stacks}\n{output}")
 
 
 @dataclass
@@ -170,10 +124,10 @@ class Campaign:
     tell: Callable[[str], None]
     cpu_seconds: float = CPU_SECONDS
     wall_seconds: float = WALL_SECONDS
-    kept: dict[str, int] = field(default_factory=dict)
+    cases: int = 0
+    failures: list[Failure] = field(default_factory=list)
 
-    def run(self, numbers: Iterator[int], seconds: float) -> Tally:
-        tally = Tally(self.target)
+    def run(self, numbers: Iterable[int], seconds: float) -> None:
         ends = time.monotonic() + seconds
         child = self._child()
         try:
@@ -183,60 +137,33 @@ class Campaign:
                 if not child.is_alive or child.cases >= CASES_OF_A_CHILD:
                     child.stop()
                     child = self._child()
-                cpu, failure = child.run(self.target, number)
-                tally.add(number, cpu, failure)
-                if failure:
-                    self._keep(failure, child)
+                self.cases += 1
+                if failure := child.run(self.target, number):
+                    if failure.signature not in {known.signature for known in self.failures}:
+                        self._keep(failure, child)
+                    self.failures.append(failure)
         finally:
             child.stop()
             shutil.rmtree(child.folder, ignore_errors=True)
-        return tally
 
     def _child(self) -> Child:
         return Child(self.seed, self.folder / f"work-{self.target}", self.cpu_seconds, self.wall_seconds)
 
     def _keep(self, failure: Failure, child: Child) -> None:
-        """The first case with this signature is told and kept with all its files; of the others the number."""
-        known = failure.signature in self.kept
-        self.kept[failure.signature] = self.kept.get(failure.signature, 0) + 1
+        """The first case with its signature is told and kept with all its files."""
         again = f"make fuzz ONLY={failure.target} NUMBER={failure.number} SEED={self.seed}"
-        if known:
-            return
         place = self.folder / f"{failure.target}-{failure.number}"
         shutil.rmtree(place, ignore_errors=True)
         if (child.folder / CASE).exists():
-            shutil.copytree(child.folder / CASE, place, symlinks=True, ignore_dangling_symlinks=True, ignore=_no_pipes)
+            shutil.copytree(child.folder / CASE, place, symlinks=True, ignore_dangling_symlinks=True, ignore=_pipes)
         place.mkdir(exist_ok=True)
-        (place / "failure.txt").write_text(
-            f"{again}\n\n{failure.kind}: {failure.signature}\n\n{failure.text}", errors="replace"
-        )
+        told = f"{again}\n\n{failure.kind}: {failure.signature}\n\n{failure.text}"
+        (place / "failure.txt").write_text(told, errors="replace")
         self.tell(
             f"FAILED {failure.target} {failure.number}: {failure.signature}\n    again: {again}\n    kept: {place}"
         )
 
 
-def _no_pipes(folder: str, names: list[str]) -> list[str]:
+def _pipes(folder: str, names: list[str]) -> list[str]:
     """To copy a FIFO would wait for ever."""
-    return [
-        name for name in names if not ((path := Path(folder, name)).is_file() or path.is_dir() or path.is_symlink())
-    ]
-
-
-def table(tallies: list[Tally]) -> str:
-    rows = [("target", "cases", "failures", "causes", "CPU s", "slowest s", "(case)")]
-    for tally in tallies:
-        causes = len({failure.signature for failure in tally.failures})
-        seconds, number = tally.slowest
-        counts = (str(tally.cases), str(len(tally.failures)), str(causes))
-        rows.append((tally.target, *counts, f"{tally.cpu:.1f}", f"{seconds:.2f}", f"({number})"))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    )
-
-
-def numbers_from(first: int, many: int | None) -> Iterator[int]:
-    return iter(range(first, first + many)) if many is not None else count(first)
+    return [name for name in names if Path(folder, name).is_fifo()]

@@ -14,11 +14,9 @@ import shutil
 import signal
 import sys
 import threading
-import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tests.fuzz.case import Broken, Case, Folders, Target, signature
 from tests.fuzz.confinement import confine_to, limit_memory
@@ -68,32 +66,22 @@ def failure_of(target: Target, case: Case, strays: Strays) -> dict[str, str] | N
     return {"kind": kind, "signature": signature(trace), "text": trace} if trace else None
 
 
-def run_case(target: Target, case: Case, strays: Strays, cpu_seconds: float) -> dict[str, Any]:
+def run_case(target: Target, case: Case, strays: Strays, cpu_seconds: float) -> dict[str, str] | None:
     shutil.rmtree(case.folder, ignore_errors=True)
     case.folder.mkdir()
-    begun = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
     try:
-        failure = failure_of(target, case, strays)
+        return failure_of(target, case, strays)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    return {"number": case.number, "cpu": round(time.process_time() - begun, 4), "failure": failure}
 
 
-@dataclass
-class Targets:
-    """Made when their first case comes."""
-
-    folder: Path
-    made: dict[str, Target] = field(default_factory=dict)
-
-    def named(self, name: str) -> Target:
-        if name not in self.made:
-            folders = Folders(self.folder / "shared" / name, self.folder / CASE)
-            shutil.rmtree(folders.case, ignore_errors=True)
-            folders.shared.mkdir(parents=True)
-            self.made[name] = importlib.import_module(f"tests.fuzz.targets.{name}").make(folders)
-        return self.made[name]
+def make_target(name: str, folder: Path) -> Target:
+    folders = Folders(folder / "shared" / name, folder / CASE)
+    shutil.rmtree(folders.case, ignore_errors=True)
+    folders.shared.mkdir(parents=True)
+    made: Target = importlib.import_module(f"tests.fuzz.targets.{name}").make(folders)
+    return made
 
 
 def main() -> None:
@@ -104,13 +92,14 @@ def main() -> None:
     limit_memory()
     os.chdir(folder)
     confine_to(folder)
-    strays, targets = Strays(), Targets(folder)
+    strays = Strays()
+    targets: dict[str, Target] = {}
     stacks = (folder / STACKS).open("w")
     faulthandler.enable(stacks)
     faulthandler.register(signal.SIGPROF, stacks, all_threads=True, chain=True)
     for line in sys.stdin:
         name, number = line.split()
-        target = targets.named(name)
+        target = targets.get(name) or targets.setdefault(name, make_target(name, folder))
         case = Case(seed, name, int(number), folder / CASE)
         answers.write(json.dumps(run_case(target, case, strays, cpu_seconds)) + "\n")
         answers.flush()

@@ -44,74 +44,46 @@ from zkchat.render.references import references_panel
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 
-def in_answer(text: str) -> list[Event]:
-    return [TextDelta(text=text), TextDelta(text=text)]
-
-
-def in_thinking(text: str) -> list[Event]:
-    return [ThinkingDelta(text=text)]
-
-
-def in_reference(text: str) -> list[Event]:
+def finished(text: str) -> list[Event]:
+    """With references whose every field is this text."""
     reference = DocumentReference(
         wikilink=text,
         relative_path=text,
+        title=text,
+        anchor=text,
+        snippet=text,
+        summary=text,
         reference_type="search",
         status="ambiguous",
         via=ToolName(text),
-        title=text,
-        anchor=text,
         anchor_found=False,
         candidates=(text, text),
-        snippet=text,
-        summary=text,
     )
     broken = DocumentReference(wikilink=text, status="missing", candidates=(text,))
-    return [TurnFinished(message=an_answer("", reference, broken), usage=a_usage())]
-
-
-def in_tool_name(text: str) -> list[Event]:
-    return [ToolStarted(call_id=text, name=text, arguments="{}"), ToolFinished(call_id="other", name=text, summary="")]
-
-
-def in_tool_arguments(text: str) -> list[Event]:
-    return [ToolStarted(call_id="1", name="find", arguments=text)]
-
-
-def in_tool_result(text: str) -> list[Event]:
-    return [ToolFinished(call_id="1", name="find", summary=text, failed=True)]
-
-
-def in_warning(text: str) -> list[Event]:
-    return [Warned(text=text, hint=text)]
-
-
-def in_error(text: str) -> list[Event]:
-    return [TurnFailed(text=text, hint=text)]
-
-
-def in_model_name(text: str) -> list[Event]:
-    message = replace(an_answer(), model=text, provider=text, id=text, session_id=text)
+    message = replace(an_answer("", reference, broken), model=text, provider=text, id=text, session_id=text)
     return [TurnFinished(message=message, usage=a_usage())]
 
 
-def in_compaction(text: str) -> list[Event]:
+def compacted(text: str) -> list[Event]:
     part = CompactionPart(number=1, summary=text, strategy=text, archived=(text,))
     return [Compacted(message=replace(an_answer(), parts=(part,)))]
 
 
-SINKS = [
-    in_answer,
-    in_thinking,
-    in_reference,
-    in_tool_name,
-    in_tool_arguments,
-    in_tool_result,
-    in_warning,
-    in_error,
-    in_model_name,
-    in_compaction,
-]
+Sink = Callable[[str], list[Event]]
+SINKS: dict[str, Sink] = {
+    "answer": lambda text: [TextDelta(text=text), TextDelta(text=text)],
+    "thinking": lambda text: [ThinkingDelta(text=text)],
+    "references and model": finished,
+    "tool name": lambda text: [
+        ToolStarted(call_id=text, name=text, arguments="{}"),
+        ToolFinished(call_id="other", name=text, summary=""),
+    ],
+    "tool arguments": lambda text: [ToolStarted(call_id="1", name="find", arguments=text)],
+    "tool result": lambda text: [ToolFinished(call_id="1", name="find", summary=text, failed=True)],
+    "warning": lambda text: [Warned(text=text, hint=text)],
+    "error": lambda text: [TurnFailed(text=text, hint=text)],
+    "compaction": compacted,
+}
 
 
 def on_terminals(events: list[Event]) -> str:
@@ -162,18 +134,16 @@ def test_the_door_lets_nothing_through_that_acts_and_knows_no_chunks(texts: list
 
 @pytest.mark.slow
 @pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
-@pytest.mark.parametrize("sink", SINKS, ids=lambda sink: sink.__name__)
-def test_a_payload_writes_what_its_picture_would_write_and_nothing_else(
-    payload: str, sink: Callable[[str], list[Event]]
-) -> None:
+@pytest.mark.parametrize("sink", SINKS.values(), ids=SINKS.keys())
+def test_a_payload_writes_what_its_picture_would_write_and_nothing_else(payload: str, sink: Sink) -> None:
     """So every sequence that is written with it is one of ours, which needs no payload to be written."""
     text = on_terminals(sink(payload))
     assert text == on_terminals(sink(sanitize_text(payload)))
     assert what_acts_on_a_terminal(text) == set()
 
 
-@pytest.mark.parametrize("sink", SINKS, ids=lambda sink: sink.__name__)
-def test_json_is_printable_and_holds_the_payload_as_it_was(sink: Callable[[str], list[Event]]) -> None:
+@pytest.mark.parametrize("sink", SINKS.values(), ids=SINKS.keys())
+def test_json_is_printable_and_holds_the_payload_as_it_was(sink: Sink) -> None:
     for payload in PAYLOADS:
         text = as_json(sink(payload))
         assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
@@ -189,10 +159,8 @@ def test_no_error_of_the_command_line_acts_on_the_terminal() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(HOSTILE_TEXT | ANY_TEXT, CUTS, st.sampled_from([in_answer, in_thinking]))
-def test_no_random_text_acts_on_the_terminal_in_any_chunks(
-    text: str, cuts: list[int], sink: Callable[[str], list[Event]]
-) -> None:
+@given(HOSTILE_TEXT | ANY_TEXT, CUTS, st.sampled_from([SINKS["answer"], SINKS["thinking"]]))
+def test_no_random_text_acts_on_the_terminal_in_any_chunks(text: str, cuts: list[int], sink: Sink) -> None:
     events = [event for chunk in any_chunks(text, cuts) for event in sink(chunk)]
     assert what_acts_on_a_terminal(on_terminals(events)) == set()
 

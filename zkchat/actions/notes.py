@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 from msgspec.structs import replace
 
+from zkchat import answers
 from zkchat.actions.base import Argument, Limit, NoteArgument, Result, ShownNote, Vault, action
-from zkchat.answers import verify
 from zkchat.core import (
     VERDICTS,
     Calendar,
@@ -340,7 +340,7 @@ def _event(at: NoteDate | datetime, said: str, **data: str) -> _Event:
 
 def verified(library: Library, text: str, *, without: Collection[str] = (), problems: bool = False) -> Result:
     """A row for each statement of a text, or for those that the notes do not support; `without` are notes left out."""
-    found = verify(library, text, without=without)
+    found = answers.verify(library, text, without=without)
     rows = statement_rows([each for each in found.statements if not (problems and each.is_supported)])
     return Result(
         sections=[RowSection(rows=rows)],

@@ -10,11 +10,11 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec.structs import replace
 
-from zkchat.core import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority, StoredTask
+from zkchat.core import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority, StoredTask, lazy_pattern
 from zkchat.index import Library
 from zkchat.notes import PLACEHOLDER
 
-_DAY: Final = re.compile(
+_DAY: Final = lazy_pattern(
     r"(?:\[\[)?(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:[T ]\d{1,2}:\d\d(?::\d\d)?)?(?:\]\])?"
 )
 _SIGNS: Final[Mapping[str, str]] = {
@@ -30,14 +30,14 @@ _NAMES: Final[Mapping[str, str]] = {
     "start": "start",
     **dict.fromkeys(("created", "completion", "completed", "done", "cancelled"), ""),
 }
-_BEFORE: Final = re.compile(
+_BEFORE: Final = lazy_pattern(
     rf"(?:(?P<sign>[{''.join(_SIGNS)}])\ufe0f?\s*"
     rf"|(?P<open>[\[(]\s*|@|(?<![\w-]))(?P<name>{'|'.join(_NAMES)})(?P<mark>\s*::\s*|:\s*|\(\s*)"
     r"|(?<!\S)@(?P<brace>\{)?)\Z",
     re.IGNORECASE,
 )
 """`📅 2026-03-08`, `[due:: 2026-03-08]`, `(due:: …)`, `@due(2026-03-08)`, `due: 2026-03-08`, `@{2026-03-08}`."""
-_AFTER: Final = re.compile(r"\s*[\])}]")
+_AFTER: Final = lazy_pattern(r"\s*[\])}]")
 _MAX_BEFORE: Final = 24
 """Characters in which what a date says is looked for."""
 _PRIORITY_SIGNS: Final[Mapping[str, Priority]] = {
@@ -48,11 +48,11 @@ _PRIORITY_SIGNS: Final[Mapping[str, Priority]] = {
     "⏬": "lowest",
 }
 _PRIORITIES: Final[Mapping[str, Priority]] = {each: each for each in (*_PRIORITY_SIGNS.values(), "normal")}
-_PRIORITY: Final = re.compile(
+_PRIORITY: Final = lazy_pattern(
     rf"(?P<sign>[{''.join(_PRIORITY_SIGNS)}])\ufe0f?|[\[(]\s*priority\s*::\s*(?P<name>{'|'.join(_PRIORITIES)})\s*[\])]",
     re.IGNORECASE,
 )
-_OTHER: Final = re.compile(
+_OTHER: Final = lazy_pattern(
     r"🔁\ufe0f?\s*(?:every\b[^\u2190-\U0001ffff\[(#@]*)?|[🆔⛔🏁]\ufe0f?\s*[\w,-]*"
     r"|[\[(]\s*(?:repeat|id|dependsOn|onCompletion)\s*::[^\])\n]{0,100}[\])]|(?:^|\s)\^[A-Za-z0-9-]+\s*$",
     re.IGNORECASE,

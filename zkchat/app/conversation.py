@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import chat
 from zkchat.app.conversation_core import open_for_answers, turn_settings
 from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.document_links import VaultDocumentLinks
@@ -71,16 +72,14 @@ def open_goal_run(
     plan_reviewer: "PlanReviewer | None" = None,
 ) -> "GoalRun":
     """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
-    from zkchat.chat import GoalChecker, GoalRun
-
     conversation = opened.conversation
-    return GoalRun(
+    return chat.GoalRun(
         conversation=conversation,
         now=environment.now,
         new_id=environment.new_id,
         bounds=bounds,
         plan_reviewer=plan_reviewer,
-        check=GoalChecker(conversation, opened.library).check,
+        check=chat.GoalChecker(conversation, opened.library).check,
     )
 
 
@@ -88,12 +87,10 @@ def bounds_of(
     settings: Settings, steps: int | None = None, tokens: int | None = None, minutes: float | None = None
 ) -> "GoalBounds":
     """The bounds that the user named, else those of the settings."""
-    from zkchat.chat import GoalBounds
-
     if minutes is not None and not minutes > 0:  # nor NaN
         raise UsageError("A goal needs some time.", hint="Name more than 0 minutes: --minutes 5")
     goal = settings.goal
-    return GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
+    return chat.GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
 
 
 def session_with_open_goal(store: SessionStore, most: int = 50) -> str | None:

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import chat, sessions
 from zkchat.app.library import open_library
 from zkchat.core import (
     EntryBody,
@@ -58,13 +59,11 @@ class Stored(Struct, frozen=True, kw_only=True):
 
 def read_import(file: Path, *, now: datetime) -> "ImportedFile":
     """The conversations of a file, whose form is told by its content. Raises `SessionError`, and `OSError`."""
-    from zkchat.sessions import SIGNATURE, read_llm_logs, read_value
-
     with open_regular(file) as stream:
         beginning = stream.read(16)
         stream.seek(0)
-        if beginning == SIGNATURE:
-            return read_value(read_llm_logs(file), now=now, form="llm log")
+        if beginning == sessions.SIGNATURE:
+            return sessions.read_value(sessions.read_llm_logs(file), now=now, form="llm log")
         if beginning.startswith(_ZIP):
             return _read_zip(stream, now)
         if os.fstat(stream.fileno()).st_size > MAX_BYTES:
@@ -73,21 +72,17 @@ def read_import(file: Path, *, now: datetime) -> "ImportedFile":
 
 
 def read_import_text(text: str, *, now: datetime) -> "ImportedFile":
-    from zkchat.sessions import read_conversations
-
     if len(text) > MAX_BYTES:
         raise _too_large()
-    return read_conversations(text, now=now)
+    return sessions.read_conversations(text, now=now)
 
 
 def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
-    from zkchat.sessions import merged
-
     try:
         with ZipFile(stream) as archive:
             names = archive.namelist()[:_MAX_FILES_OF_ZIP]
-            return merged(_read_members(archive, _conversation_files(names), now))
+            return sessions.merged(_read_members(archive, _conversation_files(names), now))
     except ZkchatError:
         raise
     except Exception as error:  # each method of packing has errors of its own for a broken file
@@ -154,14 +149,12 @@ def mark_local(found: "ImportedFile", environment: Environment, vault: Path | No
 
 
 def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
-    from zkchat.chat import stays_here
-
     local: set[str] = set()
     bodies: list[EntryBody] = []
     for body in imported.bodies:
         if isinstance(body, MessageEntry):
             message = body.message
-            if message.parent_id in local or (message.references and stays_here([message], library)):
+            if message.parent_id in local or (message.references and chat.stays_here([message], library)):
                 local.add(message.id)
                 bodies.append(MessageEntry(message=replace(message, local=True)))
                 continue
@@ -170,11 +163,9 @@ def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
 
 
 def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stored:
-    from zkchat.sessions import derived_id
-
     total = imported.message_count
     for attempt in count():
-        session_id = derived_id(imported.key, attempt)
+        session_id = sessions.derived_id(imported.key, attempt)
         extension = _extension(store, session_id, imported)
         if extension is None:
             # What a file says of models is no choice of this user's: the entry without a name says that there is none.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,8 +13,8 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from zkchat.app.conversation_options import ConversationOptions
-from zkchat.app.models import LiveSettings
+from zkchat import models, storage
+from zkchat.app.databases import DatabasePaths
 from zkchat.app.paths import Paths
 from zkchat.app.workspace import (
     UNATTENDED,
@@ -24,7 +25,7 @@ from zkchat.app.workspace import (
     local_folders_of,
     local_globs,
 )
-from zkchat.app.writing import DatabasePaths, note_name_formats, recover_interrupted_changes
+from zkchat.app.writing import note_name_formats, recover_interrupted_changes
 from zkchat.config import Settings
 from zkchat.core import (
     Environment,
@@ -51,23 +52,22 @@ from zkchat.index import (
     TextExtraction,
     VectorSearch,
 )
-from zkchat.models import EmbeddingSettings, installed, is_loopback
 from zkchat.notes import unmatched
 from zkchat.storage import (
-    FolderWatch,
     GitHistory,
-    PdfExtractor,
-    PdfLimits,
     ProcessPool,
     SqliteExtractedTexts,
     VaultFiles,
-    WatchedFiles,
     template_folders,
     writable_cache_path,
 )
 
 if TYPE_CHECKING:
+    from zkchat.app.conversation_options import ConversationOptions
+    from zkchat.app.models import LiveSettings
+    from zkchat.core import TextExtractor
     from zkchat.models import ServerEmbedder
+    from zkchat.storage import FolderWatch, WatchedFiles
 
 
 _PROVIDERS: Final = ("ollama", "openai")
@@ -136,16 +136,16 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
     provider, _, model = name.partition(":")
     if not model or provider not in _PROVIDERS:
         return None
-    from zkchat.models import OPENAI, ollama_embedder, openai_embedder
-
     wanted = workspace.settings.embeddings
-    usual = workspace.settings.ollama.host if provider == "ollama" else workspace.settings.openai.base_url or OPENAI
+    usual = (
+        workspace.settings.ollama.host if provider == "ollama" else workspace.settings.openai.base_url or models.OPENAI
+    )
     address = wanted.base_url or usual
     is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
-    if workspace.loaded.privacy_unknown and not (is_local and is_loopback(address)):
+    if workspace.loaded.privacy_unknown and not (is_local and models.is_loopback(address)):
         return None
     variable, key = _key(workspace, provider, address)
-    settings = EmbeddingSettings(
+    settings = models.EmbeddingSettings(
         batch_size=wanted.batch_size,
         timeout=wanted.timeout,
         dimensions=wanted.dimensions,
@@ -155,8 +155,8 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
         local=is_local,
     )
     if provider == "ollama":
-        return ollama_embedder(model, host=address, api_key=key, settings=settings)
-    return openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
+        return models.ollama_embedder(model, host=address, api_key=key, settings=settings)
+    return models.openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
 
 
 def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
@@ -231,17 +231,17 @@ def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTe
     settings = workspace.settings.vault
     if reason := unread_reason(workspace):
         return PdfTexts(UnreadPdfs(*reason))
-    limits = PdfLimits(
-        max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
-    )
     own = DatabasePaths(workspace).cache("pdf.db")
     path = own if index.parent == own.parent else index.with_name("pdf.db")
-    store = stack.enter_context(closing(SqliteExtractedTexts(path, limits.max_bytes)))
-    variables = workspace.environment.variables
-    return PdfTexts(
-        store,
-        lambda files, index: TextExtraction(files, index, store, lambda: PdfExtractor(limits, variables)),
-    )
+    store = stack.enter_context(closing(SqliteExtractedTexts(path, settings.max_pdf_bytes)))
+
+    def extractor() -> "TextExtractor":
+        limits = storage.PdfLimits(
+            max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
+        )
+        return storage.PdfExtractor(limits, workspace.environment.variables)
+
+    return PdfTexts(store, lambda files, index: TextExtraction(files, index, store, extractor))
 
 
 MAX_INDEXING_PROCESSES = 2
@@ -266,7 +266,7 @@ def open_library(
 
 @contextmanager
 def open_note_library(
-    workspace: Workspace, live: LiveSettings | None = None
+    workspace: Workspace, live: "LiveSettings | None" = None
 ) -> Iterator[tuple[Library, tuple[str, ...]]]:
     """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
 
@@ -281,7 +281,7 @@ def open_note_library(
         yield library, (*interrupted, unwritable) if reason else interrupted
 
 
-def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: LiveSettings | None) -> Library:
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> Library:
     """The notes with the index at this path."""
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     vectors, end_requests = open_vector_search(workspace, index)
@@ -322,8 +322,8 @@ def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[Ve
     embedders = ServerEmbedders(workspace)
     search = VectorSearch(
         index.vectors,
-        embedders.wanted or installed(),
-        base=installed(),
+        embedders.wanted or models.installed(),
+        base=models.installed(),
         former=embedders.former,
         query_seconds=workspace.settings.embeddings.query_timeout,
         clock=monotonic,
@@ -348,15 +348,13 @@ def vault_files(workspace: Workspace) -> VaultFiles:
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
-def watched_files(workspace: Workspace) -> WatchedFiles:
+def watched_files(workspace: Workspace) -> "WatchedFiles":
     vault = workspace.settings.vault
-    return WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    return storage.WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
     """How many notes lie in the vault, and whether that is all: no more than so many files are looked at."""
-    from itertools import islice
-
     seen = list(islice(vault_files(workspace).scan(), most + 1))
     notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])
     return notes, len(seen) <= most
@@ -372,7 +370,7 @@ MAX_REFRESH_SECONDS = 0.04
 class FreshIndex:
     """Refreshes a library, unless it is certain that nothing changed."""
 
-    def __init__(self, library: Library, watch: FolderWatch | None) -> None:
+    def __init__(self, library: Library, watch: "FolderWatch | None") -> None:
         self._library = library
         self._watch = watch
         self._scanned: float | None = None
@@ -392,7 +390,7 @@ class FreshIndex:
 
 @contextmanager
 def open_fresh_index(workspace: Workspace, library: Library) -> Iterator[FreshIndex]:
-    watch = FolderWatch.over(workspace.paths.vault)
+    watch = storage.FolderWatch.over(workspace.paths.vault)
     with closing(watch) if watch else nullcontext():
         yield FreshIndex(library, watch)
 
@@ -404,8 +402,8 @@ class NoteIndexRefresher:
         self,
         library: Library,
         provider: ModelProvider,
-        live: LiveSettings,
-        options: ConversationOptions,
+        live: "LiveSettings",
+        options: "ConversationOptions",
     ) -> None:
         self._library = library
         self._provider = provider

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import models
 from zkchat.app.trust import VaultTrust
 from zkchat.app.workspace import Workspace
 from zkchat.config import (
@@ -97,8 +99,6 @@ def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin
 
 def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str, str]:
     """The state, the problem and the warning."""
-    from zkchat.models import is_loopback
-
     if not definition.is_enabled:
         return "disabled", "", ""
     if definition.origin == "vault" and not VaultTrust(workspace.paths).is_approved(server_item(definition)):
@@ -113,7 +113,7 @@ def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedS
         return "variable_missing", error.message, ""
     except ExpansionError as error:
         return "invalid", error.message, ""
-    if definition.is_local and url and not is_loopback(url):
+    if definition.is_local and url and not models.is_loopback(url):
         return "enabled", "", f"The server '{definition.name}' is not on this machine, so it does not count as local."
     return "enabled", "", ""
 
@@ -159,9 +159,7 @@ def connect_servers(
     workspace: Workspace, definitions: Sequence[ServerDefinition], *, at_once: bool = True
 ) -> "Iterator[McpServers]":
     """Begin to connect, or leave that to `start`; at the end all of them are closed."""
-    from zkchat.models import McpServers
-
-    servers = McpServers(
+    servers = models.McpServers(
         definitions,
         workspace.environment.cache_dir / "mcp-logs",
         variables=workspace.environment.variables,
@@ -176,8 +174,6 @@ def connect_servers(
 
 
 def is_client_installed() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("mcp") is not None
 
 

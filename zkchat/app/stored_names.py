@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from zkchat import app, config, core, index, models, storage
+from zkchat.app.databases import validate_vault_database
 from zkchat.app.paths import find_paths
 from zkchat.core import Environment, ZkchatError
 
@@ -25,31 +27,21 @@ class StoredNames(Struct, frozen=True):
     vault: Path | None
 
     def notes(self) -> "list[CatalogRow]":
-        from zkchat.index import read_notes
-
-        return self._read("index.db", read_notes)
+        return self._read("index.db", index.read_notes)
 
     def headings(self, path: str) -> list[str]:
-        from zkchat.index import read_headings
-
-        return self._read("index.db", lambda index: read_headings(index, path))
+        return self._read("index.db", lambda file: index.read_headings(file, path))
 
     def tags(self) -> list[str]:
-        from zkchat.index import read_tags
-
-        return self._read("index.db", read_tags)
+        return self._read("index.db", index.read_tags)
 
     def sessions(self) -> list[tuple[str, str, bool]]:
         """Ids, titles, and whether they are in lists; the last used first."""
-        from zkchat.index import read_sessions
-
-        return self._read("sessions.db", read_sessions)
+        return self._read("sessions.db", index.read_sessions)
 
     def facts(self) -> list[tuple[str, str]]:
         """Ids and texts."""
-        from zkchat.index import read_facts
-
-        return self._read("memories.db", read_facts)
+        return self._read("memories.db", index.read_facts)
 
     def agents(self) -> list[tuple[str, str]]:
         """Names and descriptions."""
@@ -60,22 +52,15 @@ class StoredNames(Struct, frozen=True):
 
     def models(self) -> list[tuple[str, str]]:
         """Names that can be given without asking a server: the user's own, files, and `quote`."""
-        from zkchat.app.workspace import load_workspace
-        from zkchat.models import list_models
-
-        settings = load_workspace(self.environment, self.vault).settings
+        settings = app.load_workspace(self.environment, self.vault).settings
         named = [(name, f"{model.provider}:{model.id}") for name, model in settings.models.items()]
-        files = [(info.name, "") for info in list_models(self.environment.cache_dir)]
+        files = [(info.name, "") for info in models.list_models(self.environment.cache_dir)]
         return [*named, *([(settings.model, "")] if settings.model else []), *files, ("quote", "no model at all")]
 
     def servers(self) -> list[tuple[str, str]]:
         """MCP servers, with how each is reached."""
-        from zkchat.app.mcp_servers import defined_servers
-        from zkchat.app.workspace import load_workspace
-        from zkchat.core import show_reach
-
-        found = defined_servers(load_workspace(self.environment, self.vault, needs_vault=False)).servers
-        return [(server.name, show_reach(server.definition) if server.definition else "") for server in found]
+        found = app.defined_servers(app.load_workspace(self.environment, self.vault, needs_vault=False)).servers
+        return [(server.name, core.show_reach(server.definition) if server.definition else "") for server in found]
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
@@ -85,23 +70,17 @@ class StoredNames(Struct, frozen=True):
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean."""
-        from zkchat.config import FIELDS
-
-        return [(key, field.description) for key, field in FIELDS.items()]
+        return [(key, field.description) for key, field in config.FIELDS.items()]
 
     def values_of(self, key: str) -> list[str]:
         """What a setting may be, where that is one of a few words."""
-        from zkchat.config import field_of
-
-        field = field_of(key)
+        field = config.field_of(key)
         if field is None:
             return []
         return ["true", "false"] if field.kinds[0] is bool else [*field.choices]
 
     def _profiles(self) -> "Profiles":
-        from zkchat.app.trust import ProfileStore
-
-        return ProfileStore(find_paths(self.environment, self.vault)).load()
+        return app.ProfileStore(find_paths(self.environment, self.vault)).load()
 
     def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
         with suppress(ZkchatError):
@@ -111,16 +90,10 @@ class StoredNames(Struct, frozen=True):
 
     def _database(self, name: str) -> Path | None:
         """Where a database is; None for one in the vault that the user has not approved."""
-        from zkchat.app.stores import validate_vault_database
-        from zkchat.app.trust import VaultTrust
-        from zkchat.app.workspace import load_workspace
-        from zkchat.core import database_item
-        from zkchat.storage import locate
-
-        workspace = load_workspace(self.environment, self.vault)
+        workspace = app.load_workspace(self.environment, self.vault)
         paths = workspace.paths
         if workspace.settings.storage.location == "vault":
-            is_approved = VaultTrust(paths).is_approved(database_item(name))
+            is_approved = app.VaultTrust(paths).is_approved(core.database_item(name))
             return validate_vault_database(paths.vault, name) if is_approved else None
-        found = locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+        found = storage.locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
         return found.index if name == "index.db" else found.sessions.with_name(name)

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import chat
 from zkchat.app.paths import Paths
 from zkchat.chat import Profiles, build_profiles
 from zkchat.config import TrustStore, read_vault_file, read_vault_servers, server_item, server_of
@@ -113,10 +114,8 @@ class VaultTrust(Struct, frozen=True):
 
 def page_text(vault: Path, name: str) -> str | None:
     """As much of the vault's page as can ever be used; None where there is none that can be read."""
-    from zkchat.chat import MAX_FILE_CHARS
-
     try:
-        return VaultFiles(vault, exclude=(), max_note_bytes=20 * MAX_FILE_CHARS).read(name)[:MAX_FILE_CHARS]
+        return VaultFiles(vault, exclude=(), max_note_bytes=20 * chat.MAX_FILE_CHARS).read(name)[: chat.MAX_FILE_CHARS]
     except VaultError:
         return None
 
@@ -152,16 +151,14 @@ def describe_item(item: VaultItem) -> Iterator[str]:
 
 
 def _describe_page(text: str) -> Iterator[str]:
-    from zkchat.chat import imports_of
-
-    if imported := imports_of(text):
+    if imported := chat.imports_of(text):
         yield shorten(f"brings in {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
 
 
 def _describe_agent(item: VaultItem) -> Iterator[str]:
-    from zkchat.chat import BUILT_IN, parse_agent
-
-    agent = parse_agent(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
+    agent = chat.parse_agent(
+        ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content)
+    )
     if isinstance(agent, ProfileProblem):
         yield _excerpt(item.content)
         return
@@ -171,7 +168,7 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
         yield shorten(f"asks for the model {agent.model}", 2 * _EXCERPT_LENGTH)
     for name, value in agent.context.items():
         yield shorten(f"context.{name} = {value}", 2 * _EXCERPT_LENGTH)
-    if item.name.casefold() in BUILT_IN:
+    if item.name.casefold() in chat.BUILT_IN:
         yield "takes the place of the agent of this name that comes with zkchat"
     yield _excerpt(agent.text)
 

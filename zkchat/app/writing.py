@@ -1,22 +1,21 @@
 """Changes of notes: the store with its journal, the editor, proposals, and Obsidian's settings of new notes."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from zkchat.actions import MAX_RECORDS
-from zkchat.app.conversation_options import WritingOptions
-from zkchat.app.trust import VaultTrust
+from zkchat import actions, index, writing
+from zkchat.app.databases import DatabasePaths, DurableFile
 from zkchat.app.workspace import UNATTENDED, Notices, UserInterface, Workspace, local_globs
-from zkchat.chat import Readings
 from zkchat.core import (
-    HOW_TO_APPROVE,
     BringToPresent,
     ChangeOrigin,
     ChangeRecord,
@@ -24,33 +23,30 @@ from zkchat.core import (
     ChangeStore,
     FileMove,
     LocatedModel,
-    StorageError,
     Tool,
     ZkchatError,
-    database_item,
     path_before,
     read_bounded,
     text_of,
 )
-from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
 from zkchat.notes import privacy_of_text
-from zkchat.storage import DurableDatabase, Locations, Recovered, claim, locate, template_folders
-from zkchat.writing import (
-    GitCommits,
-    LinkStyle,
-    ProgressFile,
-    Proposals,
-    ReviewPolicy,
-    SqliteChangeJournal,
-    StagedChanges,
-    VaultConventions,
-    VaultTree,
-    is_there,
-    open_journal,
-)
+from zkchat.storage import template_folders
 
 if TYPE_CHECKING:
-    from zkchat.writing import Followed, FollowLinks, NoteEditor, VaultChanges
+    from zkchat.app.conversation_options import WritingOptions
+    from zkchat.chat import Readings
+    from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
+    from zkchat.writing import (
+        Followed,
+        FollowLinks,
+        LinkStyle,
+        NoteEditor,
+        Proposals,
+        SqliteChangeJournal,
+        StagedChanges,
+        VaultChanges,
+        VaultConventions,
+    )
 
 
 _CORE: Final = ".obsidian/daily-notes.json"
@@ -73,8 +69,8 @@ def daily_note_settings(vault: Path) -> DailyNoteSettings:
     for table in tables:
         folder, notation, template = (text_setting(table, name) for name in ("folder", "format", "template"))
         if folder or notation or template:
-            return DailyNoteSettings(folder=folder, format=notation, template=template)
-    return DailyNoteSettings()
+            return index.DailyNoteSettings(folder=folder, format=notation, template=template)
+    return index.DailyNoteSettings()
 
 
 def note_name_formats(vault: Path) -> tuple[str, ...]:
@@ -99,81 +95,6 @@ def text_setting(table: dict[object, object], key: str) -> str:
     return value.strip() if isinstance(value, str) and len(value) <= _MAX_CHARACTERS else ""
 
 
-Store = TypeVar("Store", bound=DurableDatabase)
-
-
-class DurableFile(Struct, Generic[Store], frozen=True):
-    """Implements `storage.durable_database.StoreFile`."""
-
-    workspace: Workspace
-    name: str
-    open_store: Callable[..., Recovered[Store]]
-    """After a recovery if its file is damaged or missing."""
-
-    @property
-    def exists(self) -> bool:
-        return DatabasePaths(self.workspace).exist
-
-    def open(self) -> Store:
-        return self.recover().store
-
-    def recover(self) -> Recovered[Store]:
-        """Open the store, with a notice where its file was damaged."""
-        environment = self.workspace.environment
-        path = DatabasePaths(self.workspace).durable(self.name)
-        return self.open_store(path, now=environment.now, new_id=environment.new_id)
-
-
-class DatabasePaths(Struct, frozen=True):
-    """Where the databases of a vault are. A vault gets its id when something of it is stored, not before."""
-
-    workspace: Workspace
-
-    @property
-    def exist(self) -> bool:
-        """Whether anything was stored for this vault."""
-        return self._in_vault or self._locations.sessions.parent.is_dir()
-
-    def durable(self, name: str) -> Path:
-        """The path of a database that cannot be made again. Raises `StorageError`."""
-        if self._in_vault:
-            return self._checked(name)
-        paths, new_id = self.workspace.paths, self.workspace.environment.new_id
-        locations = claim(paths.vault, data_dir=paths.data, cache_dir=paths.cache, new_id=new_id)
-        return locations.sessions.with_name(name)
-
-    @property
-    def durable_folder(self) -> Path:
-        """Where those databases are, or are not yet."""
-        return self.workspace.paths.vault / ".zkchat" if self._in_vault else self._locations.sessions.parent
-
-    def cache(self, name: str) -> Path:
-        """The path of a database that can be made again. Raises `StorageError`."""
-        return self._checked(name) if self._in_vault else self._locations.index.with_name(name)
-
-    @property
-    def _in_vault(self) -> bool:
-        return self.workspace.settings.storage.location == "vault"
-
-    @property
-    def _locations(self) -> Locations:
-        paths = self.workspace.paths
-        return locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
-
-    def _checked(self, name: str) -> Path:
-        """A path in the vault, where others may have put a file: only what the user approved, and ours by form."""
-        from zkchat.app.stores import ignore_in_git, validate_vault_database
-
-        vault, trust, item = self.workspace.paths.vault, VaultTrust(self.workspace.paths), database_item(name)
-        path = validate_vault_database(vault, name)
-        if not trust.is_approved(item):
-            if path.exists():
-                raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
-            trust.approve([item])  # it will be ours
-        ignore_in_git(vault)
-        return path
-
-
 _APP: Final = ".obsidian/app.json"
 _TEMPLATES: Final = ".obsidian/templates.json"
 
@@ -184,20 +105,20 @@ def link_style(vault: Path) -> LinkStyle:
     markdown = settings.get("useMarkdownLinks") is True
     match settings.get("newLinkFormat"):
         case "relative":
-            return LinkStyle(format="relative", markdown=markdown)
+            return writing.LinkStyle(format="relative", markdown=markdown)
         case "absolute":
-            return LinkStyle(format="absolute", markdown=markdown)
+            return writing.LinkStyle(format="absolute", markdown=markdown)
         case _:
-            return LinkStyle(markdown=markdown)
+            return writing.LinkStyle(markdown=markdown)
 
 
 def vault_conventions(vault: Path) -> VaultConventions:
     """What is set; Obsidian's own defaults for the rest."""
     app, templates = obsidian_settings(vault, _APP), obsidian_settings(vault, _TEMPLATES)
-    defaults = VaultConventions()
+    defaults = writing.VaultConventions()
     attachments = text_setting(app, "attachmentFolderPath")  # `./` is the folder of the note
     in_folder = app.get("newFileLocation") == "folder"
-    return VaultConventions(
+    return writing.VaultConventions(
         link_style=link_style(vault),
         daily=daily_note_settings(vault),
         template_folders=tuple(template_folders(vault)),
@@ -231,7 +152,7 @@ def open_change_store(
 def change_records(workspace: Workspace, notices: Notices = UNATTENDED) -> list[ChangeRecord]:
     """The last changes that zkchat made in the vault, the latest first."""
     with open_change_store(workspace, notices=notices) as store:
-        return store.records(limit=MAX_RECORDS, with_contents=False)
+        return store.records(limit=actions.MAX_RECORDS, with_contents=False)
 
 
 def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
@@ -248,54 +169,48 @@ def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _is_interrupted(workspace: Workspace) -> bool:
-    return ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
+    return writing.ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
 
 
-def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
-    from zkchat.writing import VaultChanges
-
+def _open_changes(workspace: Workspace, notices: Notices) -> VaultChanges:
     commit = None
     if workspace.settings.write.git_commit:
-        commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
+        commit = writing.GitCommits(workspace.paths.vault, workspace.environment.variables)
     vault = workspace.settings.vault
-    files = VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
-    return VaultChanges(files, _JournalFile(workspace, notices), commit=commit, notify=notices.note)
+    files = writing.VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    return writing.VaultChanges(files, _JournalFile(workspace, notices), commit=commit, notify=notices.note)
 
 
 class Editing(Struct, frozen=True):
     """What changes notes: the editor stages, the store applies what was staged."""
 
-    editor: "NoteEditor"
-    staged: "StagedChanges"
+    editor: NoteEditor
+    staged: StagedChanges
     store: ChangeStore
 
 
 @contextmanager
 def open_editing(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> Iterator[Editing]:
     """An editor of the notes. Where a model edits, the library is the one that the model sees."""
-    from zkchat.writing import NoteEditor
-
     with open_change_store(workspace, library, notices) as store:
         staged = stage_over(store)
-        editor = NoteEditor(library, staged, vault_conventions(workspace.paths.vault), workspace.environment.now)
+        editor = writing.NoteEditor(
+            library, staged, vault_conventions(workspace.paths.vault), workspace.environment.now
+        )
         yield Editing(editor, staged, store)
 
 
-def stage_over(store: ChangeStore) -> "StagedChanges":
+def stage_over(store: ChangeStore) -> StagedChanges:
     """Nothing staged yet, over the files of a store."""
-    from zkchat.writing import StagedChanges
-
-    return StagedChanges(store, store.last_move)
+    return writing.StagedChanges(store, store.last_move)
 
 
-def link_follower(workspace: Workspace, library: Library, store: ChangeStore) -> "FollowLinks":
+def link_follower(workspace: Workspace, library: Library, store: ChangeStore) -> FollowLinks:
     """What adds the links to changes with moves that were written since these were staged."""
 
-    def follow(changes: ChangeSet, left_out: frozenset[str]) -> "Followed":
-        from zkchat.writing import follow_links
-
+    def follow(changes: ChangeSet, left_out: frozenset[str]) -> Followed:
         style = vault_conventions(workspace.paths.vault).link_style
-        return follow_links(library.on_disk, lambda: stage_over(store), style, changes, left_out)
+        return writing.follow_links(library.on_disk, lambda: stage_over(store), style, changes, left_out)
 
     return follow
 
@@ -308,12 +223,12 @@ class LateChanges:
     asks for a refresh waits for it.
     """
 
-    def __init__(self, open_store: "Callable[[], VaultChanges]", library: Library | None) -> None:
+    def __init__(self, open_store: Callable[[], VaultChanges], library: Library | None) -> None:
         self._open_store = open_store
         self._library = library
 
     @cached_property
-    def _store(self) -> "VaultChanges":
+    def _store(self) -> VaultChanges:
         return self._open_store()
 
     def close(self) -> None:
@@ -366,10 +281,10 @@ class _JournalFile(Struct, frozen=True):
 
     @property
     def exists(self) -> bool:
-        return is_there(DatabasePaths(self.workspace).durable_folder / JOURNAL)
+        return writing.is_there(DatabasePaths(self.workspace).durable_folder / JOURNAL)
 
     def open(self) -> SqliteChangeJournal:
-        opened = DurableFile(self.workspace, JOURNAL, open_journal).recover()
+        opened = DurableFile(self.workspace, JOURNAL, writing.open_journal).recover()
         for notice in opened.notices:
             self.notices.note(notice)
         return opened.store
@@ -399,12 +314,12 @@ class ProposalParts(Struct, kw_only=True):
     def proposals(self, library: GuardedLibrary, readings: Readings) -> Proposals:
         """Proposals over the notes that the model may see, which show what is staged, and what it was given of them."""
         write, options = self.workspace.settings.write, self.options
-        return Proposals(
+        return writing.Proposals(
             staged=self.staged,
             store=self.store,
             make_tools=lambda: self._tools(library, readings),
             reviewer=self.user_interface.change_reviewer,
-            policy=ReviewPolicy(
+            policy=writing.ReviewPolicy(
                 mode=write.mode,
                 accept=tuple(write.accept),
                 assumes_yes=options.assumes_yes,
@@ -416,10 +331,10 @@ class ProposalParts(Struct, kw_only=True):
         )
 
     def _tools(self, library: Library, readings: Readings) -> list[Tool]:
-        from zkchat.writing import NoteEditor, write_tools
-
         vault, now = self.workspace.paths.vault, self.workspace.environment.now
-        return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings)
+        return writing.write_tools(
+            writing.NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings
+        )
 
     def is_withheld(self, library: GuardedLibrary, changes: ChangeSet, path: str) -> bool:
         """Whether a path is, was or will be a note that the model may not see."""

@@ -314,7 +314,6 @@ class Conversation:
         """Store what a full disk has refused so far; what cannot be stored even now is reported."""
         return self._core.journal.save_rest()
 
-
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
         hint, memory = "To keep it all the same: zkchat memory add 'TEXT'", self._core.memory

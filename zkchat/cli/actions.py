@@ -11,6 +11,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import render
 from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote, Vault
 from zkchat.app import (
     VaultDocumentLinks,
@@ -25,7 +26,7 @@ from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_w
 from zkchat.cli.output import Listing, stdout_console
 from zkchat.core import ExitCode, UsageError
 from zkchat.index import Library
-from zkchat.render import Place, plain_sections, print_sections
+from zkchat.render import Place, plain_sections
 
 _TYPES: Final = {"note": str, "text": str, "number": int, "switch": bool, "words": list[str] | None}
 
@@ -137,7 +138,7 @@ def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: R
         Listing(io, workspace.paths).title(result.heading + "\n" * is_titled)
     if console:
         links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
-        print_sections(console, result.sections, links, result.matches)
+        render.print_sections(console, result.sections, links, result.matches)
     else:
         io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
         io.flush_out()
@@ -150,8 +151,6 @@ def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: R
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:
-    from zkchat.render import note_rows
-
     note, paths = shown.note, workspace.paths
     console = stdout_console(io, paths)
     if not note.text.strip():
@@ -163,5 +162,5 @@ def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: Sh
     listing = Listing(io, paths)
     listing.title(" › ".join(note.names))
     listing.aside(" · ".join([shown.path, *(f"#{tag}" for tag in note.tags)]), indent=0)
-    rows = note_rows(console, note.body, source=shown.path, links=VaultDocumentLinks(paths.vault, library))
+    rows = render.note_rows(console, note.body, source=shown.path, links=VaultDocumentLinks(paths.vault, library))
     io.environment.stdout.write("".join(f"{row}\n" for row in ("", *(row.text for row in rows))))

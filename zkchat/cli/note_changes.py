@@ -12,6 +12,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import repl
 from zkchat.app import (
     Editing,
     Paths,
@@ -50,7 +51,6 @@ from zkchat.core import (
 from zkchat.index import Library, NamedNote, find_named_note
 from zkchat.notes import parse_instant
 from zkchat.render import describe_conflict, headline, undo_question, undone_lines
-from zkchat.repl import PickRow, pick
 from zkchat.writing import (
     ChangeReviewer,
     Proposals,
@@ -174,7 +174,7 @@ class OpenNotes(Struct, frozen=True):
             raise EditRefused(
                 f"{name} could mean any of {len(paths)} files.", hint=f"Name its path: {', '.join(paths)}"
             )
-        chosen = asyncio.run(pick(f"Which {name}?", [PickRow(name=path) for path in paths]))
+        chosen = asyncio.run(repl.pick(f"Which {name}?", [repl.PickRow(name=path) for path in paths]))
         if chosen is None:
             raise UsageError("No note was chosen, and nothing was changed.")
         return replace(found, path=paths[chosen], others=())

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import UNSET
 
 from zkchat.app import calendar_for, stores
-from zkchat.chat import ConversationSearch
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option
 from zkchat.core import (
     MAX_PRIORITY,
@@ -37,6 +36,9 @@ from zkchat.core import (
 from zkchat.core import message as parts
 from zkchat.notes import parse_instant
 from zkchat.render import phrases, priority_effect
+
+if TYPE_CHECKING:
+    from zkchat.chat import ConversationSearch
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
@@ -236,7 +238,7 @@ def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> T
 
 
 @contextmanager
-def _open_search(io: CommandIO) -> Iterator[tuple[SessionStore, ConversationSearch]]:
+def _open_search(io: CommandIO) -> Iterator["tuple[SessionStore, ConversationSearch]"]:
     """The sessions of a vault, and the search over what was said in them."""
     workspace = io.workspace()
     with (

@@ -10,17 +10,17 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
-from zkchat.core import ConfigError, VaultItem, read_bounded, vault_item
+from zkchat.core import ConfigError, VaultItem, lazy_pattern, read_bounded, vault_item
 
 _MAX_BYTES: Final = 256_000
 """More is no settings file."""
 BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_DEPTH: Final = 16
 """Of tables and lists in each other; four is the most that a setting needs."""
-_TEXT_OR_COMMENT: Final = re.compile(
+_TEXT_OR_COMMENT: Final = lazy_pattern(
     r""""{3}(?:[^\\]|\\.?)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:[^"\\\n]|\\.?)*+"?|'[^'\n]*+'?|\#[^\n]*""", re.DOTALL
 )
-_DEEP_KEY: Final = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_DEPTH}}}")
+_DEEP_KEY: Final = lazy_pattern(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_DEPTH}}}")
 
 
 class UnreadableFile(ConfigError):

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         ChangeOrigin,
         ChangeRecord,
         ChangeSet,
-        Decision,
         FileChange,
         FileDiff,
         FileMove,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         BudgetUse,
         CompactionStrategy,
         ContextUsage,
+        Decision,
         IncludeMode,
         ItemType,
         LeftOutReason,
@@ -461,13 +461,13 @@ else:
         __name__,
         {
             "changes": (
-                "ChangeOrigin ChangeRecord ChangeSet Decision FileChange FileDiff FileMove FileWrite ReviewOutcome "
+                "ChangeOrigin ChangeRecord ChangeSet FileChange FileDiff FileMove FileWrite ReviewOutcome "
                 "TRASH changes_of direct_moves edits_of_user file_changes file_diffs hunks_of_write is_in_trash joined "
                 "last_path_named patch_of path_before path_before_moves text_of touched_paths touches units_of"
             ),
             "choices": (
                 "BudgetUse CompactionStrategy ContextUsage DEFAULT_AGENT DEFAULT_GOAL_MINUTES DEFAULT_GOAL_STEPS "
-                "DEFAULT_GOAL_TOKENS DEFAULT_PRIORITY HOW_TO_APPROVE IncludeMode ItemType KEEP_PRIORITY "
+                "DEFAULT_GOAL_TOKENS DEFAULT_PRIORITY Decision HOW_TO_APPROVE IncludeMode ItemType KEEP_PRIORITY "
                 "LeftOutReason LinkVia MAX_PRIORITY OpenWith PAGES PASTE_PRIORITY PanelView ReviewTime Role Scope "
                 "SectionPosition SessionItemType TOOL_PRIORITY ThinkingView TokenUsage ToolName TrustState "
                 "VaultItem Weekday WriteMode database_item vault_item"

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.core.choices import Decision
 from zkchat.core.line_diff import Hunk, LineBlock, changed_blocks, hunks_of, split_lines
 from zkchat.core.note import file_title, is_note, without_suffix
 
@@ -16,9 +17,6 @@ TRASH: Final = ".trash"
 """Obsidian's folder for deleted files, at the root of the vault."""
 
 ChangeState = Literal["applied", "undone"]
-Decision = Literal["applied", "declined", "kept", "dropped"]
-"""What became of a proposal. `kept`: it was written nowhere, for the reason that is said. `dropped`: the turn that made
-it did not come to its end, so that nobody was asked."""
 
 
 class FileWrite(Struct, frozen=True, kw_only=True):

@@ -114,6 +114,10 @@ LeftOutReason = Literal[
     "budget", "score", "removed", "private", "missing", "unapproved", "abstained", "unanswered", "off", "repeated"
 ]
 
+Decision = Literal["applied", "declined", "kept", "dropped"]
+"""What became of a proposal. `kept`: it was written nowhere, for the reason that is said. `dropped`: the turn that made
+it did not come to its end, so that nobody was asked."""
+
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 """By what a link was resolved to a note."""
 

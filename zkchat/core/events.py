@@ -5,8 +5,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from zkchat.core.changes import Decision
-from zkchat.core.choices import ContextUsage, ReviewTime, TokenUsage
+from zkchat.core.choices import ContextUsage, Decision, ReviewTime, TokenUsage
 from zkchat.core.message import ChatMessage, DocumentReference, Evidence, RequestContext
 from zkchat.core.values import Tagged, Value
 

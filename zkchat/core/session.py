@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
-from zkchat.core.changes import Decision
-from zkchat.core.choices import Role
+from zkchat.core.choices import Decision, Role
 from zkchat.core.events import Goal
 from zkchat.core.message import ChatMessage, Part, Priority, RequestContext, RequestItem, UnknownPart
 from zkchat.core.values import Tagged, Unknown, Value, defaults_of, from_json, from_plain, to_plain, without_defaults

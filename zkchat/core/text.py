@@ -109,7 +109,7 @@ def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
 
 
-KEY: Final = re.compile(
+KEY: Final = lazy_pattern(
     r"""
       -----BEGIN[ A-Z]{0,30}PRIVATE[ ]KEY.*?(?:-----END[ A-Z]{0,30}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
     | \b(?:sk|pk|rk)[-_](?=[\w-]{0,80}(?:\d|[a-z][A-Z]))[\w-]{15,}
@@ -128,7 +128,7 @@ KEY_MARKS: Final = (
     *("AKIA", "ASIA", "AIza", "hf-", "hf_", "r8-", "r8_", "npm-", "npm_", "tvly", "xai", "eyJ", "PRIVATE KEY"),
 )
 """Each of which is much faster to look for than the pattern, which matches nothing that has none of them."""
-NAMED_KEY: Final = re.compile(
+NAMED_KEY: Final = lazy_pattern(
     r"""
     ( (?:api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passphrase)[\w-]{0,20}["']?\s{0,3}[:=]\s{0,3}["']?
     | \bbearer[ ]{1,3} )
@@ -143,7 +143,7 @@ NAMED_KEY_MARKS: Final = ("key", "secret", "token", "pass", "bearer")
 """The same for the folded text of what has a name."""
 
 
-_USERINFO: Final = re.compile(r"(?<=://)[^/?#\s\"']{1,500}@")
+_USERINFO: Final = lazy_pattern(r"(?<=://)[^/?#\s\"']{1,500}@")
 
 
 def without_password(text: str) -> str:

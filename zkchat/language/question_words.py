@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from zkchat.core import lazy_pattern
 from zkchat.language.words import any_of, by_code, by_name, languages, of_all, phrases
 
 FOR_A_NUMBER: Final = of_all("for_a_number", spaced=True)
@@ -16,11 +17,11 @@ UNSPACED_FOR_A_LIST: Final = of_all("for_a_list", spaced=False)
 
 
 FACT_STOP_WORDS: Final = of_all("fact_stop_words")
-LINKING_VERB: Final = re.compile(
+LINKING_VERB: Final = lazy_pattern(
     rf"\s(?:{any_of('linking_verbs', spaced=True)})\s|\s*(?:[:：]\s|=|{any_of('linking_verbs', spaced=False)})",
     re.IGNORECASE,
 )
-ONE_PLACE_VERB: Final = re.compile(
+ONE_PLACE_VERB: Final = lazy_pattern(
     rf"\s(?:{any_of('one_place_verbs', spaced=True)})\s|{any_of('one_place_verbs', spaced=False)}", re.IGNORECASE
 )
 SINGLE_VALUED: Final = of_all("single_valued", spaced=True)
@@ -73,7 +74,7 @@ DECISIONS: Final = of_all("decisions")
 FIRST_PERSON: Final = of_all("first_person")
 UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())
 PREFERENCES: Final = of_all("preferences")
-REQUEST: Final = re.compile(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
+REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 
 STOP_WORDS: Final = by_name("stop_words")
@@ -82,7 +83,7 @@ STOP_WORDS: Final = by_name("stop_words")
 SYNONYMS: Final = by_name("synonyms")
 
 
-ENDS_AS_QUESTION: Final = re.compile(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")
+ENDS_AS_QUESTION: Final = lazy_pattern(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")
 """At the end of a text. Greek asks with a semicolon."""
 TIME_WORDS: Final = of_all("time_words", spaced=True)
 UNSPACED_TIME_WORDS: Final = tuple(of_all("time_words", spaced=False).split())

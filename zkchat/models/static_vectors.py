@@ -123,7 +123,7 @@ class _Words:
         """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""
         import numpy as np
 
-        is_sign = _SIGN.match(word)
+        is_sign = not word.isascii() and _SIGN.match(word)
         kept = [
             number
             for piece, number in self._subwords.pieces(word)

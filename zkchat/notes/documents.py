@@ -6,7 +6,17 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from zkchat.core import ExtractedText, ExtractedTexts, Heading, Note, Section, is_drawing, is_note, page_heading
+from zkchat.core import (
+    ExtractedText,
+    ExtractedTexts,
+    Heading,
+    Note,
+    Section,
+    is_drawing,
+    is_note,
+    lazy_pattern,
+    page_heading,
+)
 from zkchat.notes.markdown import sections_of
 
 
@@ -43,7 +53,7 @@ def is_indexed(path: str, extracted: ExtractedTexts | None = None) -> bool:
 
 _MIN_TITLE_LETTERS: Final = 4
 _MAX_TITLE: Final = 150
-_NO_TITLE: Final = re.compile(
+_NO_TITLE: Final = lazy_pattern(
     r"untitled|anonymous|unnamed|document\d*|microsoft word|powerpoint|presentation|slide ?\d*|title|layout \d+"
     r"|print|scan|unbenannt|sans titre|sin título|[\w-]+\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|rtf|odt|html?|pdf|ps)"
     r"|microsoft (?:word|powerpoint|excel) - .*|https?://.*|[\d\W_]+",
@@ -52,7 +62,7 @@ _NO_TITLE: Final = re.compile(
 """What programs write where nobody gave a title."""
 
 
-_MARKUP: Final = re.compile(r"^(?=#{1,6}(?:\s|$)|```|~~~|<!--|\$\$|%%)", re.MULTILINE)
+_MARKUP: Final = lazy_pattern(r"^(?=#{1,6}(?:\s|$)|```|~~~|<!--|\$\$|%%)", re.MULTILINE)
 """Where a line of a page would begin a heading, a listing or a comment, and so hide on which page it stands."""
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from zkchat.core import lazy_pattern
 from zkchat.notes.markdown import Span
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ _MAX_NUMBER_CHARACTERS = 1024
 _TEXT = "tag:yaml.org,2002:str"
 _NOTHING = "tag:yaml.org,2002:null"
 
-_OPENING = re.compile(r"---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
-_PROPERTY = re.compile(r"^([^\s#\-\[{][^\n:]*):(?=\s|\Z)", re.MULTILINE)
+_OPENING = lazy_pattern(r"---[ \t]*\n")
+_CLOSING = lazy_pattern(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_PROPERTY = lazy_pattern(r"^([^\s#\-\[{][^\n:]*):(?=\s|\Z)", re.MULTILINE)
 _PLAIN_TEXT = r"[^\W\d_][\w'./ -]*"
-_PLAIN_TEXTS = re.compile(_PLAIN_TEXT)
+_PLAIN_TEXTS = lazy_pattern(_PLAIN_TEXT)
 _PLAIN_LINE = r"[^\W\d_][\w'.,;/ -]*"
 """A text outside a list, where commas mean nothing."""
-_PLAIN_PROPERTY = re.compile(
+_PLAIN_PROPERTY = lazy_pattern(
     r"(?P<name>[^\W\d_][\w-]{0,50}):"
     rf"(?: +(?P<text>{_PLAIN_LINE})| +(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
     rf"|(?P<listed> +\[{_PLAIN_TEXT}(?:, *{_PLAIN_TEXT})*\]"
@@ -40,9 +41,9 @@ _PLAIN_PROPERTY = re.compile(
 )
 _NO_TEXTS = frozenset({"yes", "no", "true", "false", "on", "off", "null"})
 """Words that YAML takes for something else, in any case."""
-_QUOTED_OR_COMMENT = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<!\S)#[^\n]*")
+_QUOTED_OR_COMMENT = lazy_pattern(r"\"[^\"\n]*\"|'[^'\n]*'|(?<!\S)#[^\n]*")
 
-PLACEHOLDER = re.compile(r"\{\{[^{}\n]{0,300}\}\}|<%.{0,300}?%>|\{%.{0,300}?%\}", re.DOTALL)
+PLACEHOLDER = lazy_pattern(r"\{\{[^{}\n]{0,300}\}\}|<%.{0,300}?%>|\{%.{0,300}?%\}", re.DOTALL)
 """What Obsidian's templates, Templater and Nunjucks fill in."""
 
 Written = str | list[str]

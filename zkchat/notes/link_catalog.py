@@ -12,7 +12,18 @@ from itertools import islice
 from typing import Literal, NamedTuple, Protocol
 from urllib.parse import unquote
 
-from zkchat.core import Block, Heading, Link, LinkToResolve, Note, is_note, page_heading, page_of_anchor, without_suffix
+from zkchat.core import (
+    Block,
+    Heading,
+    Link,
+    LinkToResolve,
+    Note,
+    is_note,
+    lazy_pattern,
+    page_heading,
+    page_of_anchor,
+    without_suffix,
+)
 from zkchat.notes.markdown import (
     MAX_ITEMS,
     MAX_SPANS,
@@ -29,7 +40,7 @@ from zkchat.notes.markdown import (
 _MAX_SAME_HEADINGS = 100
 _MAX_HEADING_DEPTH = 20
 """Headings that a link may name one below the other; there are six levels."""
-_NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
+_NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
 class Anchors:
@@ -114,12 +125,12 @@ def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
             return None
 
 
-_WIKILINK = re.compile(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
+_WIKILINK = lazy_pattern(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
 """No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
 trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
-_COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
+_COMMENTS = lazy_pattern(r"(?:%%.*?%%)+", re.DOTALL)
 """One after the other without a space between them."""
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
+_ADDRESS = lazy_pattern(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SPACES = {0xA0: " ", 0x202F: " "}
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _KEPT_NAMES, _MAX_KEPT_NAME = 8192, 250
@@ -281,7 +292,7 @@ def _composed_key(name: str) -> str:
 
 _Kind = Literal["tail", "alias", "id", "title"]
 _ID_SHAPE = "(?:[0-9]{8}t[0-9]{4}|[0-9]{8,17})"
-_ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
+_ID = lazy_pattern(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
 _MAX_SHARING = 4_000
 """Names that share a piece with the one asked for. Those of rare pieces come first, so that the best are among them."""
 _MAX_LIKELY = 60
@@ -462,7 +473,7 @@ def _pieces(key: str, step: int = 1) -> set[str]:
     return {padded[start : start + 3] for start in range(0, len(padded) - 2, step)}
 
 
-_ANY_ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
+_ANY_ID = lazy_pattern(r"\d{8}t\d{4}|\d{8,17}")
 
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:

@@ -1,6 +1,5 @@
 """The Markdown structure of a text, and a note split into sections that are small enough to be passages."""
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections import deque
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_PIPED = re.compile(r"\[\[[^\[\]\n|]*\|[^\[\]\n]*\]\]")
-_ESCAPED = re.compile(r"\\[\\\[!#%^]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_PIPED = lazy_pattern(r"\[\[[^\[\]\n|]*\|[^\[\]\n]*\]\]")
+_ESCAPED = lazy_pattern(r"\\[\\\[!#%^]")
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _STRIDE = 256
 """Bytes between two known character counts."""
@@ -38,8 +37,8 @@ _AUTOMATIC = ("Autolink", "Email")
 
 
 _MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~")
-_HYPERLINK = re.compile(r"\][(:]")
-_ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
+_HYPERLINK = lazy_pattern(r"\][(:]")
+_ODD_LINE = lazy_pattern(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
 lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
 MAX_ITEMS = 10_000
@@ -50,7 +49,7 @@ LONGEST_LINK = 10_000
 """Characters of a link; more is data, such as a picture inside of a text."""
 MAX_TITLE_CHARACTERS = 1_000
 """Characters of a heading that are kept: what is longer is no heading but a text with a mark before it."""
-_PLAIN_TITLE = re.compile(r"\n(#{1,6})(?![^ \n])(.*)")
+_PLAIN_TITLE = lazy_pattern(r"\n(#{1,6})(?![^ \n])(.*)")
 
 
 class Hyperlink(NamedTuple):

@@ -93,16 +93,16 @@ _MAX_CODE_LEAD = 240
 _MAX_UNCUT_ITEM = 240
 """Characters of a list item that is one unit; a longer one is cut into sentences."""
 
-_BOLD_LINE = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
+_BOLD_LINE = lazy_pattern(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
 _LABEL = r"[*_]{{0,2}}(?:{})[ ]?\d{{0,3}}[.)]?[*_]{{0,2}}[:：][*_]{{0,2}}(?:\s|(?<=：))"
-_QUESTION_LABEL = re.compile(
+_QUESTION_LABEL = lazy_pattern(
     _LABEL.format(
         "Q|Question|F|Frage|P|Pregunta|Pergunta|D|Domanda|V|Vraag|S|Soru|В|Вопрос|"
         "问|问题|問|質問|문|질문|ถาม|คำถาม|س|سؤال|प्र|प्रश्न|Hỏi"
     ),
     re.IGNORECASE,
 )
-_ANSWER_LABEL = re.compile(
+_ANSWER_LABEL = lazy_pattern(
     r"(?<!\S)"
     + _LABEL.format(
         "A|Answer|Antwort|R|Respuesta|Resposta|Réponse|Risposta|Antwoord|C|Cevap|О|Ответ|"
@@ -406,10 +406,10 @@ _EMPTY = " \t\r\n>"
 """What may stand between two units without a meaning of its own."""
 _MAX_BETWEEN = 40
 """Characters of it that are kept."""
-_BLANK_LINE = re.compile(r"\n[ \t\r>]*\n")
-_PADDING = re.compile(r" {2,}|-{4,}")
-_LINK = re.compile(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
-_MARKED = re.compile(r"[>|\s]*…[\s|]*$")
+_BLANK_LINE = lazy_pattern(r"\n[ \t\r>]*\n")
+_PADDING = lazy_pattern(r" {2,}|-{4,}")
+_LINK = lazy_pattern(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
+_MARKED = lazy_pattern(r"[>|\s]*…[\s|]*$")
 
 
 def excerpt(block: Block, chosen: Collection[int], limit: int) -> str:

@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from typing import Final, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from zkchat.core import Block, Heading, Link, Note, NoteWarning, TaskLine, WarningKind, file_title
+from zkchat.core import Block, Heading, Link, Note, NoteWarning, TaskLine, WarningKind, file_title, lazy_pattern
 from zkchat.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.notes.link_catalog import Prose, inside, link_to, read_prose, scan, wikilink, wikilink_spans
 from zkchat.notes.markdown import MAX_ITEMS, Hyperlink, Lines, Outline, Span, blank, flatten, outline, plain
@@ -62,11 +62,11 @@ _TAG = re.compile(
     r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
 )
 """Obsidian's, and CJK punctuation ends a tag too."""
-_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+_WORDS = lazy_pattern(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
 MAX_TAGS = 5_000
-_TITLE = re.compile(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_TITLE = lazy_pattern(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_BLOCK_ID = lazy_pattern(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
 _DRAWING_PROPERTY: Final = "excalidraw-plugin"
@@ -76,19 +76,19 @@ _DRAWING_HEADINGS: Final = frozenset(
 )
 """Of the plugin, below what users write themselves."""
 
-_DRAWING = re.compile(r"^##? Drawing[ \t]*\n(?=\s*(?:```|\{))", re.MULTILINE)
+_DRAWING = lazy_pattern(r"^##? Drawing[ \t]*\n(?=\s*(?:```|\{))", re.MULTILINE)
 """Until the end of the file there is only data below it."""
-_DATA = re.compile(r"^```(?:compressed-json|json)[ \t]*$", re.MULTILINE)
-_END_OF_DATA = re.compile(r"^```[ \t]*$", re.MULTILINE)
-_LISTS = re.compile(r"^##? (?:Element Links|Embedded [Ff]iles)[ \t]*$", re.MULTILINE)
-_ID = re.compile(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
+_DATA = lazy_pattern(r"^```(?:compressed-json|json)[ \t]*$", re.MULTILINE)
+_END_OF_DATA = lazy_pattern(r"^```[ \t]*$", re.MULTILINE)
+_LISTS = lazy_pattern(r"^##? (?:Element Links|Embedded [Ff]iles)[ \t]*$", re.MULTILINE)
+_ID = lazy_pattern(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
 """Before each link of an element and each embedded file."""
-_LINES_OF_PLUGIN = re.compile(r"^(?:%%|==⚠.*⚠==.*|\^_dummy!_)[ \t]*$", re.MULTILINE)
-_COLORS = re.compile(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
+_LINES_OF_PLUGIN = lazy_pattern(r"^(?:%%|==⚠.*⚠==.*|\^_dummy!_)[ \t]*$", re.MULTILINE)
+_COLORS = lazy_pattern(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
 """Of an embedded file."""
 _OPEN_BOXES: Final = ("[ ]", "[/]")
-_BOX: Final = re.compile(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
-_ITEM: Final = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
+_BOX: Final = lazy_pattern(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
+_ITEM: Final = lazy_pattern(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 """What stands before a box: in quotations and callouts too, and where an item holds nothing but another list."""
 _MAX_INDENT: Final = 200
 """Characters before a box."""
@@ -340,21 +340,21 @@ def _find_tasks(body: str, prose: Prose) -> tuple[TaskLine, ...]:
 Notation = Literal["wikilink", "plain", "angle"]
 """`[[…]]`, `[x](…)` and `[x](<…>)`; the last two also in definitions, `[x]: …`."""
 
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
-_DEFINITION = re.compile(
+_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
+_DEFINITION = lazy_pattern(
     r"^(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*\[(?!\^)(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(?:\n[ \t>]*)?(?=\S)", re.MULTILINE
 )
-_OPENING = re.compile(r"[ \t\r\n]*")
-_ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
-_NOT_IN_ANGLES = re.compile(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
-_NOT_PLAIN = re.compile(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
-_PARENTHESES = re.compile(r"[()]")
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_ENCODED_BEYOND_ASCII = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ENCODED_PARENTHESIS = re.compile(r"%2[89]")
+_OPENING = lazy_pattern(r"[ \t\r\n]*")
+_ANGLE = lazy_pattern(r"<((?:[^<>\n\\]|\\.)*)>")
+_NOT_IN_ANGLES = lazy_pattern(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
+_NOT_PLAIN = lazy_pattern(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
+_PARENTHESES = lazy_pattern(r"[()]")
+_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
+_ENCODED_BEYOND_ASCII = lazy_pattern(r"%[89A-Fa-f][0-9A-Fa-f]")
+_ENCODED_PARENTHESIS = lazy_pattern(r"%2[89]")
 
 
-_ENDS_EARLY = re.compile(r"\||\\\Z")
+_ENDS_EARLY = lazy_pattern(r"\||\\\Z")
 """In a wikilink: a pipe, or the backslash before one."""
 
 

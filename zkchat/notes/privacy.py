@@ -129,7 +129,7 @@ _OPENING: Final = lazy_pattern(
     rf"{_SPACE}(?P<fence>--|[{_DASHES}]|\+\+|;;|==|~~|``|\.\.\.|\{{|<!--|%YAML)", re.IGNORECASE
 )
 _CLOSINGS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
-    family: tuple(re.compile(rf"^{line}[{_INVISIBLE}\s]*?(?:\n|\Z)", re.MULTILINE) for line in lines)
+    family: tuple(lazy_pattern(rf"^{line}[{_INVISIBLE}\s]*?(?:\n|\Z)", re.MULTILINE) for line in lines)
     for family, lines in {
         "-": (rf"[^\S\n]*(?:---+|[{_DASHES}]+-*)", r"[^\S\n]*\.\.\.+"),
         "+": (r"[^\S\n]*\+\+\++",),
@@ -333,7 +333,7 @@ SETTING: Final = "privacy.local_only"
 _EVERYTHING: Final = "**"
 _TYPO_CUTOFF: Final = 0.8
 """Similarity of names from which on one is taken for a typo of the other: `Dairies` of `Diaries`."""
-_DRIVE: Final = re.compile(r"[A-Za-z]:/")
+_DRIVE: Final = lazy_pattern(r"[A-Za-z]:/")
 
 
 class LocalFolder(NamedTuple):

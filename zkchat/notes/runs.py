@@ -17,9 +17,9 @@ from zkchat.notes.markdown import Span, flatten, title_text
 _SHARED_BY = Counter(word for listed in STOP_WORDS_BY_CODE.values() for word in listed)
 
 
-_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
+_NOT_PROSE = lazy_pattern(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
 """Code, links and addresses keep their words whatever the language around them."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 MAX_CHARS = 20_000
 """Characters that are looked at."""
 _JAPANESE_SHARE = 0.1
@@ -90,18 +90,18 @@ _MAX_UNDERLINED = 120
 _MAX_KEY = 60
 """Characters of the name of a Dataview field."""
 
-_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
-ITEM = re.compile(r"\s*(?:[-*+•‣◦▪]|(\d{1,9})[.)、])(?:(?<=、)|\s+|$)(?:\[.\]\s+)?")
+_FENCE = lazy_pattern(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:[ \t]|$)")
+ITEM = lazy_pattern(r"\s*(?:[-*+•‣◦▪]|(\d{1,9})[.)、])(?:(?<=、)|\s+|$)(?:\[.\]\s+)?")
 """A list marker, with the box of a task."""
-_FOOTNOTE = re.compile(r"\s*\[\^?[^\]\s][^\]]{0,200}\]:(?:\s|$)")
+_FOOTNOTE = lazy_pattern(r"\s*\[\^?[^\]\s][^\]]{0,200}\]:(?:\s|$)")
 """A footnote, or the address of a link."""
-_FIELD = re.compile(r"\s*(?:[*_]{2})?[^\s:|>`*_-][^:|`]*(?:[*_]{2})?::(?:[*_]{2})?(?:\s|$)")
+_FIELD = lazy_pattern(r"\s*(?:[*_]{2})?[^\s:|>`*_-][^:|`]*(?:[*_]{2})?::(?:[*_]{2})?(?:\s|$)")
 """A field of Dataview."""
-_DEFINITION = re.compile(r"\s*:[ \t]+\S")
-_QUOTE_MARKS = re.compile(r"(?:\s{0,3}>)+ ?")
-_CALLOUT = re.compile(r"\s*>\s*\[![^\]\n]{1,40}\]")
-BLOCK_ID = re.compile(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
+_DEFINITION = lazy_pattern(r"\s*:[ \t]+\S")
+_QUOTE_MARKS = lazy_pattern(r"(?:\s{0,3}>)+ ?")
+_CALLOUT = lazy_pattern(r"\s*>\s*\[![^\]\n]{1,40}\]")
+BLOCK_ID = lazy_pattern(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
 _CODE_INDENT = ("    ", "\t")
 _ITEM_INDENT = ("  ", "\t")
 _CLOSING_MARKS = " \t*_)\"'”’»"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         tokens_used,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
+    from zkchat.render.drawn_rows import print_sections
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
     from zkchat.render.markdown.notes import DrawnNote, note_rows
     from zkchat.render.markdown.parser import with_labels
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         RowSection,
         passage_row,
         plain_sections,
-        print_sections,
         statement_rows,
         summary,
     )
@@ -91,13 +91,12 @@ else:
             "console": "BLANK Matches Row console_for",
             "context": "AnswerFooter ShownUsage context_bar context_line context_lines counts_line tokens_used",
             "diffs": "diff_rows print_changes style_for",
+            "drawn_rows": "print_sections",
             "links": "ClickableLinks LinkTarget UNKNOWN",
             "markdown.notes": "DrawnNote note_rows",
             "markdown.parser": "with_labels",
             "markdown.stream": "MarkdownStream",
-            "numbered_rows": (
-                "NumberedRow Place RowSection passage_row plain_sections print_sections statement_rows summary"
-            ),
+            "numbered_rows": ("NumberedRow Place RowSection passage_row plain_sections statement_rows summary"),
             "phrases": (
                 "checklist_lines compaction_part describe_destination describe_link end_sentence is_doubtful "
                 "method_label priority_effect reviewed vector_lines vector_progress"

@@ -1,7 +1,8 @@
 """Numbered lists of places in the vault: hits, links, statements, the daily brief."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from textwrap import fill
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -20,18 +21,6 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.render.sanitize import sanitize_line, sanitize_text
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.style import Style
-    from rich.text import Text
-
-    from zkchat.render.console import Matches
-    from zkchat.render.links import ClickableLinks
-
-
-_MATCH: Final = "bold yellow"
-_DOUBTFUL: Final = "yellow"
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -85,124 +74,45 @@ class RowSection(Struct, frozen=True, kw_only=True):
 
 def plain_sections(sections: Sequence[RowSection], *, is_numbered: bool = True, columns: int = 0) -> str:
     """The parts of a list as plain text, with a blank line between them; wrapped between words to `columns`."""
-    width = _number_width(sections) if is_numbered else 0
+    width = number_width(sections) if is_numbered else 0
     indent = " " * (width + 2 if width else 2)
     parts: list[str] = []
     number = 0
     for section in sections:
         lines = [f"{section.title}: {section.summary}" if section.summary else section.title] if section.title else []
-        lead_width = _lead_width(section)
+        at_most = lead_width(section)
         for row in section.rows:
             number += 1
             sign = f"{number:>{width}}. " if width else ""
             place = f" ({sanitize_line(row.place)})" if row.place else ""
-            lines.append(f"{sign}{_lead(row, lead_width)}{sanitize_line(row.name)}{place}")
+            lines.append(f"{sign}{lead(row, at_most)}{sanitize_line(row.name)}{place}")
             lines += [f"{indent}{sanitize_line(row.text)}"] if row.text else []
         lines += [f"{indent}{section.rest}"] if section.rest else []
         parts.append("\n".join(_wrapped(line, columns, indent) for line in lines))
     return sanitize_text("\n\n".join(parts))
 
 
-def _lead_width(section: RowSection) -> int:
+def lead_width(section: RowSection) -> int:
     return max((len(row.lead) for row in section.rows), default=0)
 
 
-def _lead(row: NumberedRow, width: int) -> str:
+def lead(row: NumberedRow, width: int) -> str:
     if not width:
         return "  " * row.depth
     is_number = row.lead.replace(",", "").isdigit()
     return sanitize_text(row.lead.rjust(width) if is_number else row.lead.ljust(width)) + "  " * (row.depth + 1)
 
 
-def _number_width(sections: Sequence[RowSection]) -> int:
+def number_width(sections: Sequence[RowSection]) -> int:
     """How wide the numbers are; 0 where no row leads anywhere, so that a number would mean nothing."""
     rows = [row for section in sections for row in section.rows]
     return len(str(len(rows))) if any(row.to for row in rows) else 0
 
 
 def _wrapped(line: str, columns: int, indent: str) -> str:
-    from textwrap import fill
-
     if not columns:
         return line
     return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def print_sections(
-    console: "Console",
-    sections: Sequence[RowSection],
-    links: "ClickableLinks | None" = None,
-    matches: "Matches | None" = None,
-) -> None:
-    """Draw the parts of a list, each below its heading, without trailing blanks, so that they can be copied cleanly.
-
-    What a row says of its place can be clicked; `matches` finds words to be marked in the texts of rows.
-    """
-    from rich.console import Group
-
-    from zkchat.render.console import render_rows
-
-    rows = render_rows(console, Group(*draw_sections(sections, links, matches)))
-    console.file.write("".join(f"{row.text}\n" for row in rows))
-    console.file.flush()
-
-
-def draw_sections(
-    sections: Sequence[RowSection], links: "ClickableLinks | None" = None, matches: "Matches | None" = None
-) -> "Iterator[RenderableType]":
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    width = _number_width(sections)
-    number = 0
-    for section in sections:
-        if section is not sections[0]:
-            yield Text()
-        if section.title:
-            summary = [(f"  {sanitize_line(section.summary)}", "dim")] if section.summary else []
-            yield Text.assemble((sanitize_line(section.title), "bold cyan"), *summary)
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(justify="right", no_wrap=True, min_width=width + 1 if width else 0)
-        grid.add_column(overflow="fold")
-        lead_width = _lead_width(section)
-        for row in section.rows:
-            number += 1
-            name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
-            place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
-            grid.add_row(f"{number}." if width else "", Text.assemble(_lead(row, lead_width), name, *place))
-            if row.text:
-                grid.add_row("", _marked(sanitize_line(row.text), matches))
-        if section.rows:
-            yield grid
-        if section.rest:
-            yield Padding(Text(sanitize_line(section.rest), style="dim"), (0, 0, 0, width + 2 if width else 1))
-
-
-def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
-    from rich.style import Style
-
-    from zkchat.core import DocumentReference
-    from zkchat.render.links import percent_encoded
-
-    path = row.to.path if row.to else None
-    reference = DocumentReference(wikilink=path, relative_path=path) if path else None
-    address = links.clickable(reference) if links and reference else None
-    return Style(dim=True, link=percent_encoded(address) if address else None)
-
-
-def _marked(text: str, matches: "Matches | None") -> "Text":
-    """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
-    from rich.text import Text
-
-    from zkchat.render.markdown.parser import with_labels
-
-    if matches is None:
-        return Text(text)
-    marked = Text(with_labels(text))
-    for start, end in matches(marked.plain):
-        marked.stylize(_MATCH, start, end)
-    return marked
 
 
 def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> NumberedRow:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import socket
 import subprocess
 import threading
@@ -44,10 +43,6 @@ def hang_asleep(_: Case) -> None:
     time.sleep(600)
 
 
-def crash(_: Case) -> None:
-    os.kill(os.getpid(), signal.SIGSEGV)
-
-
 def leave(_: Case) -> None:
     os._exit(0)
 
@@ -71,7 +66,7 @@ def confined(case: Case) -> None:
             raise Broken(f"attempt {number} was allowed")
 
 
-DEFECTS = (nothing, exception, promise, stray, memory, hang_in_c, hang_asleep, crash, leave, confined, nothing)
+DEFECTS = (nothing, exception, promise, stray, memory, hang_in_c, hang_asleep, leave, confined, nothing)
 
 
 class Planted:

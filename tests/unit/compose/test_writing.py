@@ -7,9 +7,10 @@ import pytest
 
 from tests.support.change_disk import HERE, Killed, StoppingTree, change, move, write
 from tests.support.world import World
+from zkchat.app.databases import DatabasePaths
 from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, Workspace, load_workspace
-from zkchat.app.writing import JOURNAL, DatabasePaths, _JournalFile, open_change_store, open_editing
+from zkchat.app.writing import JOURNAL, _JournalFile, open_change_store, open_editing
 from zkchat.writing.changes.store import VaultChanges
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import hostile_vaults
 from tests.support.sessions import NOON
-from zkchat.app.stores import ignore_in_git, validate_vault_database
+from zkchat.app.databases import ignore_in_git, validate_vault_database
 from zkchat.core.errors import StorageError
 from zkchat.core.note import ExtractedText
 from zkchat.index.note_index import SqliteNoteIndex

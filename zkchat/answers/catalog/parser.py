@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.core import Calendar, DayRange
+from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.index import UNSPACED_RUN, begins_unspaced
 from zkchat.language import by_code, phrases
 from zkchat.notes import Phrases, Token, find_period, fold
@@ -20,13 +20,13 @@ PERIOD_MARK: Final = "\ue001"
 UNKNOWN: Final = "unknown"
 MAX_UNKNOWN: Final = 4
 """Tokens that are not understood at which reading ends."""
-_WORD: Final = re.compile(r"[\w'’/.-]*\w")
+_WORD: Final = lazy_pattern(r"[\w'’/.-]*\w")
 _LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[str], str]]]] = (
-    (re.compile(LINK_MARK), "link", str),
+    (lazy_pattern(LINK_MARK), "link", str),
     (re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+"), "hashtag", lambda tag: tag[1:].rstrip("./")),
-    (re.compile(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])"), "path", str),
-    (re.compile(PERIOD_MARK), "period", str),
-    (re.compile(r"\d{1,4}(?![\w.-]*\d)"), "number", str),
+    (lazy_pattern(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])"), "path", str),
+    (lazy_pattern(PERIOD_MARK), "period", str),
+    (lazy_pattern(r"\d{1,4}(?![\w.-]*\d)"), "number", str),
 )
 """What is known by its form: pattern, meaning, value."""
 

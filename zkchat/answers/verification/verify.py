@@ -25,7 +25,17 @@ from zkchat.answers.verification.sentence_parser import (
     plain,
     tokenize,
 )
-from zkchat.core import CheckedStatement, LineRange, Passage, SourcePlace, VaultError, Verdict, Verification, anchor_of
+from zkchat.core import (
+    CheckedStatement,
+    LineRange,
+    Passage,
+    SourcePlace,
+    VaultError,
+    Verdict,
+    Verification,
+    anchor_of,
+    lazy_pattern,
+)
 from zkchat.index import Library, idf, query_words
 from zkchat.index import words as terms_words
 from zkchat.language import any_of, of_all, phrases
@@ -56,13 +66,13 @@ _MAX_BEGINNING: Final = 2_000
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
-_SOURCE: Final = re.compile(r"[—–-]{1,3}\s?!?\[\[")
+_SOURCE: Final = lazy_pattern(r"[—–-]{1,3}\s?!?\[\[")
 """A line below a quotation that says where it is from begins so."""
-_EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
+_EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
 _QUOTE_MARKS: Final = "> \t\n"
-_LETTER: Final = re.compile(r"\w")
+_LETTER: Final = lazy_pattern(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
 
@@ -145,7 +155,7 @@ _MAX_QUERY: Final = 600
 """Characters of a statement that are searched for."""
 _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 """What means something in a query."""
-_SEMICOLON: Final = re.compile(r"[;；]")
+_SEMICOLON: Final = lazy_pattern(r"[;；]")
 MAX_UNITS: Final = 120
 """Sentences of a passage that are compared."""
 _MIN_TOKENS: Final = 2
@@ -153,13 +163,13 @@ _MIN_PART: Final = 4
 """Words that a quote must have which is only a part of a sentence."""
 _NOTE: Final = r"(?:!?\[\[[^\[\]\n]{1,300}\]\]|[^()\[\]\n,;]{1,200}\.md(?::\d{1,9}(?:[-–]\d{1,9})?)?)"
 _NOTES: Final = rf"(?:{any_of('whose_notes')})\s+(?:{any_of('notes')})"
-_CITATION: Final = re.compile(
+_CITATION: Final = lazy_pattern(
     rf"\s{{0,3}}(?:[(\[（]\s*(?:(?:{any_of('see')}):?\s*)?{_NOTE}(?:[,;]\s*{_NOTE}){{0,9}}\s*[)\]）]|\s[—–-]{{1,3}}\s{{0,3}}!?\[\[[^\[\]\n]{{1,300}}\]\])(?=\s{{0,3}}[.!。]?\s{{0,3}}$)",
     re.IGNORECASE,
 )
 """What stands at the end of a sentence and says where it is from."""
-_NUMBERED: Final = re.compile(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
-_LEAD: Final = re.compile(
+_NUMBERED: Final = lazy_pattern(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
+_LEAD: Final = lazy_pattern(
     rf"^\s*(?:(?:{any_of('attributions')})\s+(?:{_NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s*[,:]?\s+"
     rf"|(?:{_NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s+(?:{any_of('sayings')})\s*(?:(?:{any_of('that')})\b|[:,])\s*)",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import index
 from zkchat.chat.context.calibration import IMAGES, Calibration, RequestSize, features_of, sum_features
 from zkchat.chat.context.formatting import ImageLook, format_message, format_summary, images_of, unseen
 from zkchat.core import (
@@ -39,7 +40,6 @@ from zkchat.core import (
     Window,
     from_plain,
 )
-from zkchat.index import topic_terms
 
 MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
@@ -422,7 +422,7 @@ def _with_evidence_of(asked: ChatMessage, request: ModelRequest) -> ModelRequest
         listing=next((part.listing for part in parts if part.listing), None),
         remark=" ".join(part.remark for part in parts if part.remark),
         searched_for=tuple(word for part in parts for word in part.searched_for),
-        is_small_talk=not parts and not topic_terms(asked.text),
+        is_small_talk=not parts and not index.topic_terms(asked.text),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from zkchat.answers import are_worth_showing, date_of
+from zkchat import answers
 from zkchat.chat.context.assembly import digest
 from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.chat.tools.arguments import Limit, Number, Text
@@ -122,8 +122,8 @@ class _Explore:
     def _told_dates(self, passages: Sequence[Passage]) -> Iterator[str]:
         """A line with the dates of the passages, where notes that are dated differ in them."""
         dates = self._library.dates({passage.path for passage in passages})
-        found = {each.path: date_of(dates.get(each.path), each.heading_path) for each in passages}
-        if are_worth_showing([*found.values()]):
+        found = {each.path: answers.date_of(dates.get(each.path), each.heading_path) for each in passages}
+        if answers.are_worth_showing([*found.values()]):
             told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
             yield f"(Dates: {told}. {NEWEST_COUNTS})"
 

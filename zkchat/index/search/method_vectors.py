@@ -14,7 +14,7 @@ from zkchat.core import (
     VectorIndex,
     VectorPosition,
 )
-from zkchat.index.search.postings import ranges
+from zkchat.index.search.postings import distinct, ranges
 from zkchat.index.search.ranking import Numbers
 
 Vector = NDArray[np.float32]
@@ -377,7 +377,7 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
         best = answering[nearest(text[answering], _MAX_CANDIDATES)]
         if len(asked) != self.dimensions:
             return best, np.zeros(len(best), dtype=np.float32)
-        slots = np.unique(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
+        slots = distinct(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
         vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
         cosines = Sections(vectors, self.common).scores(asked)
         if not len(answering):

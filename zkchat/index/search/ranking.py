@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from zkchat.core import SegmentHead, TermPostings
-from zkchat.index.search.postings import name_postings, ranges, section_postings, unpacked
+from zkchat.index.search.postings import distinct, name_postings, ranges, section_postings, unpacked
 from zkchat.index.search.terms import MAX_VARIANTS, VARIANT_WEIGHT, idf, rank_variants
 
 Numbers = NDArray[np.int64]
@@ -68,7 +68,7 @@ class TextRanking:
         self._names = whole.names.astype(np.int32)
         self._names[:, 0] += np.repeat(np.array(starts[:-1], dtype=np.int32), names)
         self._is_heading = whole.is_heading
-        self._note_starts = np.unique(self._names[~self._is_heading, 0])
+        self._note_starts = distinct(self._names[~self._is_heading, 0])
         """The first slot of each note; those of its other sections follow."""
         self.alive: Mask = ~np.isin(self.sections, np.array(dead, dtype=np.int64))
         self._all_alive = bool(self.alive.all())
@@ -128,7 +128,7 @@ class TextRanking:
             idf=term.idf if len(term.slots) else self._idf(len(slots)),
             slots=slots,
             frequencies=np.bincount(place, weights=each).astype(np.float32),
-            names=np.unique(np.concatenate([term.names, *(each.names for each in others)])),
+            names=distinct(np.concatenate([term.names, *(each.names for each in others)])),
             variants=tuple(variants),
         )
 

@@ -82,17 +82,27 @@ def _spelled(text: str) -> str:
     return " ".join(word if begins_unspaced(word) else " ".join(words(word)) for word in written_words(text))
 
 
-_ASKING: Final = {
-    each: _folded(" ".join(listed.get(each, "") for listed in (STOP_WORDS, INTERROGATIVES, REQUESTS)))
-    for each in sorted(STOP_WORDS.keys() | INTERROGATIVES.keys() | REQUESTS.keys())
-}
-"""By language, its stop words and question words."""
-_ANY_ASKING: Final = frozenset(stem(word) for listed in _ASKING.values() for word in listed).union(
-    query_terms(UNSPACED)
-)
-"""As terms, in any language."""
-_OWN_SCRIPTS: Final = frozenset(word for listed in _ASKING.values() for word in listed if word[0] > "\u024f")
-"""The question words that are in no Latin script: there they are no words of other languages."""
+@cache
+def _asking() -> dict[str, frozenset[str]]:
+    """By language, its stop words and question words. Made when they are first needed: that takes ten milliseconds."""
+    return {
+        each: _folded(" ".join(listed.get(each, "") for listed in (STOP_WORDS, INTERROGATIVES, REQUESTS)))
+        for each in sorted(STOP_WORDS.keys() | INTERROGATIVES.keys() | REQUESTS.keys())
+    }
+
+
+@cache
+def _any_asking() -> frozenset[str]:
+    """As terms, in any language."""
+    return frozenset(stem(word) for listed in _asking().values() for word in listed).union(query_terms(UNSPACED))
+
+
+@cache
+def _own_scripts() -> frozenset[str]:
+    """The question words that are in no Latin script: there they are no words of other languages."""
+    return frozenset(word for listed in _asking().values() for word in listed if word[0] > "\u024f")
+
+
 _REQUESTS: Final = _folded(" ".join(REQUESTS.values()))
 _UNSPACED_ASKING: Final = lazy_pattern("|".join(_longest_first(UNSPACED.split())))
 _DEGREES: Final = _folded(DEGREES)
@@ -106,9 +116,17 @@ _CONNECTIVE: Final = lazy_pattern(
 _SPELLED_PHRASES: Final = "|".join(_longest_first(map(_spelled, filter(str.strip, re.split(r"[\n|]", PHRASES)))))
 _PHRASES: Final = lazy_pattern(rf"(?<!\S)(?:{_SPELLED_PHRASES})(?!\S)")
 """Of small talk."""
-_PHRASE_TERMS: Final = frozenset(terms(PHRASES))
-_SMALL_TALK: Final = frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER)).union("0123456789")
 _STOP_WORDS: Final = _folded(" ".join(STOP_WORDS.values()))
+
+
+@cache
+def _small_talk() -> frozenset[str]:
+    return frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER)).union("0123456789")
+
+
+@cache
+def _phrase_terms() -> frozenset[str]:
+    return frozenset(terms(PHRASES))
 
 
 def topic_of(question: str) -> str:
@@ -130,7 +148,7 @@ def asking_words(asked: Sequence[str]) -> frozenset[str]:
     (likeliest, hits), *_ = _likeliest_languages(asked)
     language = likeliest if hits >= _MIN_HITS else "english"
     first = {word for word in asked[:1] if word in _REQUESTS}
-    return _ASKING[language] | first | _OWN_SCRIPTS
+    return _asking()[language] | first | _own_scripts()
 
 
 def language_of(question: str) -> str | None:
@@ -142,7 +160,7 @@ def language_of(question: str) -> str | None:
 
 def _likeliest_languages(asked: Sequence[str]) -> list[tuple[str, int]]:
     counted = Counter(asked)
-    hits = Counter({name: sum(counted[word] for word in counted.keys() & known) for name, known in _ASKING.items()})
+    hits = Counter({name: sum(counted[word] for word in counted.keys() & known) for name, known in _asking().items()})
     return hits.most_common()
 
 
@@ -154,7 +172,7 @@ def names_in(question: str) -> list[str]:
     if len(question) > MAX_QUERY_CHARACTERS:
         return []
     found = [*term_spans(question)]
-    telling = [place for place, (_, _, term) in enumerate(found) if term not in _ANY_ASKING]
+    telling = [place for place, (_, _, term) in enumerate(found) if term not in _any_asking()]
     if not telling or telling[-1] - telling[0] > _MAX_NAME_WORDS:
         return []
     starts = [start for start, _, _ in found[max(0, telling[0] - _MAX_WORDS_AROUND) : telling[0] + 1]]
@@ -165,7 +183,7 @@ def names_in(question: str) -> list[str]:
 def parts_of(question: str) -> list[str]:
     """The parts of a question that tell something, cut where it joins things: "tea vs. coffee"."""
     parts = _CONNECTIVE.split(question[:MAX_QUERY_CHARACTERS])
-    return [part for part in parts if any(term not in _ANY_ASKING for _, _, term in term_spans(part))]
+    return [part for part in parts if any(term not in _any_asking() for _, _, term in term_spans(part))]
 
 
 def with_compounds(question: str, known_of: Callable[[Iterable[str]], Container[str]]) -> str:
@@ -178,7 +196,7 @@ def with_compounds(question: str, known_of: Callable[[Iterable[str]], Container[
         for (start, first_end, first), (second_start, end, second) in pairwise(term_spans(question))
         if question[first_end:second_start] == " "
         and end - start > _MIN_COMPOUND
-        and first not in _ANY_ASKING
+        and first not in _any_asking()
         and (term := stem((question[start:first_end] + question[second_start:end]).lower())) not in {first, second}
     }
     known = known_of(compounds.values()) if compounds else ()
@@ -208,14 +226,14 @@ def topic_terms(text: str) -> frozenset[str]:
         return frozenset()
     telling = _telling_terms(text)
     # What is in no phrase is left whichever phrases are taken out: most questions need not be compared with all.
-    if len(text) <= _MAX_SMALL_TALK and telling <= _PHRASE_TERMS:
+    if len(text) <= _MAX_SMALL_TALK and telling <= _phrase_terms():
         return telling if _telling_terms(_PHRASES.sub(" ", _spelled(text))) else frozenset()
     return telling
 
 
 def _telling_terms(text: str) -> frozenset[str]:
     telling = (stem(word) for word in query_words(text) if word not in _STOP_WORDS)
-    return frozenset(term for term in telling if term not in _SMALL_TALK)
+    return frozenset(term for term in telling if term not in _small_talk())
 
 
 def _holds_one_of(question: str, spaced: frozenset[str], unspaced: str) -> bool:
@@ -518,7 +536,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _COMPANY: Final = frozenset(" ".join(COMPANY.values()).split())
 _JOINING: Final = frozenset(words(f"{COMPANY_ARTICLES} {CONJUNCTIONS}"))
 """Articles, and what stands between two names."""
-_UNSPACED: Final = tuple(map(re.compile, UNSPACED_COMPANY))
+_UNSPACED: Final = tuple(map(lazy_pattern, UNSPACED_COMPANY))
 _MAX_WORDS: Final = 4
 """Words of names that are looked for."""
 

@@ -1,6 +1,5 @@
 """Weeks, months, quarters, seasons and years as ranges of days, and times that words name."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
@@ -10,22 +9,22 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.core import Calendar, DayRange
+from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.language import by_code, phrases
 
 _LITERALS: Final = (
-    ("date", re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\w-])")),
-    ("iso_week", re.compile(r"(\d{4})-?w(\d{1,2})(?!\w)")),
-    ("quarter", re.compile(r"(?:(\d{4})[- ]?)q([1-4])(?!\w)|q([1-4])(?:[- /](\d{4}))?(?!\w)")),
-    ("year_month", re.compile(r"(\d{4})-(\d{2})(?![\w-])")),
-    ("dotted", re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?!\w)")),
-    ("slashed", re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\w-])")),
-    ("duration", re.compile(r"(\d{1,4})\s?([dw])(?!\w)")),
-    ("ordinal_day", re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|\.(?=[\s?!]|$)|º|ª)(?!\w)")),
-    ("number", re.compile(r"\d{1,4}(?![\w.,:%]*\d)(?![\w%°€$£])")),
+    ("date", lazy_pattern(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\w-])")),
+    ("iso_week", lazy_pattern(r"(\d{4})-?w(\d{1,2})(?!\w)")),
+    ("quarter", lazy_pattern(r"(?:(\d{4})[- ]?)q([1-4])(?!\w)|q([1-4])(?:[- /](\d{4}))?(?!\w)")),
+    ("year_month", lazy_pattern(r"(\d{4})-(\d{2})(?![\w-])")),
+    ("dotted", lazy_pattern(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?!\w)")),
+    ("slashed", lazy_pattern(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\w-])")),
+    ("duration", lazy_pattern(r"(\d{1,4})\s?([dw])(?!\w)")),
+    ("ordinal_day", lazy_pattern(r"(\d{1,2})(?:st|nd|rd|th|er|\.(?=[\s?!]|$)|º|ª)(?!\w)")),
+    ("number", lazy_pattern(r"\d{1,4}(?![\w.,:%]*\d)(?![\w%°€$£])")),
 )
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\w+|\S")
-_SPACE: Final = re.compile(r"[\s,]+")
+_WORD: Final = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\w+|\S")
+_SPACE: Final = lazy_pattern(r"[\s,]+")
 
 
 class Token(Struct, frozen=True):

@@ -37,7 +37,7 @@ _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.|º|ª|o\b)?"
 _NAME: Final = r"(?P<month>[^\W\d_]{3,})\.?"
 _GAP: Final = r"[\s\-/,]* (?: (?:of|de|del)\s+ )?"
 _DAY_FORMS: Final = tuple(
-    re.compile(form, re.VERBOSE)
+    lazy_pattern(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4}) (?P<sep>[-/._\ ]) (?P<number>\d{1,2}) (?P=sep) (?P<day>\d{1,2})",
         r"(?P<year>\d{4}) (?P<number>\d\d) (?P<day>\d\d)",
@@ -49,7 +49,7 @@ _DAY_FORMS: Final = tuple(
     )
 )
 _MONTH_FORMS: Final = tuple(
-    re.compile(form, re.VERBOSE)
+    lazy_pattern(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4})-(?P<number>\d\d)",
         rf"{_NAME} \s+ (?:(?:of|de|del)\s+)? (?P<year>\d{{4}})",
@@ -256,18 +256,18 @@ def _named(key: str) -> list[tuple[int, str]]:
 
 
 _MAX_CHARACTERS: Final = 250
-_DIGIT: Final = re.compile(r"\d")
-_YEAR: Final = re.compile(r"\d{4}")
-_BEGINS_WITH_DAY: Final = re.compile(
+_DIGIT: Final = lazy_pattern(r"\d")
+_YEAR: Final = lazy_pattern(r"\d{4}")
+_BEGINS_WITH_DAY: Final = lazy_pattern(
     r"(?P<year>\d{4})(?P<sep>[-_. ])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)"
     r"(?:[T _-]+(?P<hour>\d\d)[:.h-]?(?P<minute>\d\d)(?:[:.-]?(?P<second>\d\d))?)?(?![^\W_])"
 )
-_BEGINS_WITH_ID: Final = re.compile(r"(\d{14}|\d{12}|\d{8}(?:t\d{4}(?:\d\d)?)?)(?![^\W_])", re.IGNORECASE)
-_BEGINS_WITH_UNSPACED: Final = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
-_BEGINS_WITH_WEEK: Final = re.compile(r"(\d{4}-w\d\d)(?![^\W_])", re.IGNORECASE)
-_ENDS_WITH_DAY: Final = re.compile(r"(?<![^\W_])(?P<year>\d{4})(?P<sep>[-_])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)\Z")
-_ENDS_WITH_DOTS: Final = re.compile(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z")
-_FOLDERS: Final = re.compile(r"(?:\A|/)(\d{4})/(\d\d)/(\d\d)\Z")
+_BEGINS_WITH_ID: Final = lazy_pattern(r"(\d{14}|\d{12}|\d{8}(?:t\d{4}(?:\d\d)?)?)(?![^\W_])", re.IGNORECASE)
+_BEGINS_WITH_UNSPACED: Final = lazy_pattern(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
+_BEGINS_WITH_WEEK: Final = lazy_pattern(r"(\d{4}-w\d\d)(?![^\W_])", re.IGNORECASE)
+_ENDS_WITH_DAY: Final = lazy_pattern(r"(?<![^\W_])(?P<year>\d{4})(?P<sep>[-_])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)\Z")
+_ENDS_WITH_DOTS: Final = lazy_pattern(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z")
+_FOLDERS: Final = lazy_pattern(r"(?:\A|/)(\d{4})/(\d\d)/(\d\d)\Z")
 _MAX_FORMAT: Final = 200
 """Characters of a format."""
 _MAX_TOKENS: Final = 12
@@ -286,7 +286,7 @@ _TOKENS: Final[Mapping[str, str]] = {
     "X": r"\d{10}", "x": r"\d{13}",
 }  # fmt: skip
 """What stands in a name in the place of each token."""
-_TOKEN: Final = re.compile(rf"\[([^\]]*)\]|({'|'.join(sorted(_TOKENS, key=len, reverse=True))})|(.)", re.DOTALL)
+_TOKEN: Final = lazy_pattern(rf"\[([^\]]*)\]|({'|'.join(sorted(_TOKENS, key=len, reverse=True))})|(.)", re.DOTALL)
 _FIELDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("YYYY", "YY", "GGGG", "gggg"), "year"),
     **dict.fromkeys(("Qo", "Q"), "quarter"),
@@ -424,7 +424,7 @@ def _combined(values: Mapping[str, int]) -> date | None:
 _DAY_LENGTH: Final = len("2026-03-08")
 _HEADINGS_MAX_CHARACTERS: Final = 200
 _MARKUP: Final = " \t[]()*_`~="
-_AFTER_DAY: Final = re.compile(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
+_AFTER_DAY: Final = lazy_pattern(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
 """What may stand between a day and the rest of a heading."""
 
 

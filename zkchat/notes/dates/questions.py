@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.core import Calendar, DayRange
+from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.language import STOP_WORDS_BY_CODE, by_code, languages, phrases
 from zkchat.notes.dates.calendar import Expression, Token, fold, tokens_of
 from zkchat.notes.dates.expressions import UnspacedGrammar, time_filters
@@ -18,12 +18,12 @@ MAX_CHARACTERS: Final = 400
 """Of a question; what is longer tells a story."""
 _MAX_NAME_TOKENS: Final = 3
 """Words beside a time that may be part of a name with it; where no spaces are written, twice as many characters."""
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
-_QUOTED: Final = re.compile(
+_UNSPACED: Final = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_QUOTED: Final = lazy_pattern(
     r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》|〈[^〉]*〉|`[^`]*`"
 )
-_POSSESSIVE: Final = re.compile(r"['’]s\b")
-_PIECE: Final = re.compile(r"\w+")
+_POSSESSIVE: Final = lazy_pattern(r"['’]s\b")
+_PIECE: Final = lazy_pattern(r"\w+")
 """A part of a word between apostrophes and hyphens."""
 Order = Literal["newest", "oldest"]
 Place = tuple[int, int]

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import signal
 import sys
 import threading
@@ -17,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from zkchat.core import ExtractedText, counted
+from zkchat.core import ExtractedText, counted, lazy_pattern
 from zkchat.subprocesses import start_python
 
 
@@ -187,18 +186,18 @@ _MAX_RUNNING_LENGTH: Final = 120
 _MIN_RUNNING_PAGES: Final = 3
 _MAX_UNNUMBERED_PAGES: Final = 40
 """Of a cover, contents and preface: how far the number on a page may be from its place in the file."""
-_NUMBER = re.compile(r"(?<!\d)[0-9]{1,6}(?!\d)")
-_ROMAN = re.compile(r"[ivxlcdm]{1,8}")
-_BULLET = re.compile(r"([•▪◦‣∙–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
-_SENTENCE_END = re.compile(r"""[.!?:;。！？：；…]["'”’»)\]）」』]*$""")
-_CJK = re.compile(r"[\u2e80-\u303f\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff65\U00020000-\U0003ffff]")
-_WORD_BEFORE_BREAK = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
-_WORD_AFTER_BREAK = re.compile(r"^([^\W\d_]+)")
-_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_NUMBER = lazy_pattern(r"(?<!\d)[0-9]{1,6}(?!\d)")
+_ROMAN = lazy_pattern(r"[ivxlcdm]{1,8}")
+_BULLET = lazy_pattern(r"([•▪◦‣∙–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
+_SENTENCE_END = lazy_pattern(r"""[.!?:;。！？：；…]["'”’»)\]）」』]*$""")
+_CJK = lazy_pattern(r"[\u2e80-\u303f\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff65\U00020000-\U0003ffff]")
+_WORD_BEFORE_BREAK = lazy_pattern(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
+_WORD_AFTER_BREAK = lazy_pattern(r"^([^\W\d_]+)")
+_WORDS = lazy_pattern(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\u00a0": " ", "\u00ad": ""}
 )
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ue000-\uf8ff\ufeff\ufffe\uffff\ud800-\udfff]+")
+_NO_TEXT = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ue000-\uf8ff\ufeff\ufffe\uffff\ud800-\udfff]+")
 
 
 class Line(NamedTuple):
