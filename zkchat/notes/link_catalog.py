@@ -194,9 +194,9 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     return Prose([link for link in links if link], comments, rest, len(places) > MAX_ITEMS)
 
 
-def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
+def wikilink_spans(visible: str, start: int = 0) -> list[Span]:
     """The spans of `[[…]]` and `![[…]]` in a text whose code is blanked out."""
-    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MAX_SPANS)
+    matches = islice(_WIKILINK.finditer(visible, start), MAX_SPANS)
     spans = [match.span() for match in matches]
     return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 
