@@ -112,15 +112,7 @@ def make_brief(
     changed.sort(key=lambda path: newness(dates[path]), reverse=True)
     if daily in dates:
         changed = [daily, *(path for path in changed if path != daily)]
-    notes = [
-        BriefNote(
-            path=path,
-            title="",
-            date=dates[path].changed,
-            is_new=dates[path].written.is_told and first <= dates[path].written.day,
-        )
-        for path in changed
-    ]
+    notes = [_brief_note(path, dates[path], first) for path in changed]
     past_day, past = _past(dates, today)
     before = first_titled(library, past, most)
     linked = {path for edge in library.edges(changed) for path in edge} if unlinked else {*changed}
@@ -140,6 +132,11 @@ def make_brief(
         orphans=first_titled(library, [note for note in notes if note.path in alone], most),
         mentions=_mentions(library, rows, changed[:_MAX_READ], most) if unlinked else FirstOf(),
     )
+
+
+def _brief_note(path: str, dates: NoteDates, first: date) -> BriefNote:
+    is_new = dates.written.is_told and first <= dates.written.day
+    return BriefNote(path=path, title="", date=dates.changed, is_new=is_new)
 
 
 def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[BriefNote]]:

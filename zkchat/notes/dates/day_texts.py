@@ -363,8 +363,7 @@ class MomentFormat(Struct, frozen=True):
 
     def day_of(self, stem: str) -> date | None:
         """The day that the end of a path, without the suffix of the file, was made from."""
-        parts = stem.rsplit("/", self.folders + 1)
-        found = self.pattern.fullmatch("/".join(parts[-self.folders - 1 :]))
+        found = self.pattern.fullmatch("/".join(stem.split("/")[-self.folders - 1 :]))
         return _day(self.tokens, found.groups()) if found else None
 
 
