@@ -105,17 +105,20 @@ def make_brief(
     """
     today = calendar.today
     first = today - timedelta(days=days - 1)
-    rows, dates = _rows(library), library.dates()
+    named = {row.path: row for row in library.notes() if row.path not in PAGES}
+    rows, dates = [named[path] for path in library.without_templates(named)], library.dates()
     dates = {row.path: dates[row.path] for row in rows if row.path in dates}
     changed = [path for path in dates if first <= dates[path].changed.day <= today]
     changed.sort(key=lambda path: newness(dates[path]), reverse=True)
     if daily in dates:
         changed = [daily, *(path for path in changed if path != daily)]
-    notes = [
-        BriefNote(path=path, title="", date=dates[path].changed, is_new=_is_new(dates[path], first)) for path in changed
-    ]
+    notes = [_brief_note(path, dates[path], first) for path in changed]
     past_day, past = _past(dates, today)
-    alone = {*_orphans(library, changed)} if unlinked else ()
+    before = first_titled(library, past, most)
+    linked = {path for edge in library.edges(changed) for path in edge} if unlinked else {*changed}
+    alone = {
+        path for path in changed if path not in linked and any(map(str.isalpha, file_title(path)))
+    }  # no daily note
     return DailyBrief(
         today=today,
         days=days,
@@ -124,21 +127,16 @@ def make_brief(
         changed_today=sum(note.date.day == today for note in notes),
         changed_yesterday=sum(note.date.day == today - timedelta(days=1) for note in notes),
         tasks=open_tasks(library, today, days=days, most=most, changed=changed),
-        past=_with_beginnings(library, first_titled(library, past, most)),
+        past=FirstOf([replace(each, beginning=_beginning(library, each.path)) for each in before.items], before.total),
         past_day=past_day,
         orphans=first_titled(library, [note for note in notes if note.path in alone], most),
         mentions=_mentions(library, rows, changed[:_MAX_READ], most) if unlinked else FirstOf(),
     )
 
 
-def _rows(library: Library) -> list[CatalogRow]:
-    """All notes but templates and the pages that instruct the model."""
-    rows = {row.path: row for row in library.notes() if row.path not in PAGES}
-    return [rows[path] for path in library.without_templates(rows)]
-
-
-def _is_new(dates: NoteDates, first: date) -> bool:
-    return dates.written.is_told and first <= dates.written.day
+def _brief_note(path: str, dates: NoteDates, first: date) -> BriefNote:
+    is_new = dates.written.is_told and first <= dates.written.day
+    return BriefNote(path=path, title="", date=dates.changed, is_new=is_new)
 
 
 def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[BriefNote]]:
@@ -165,22 +163,12 @@ def _month_before(day: date) -> date | None:
     return last.replace(day=day.day) if day.day <= last.day else None
 
 
-def _with_beginnings(library: Library, notes: FirstOf[BriefNote]) -> FirstOf[BriefNote]:
-    return FirstOf([replace(note, beginning=_beginning(library, note.path)) for note in notes.items], notes.total)
-
-
 def _beginning(library: Library, path: str) -> str:
     """The first sentence of a note; empty where it says nothing, or is gone."""
     text = _text(library, path)
     said = (block for block in blocks(text[frontmatter_of(text).end :][:_MAX_OPENING]) if not block.is_pointer)
     first = next((block.sentences[0].text if block.sentences else block.text for block in said), "")
     return shorten(plain(first), _MAX_BEGINNING, whole_words=True)
-
-
-def _orphans(library: Library, changed: Sequence[str]) -> Iterator[str]:
-    """Those of the notes without links to or from others. A daily note needs none."""
-    linked = {path for edge in library.edges(changed) for path in edge}
-    return (path for path in changed if path not in linked and any(map(str.isalpha, file_title(path))))
 
 
 def _mentions(

@@ -94,7 +94,7 @@ def _find_evidence(
         if is_own and not found.evidence:
             return evidence.find_undated_evidence(library, question, linked, limit=limit, skip=skip)
         return found
-    if not _has_topic(time):
+    if not (topic_terms(time.topic) and topic_of(time.topic)):
         found = _of_days(library, time, limit, skip)
         if not found.evidence and time.period:
             return _of_nearest_days(library, time.period)
@@ -102,7 +102,9 @@ def _find_evidence(
         scope = Scope(time.period, time.order, company_in(time.rest), is_own)
         topic = as_open_as(question, time.topic)
         found = evidence.find_undated_evidence(library, topic, (), limit=limit, skip=skip, scope=scope)
-        if not found.evidence and found.nearest and _is_one_day(time.period):
+        days = time.period
+        is_one_day = bool(days and days.first and days.end and (days.end - days.first).days == 1)
+        if not found.evidence and found.nearest and is_one_day:
             found = Findings(found.nearest, is_doubtful=True)
     if found.evidence:
         return replace(found, remark=_remark(library, time, found))
@@ -119,14 +121,6 @@ def time_of(library: Library, question: str) -> TimeInQuestion | None:
     found = time_in_question(question, library.calendar(), is_name)
     is_small_talk = found is not None and not found.is_certain and not topic_terms(found.rest)
     return None if is_small_talk else found
-
-
-def _has_topic(time: TimeInQuestion) -> bool:
-    return bool(topic_terms(time.topic) and topic_of(time.topic))
-
-
-def _is_one_day(period: DayRange | None) -> bool:
-    return bool(period and period.first and period.end and (period.end - period.first).days == 1)
 
 
 def _notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:

@@ -145,7 +145,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candi
     ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
     near = library.similarities(asked, [_said(each) for each in ranked])
     fitting = [
-        _nearer(replace(each, score=each.own_score), MEANING_WEIGHT * max(0.0, similarity))
+        _nearer(replace(each, score=each.own_score), similarity)
         for each, similarity in zip(ranked, near, strict=True)
         if each.coverage + similarity >= MIN_FIT
     ]
@@ -177,9 +177,7 @@ def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> 
     """Ranked anew, since a passage may say the same in other words."""
     compared = ranked[:_MAX_COMPARED]
     near = library.similarities(asked, [_said(each) for each in compared])
-    nearer = [
-        _nearer(each, MEANING_WEIGHT * max(0.0, similarity)) for each, similarity in zip(compared, near, strict=True)
-    ]
+    nearer = [_nearer(each, similarity) for each, similarity in zip(compared, near, strict=True)]
     return sorted([*nearer, *ranked[_MAX_COMPARED:]], key=lambda each: -each.score)
 
 
@@ -193,7 +191,8 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
     return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
 
 
-def _nearer(ranked: RankedBlock, by: float) -> RankedBlock:
+def _nearer(ranked: RankedBlock, similarity: float) -> RankedBlock:
+    by = MEANING_WEIGHT * max(0.0, similarity)
     return replace(ranked, score=ranked.score + by, own_score=ranked.own_score + by)
 
 

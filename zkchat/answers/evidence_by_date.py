@@ -91,11 +91,10 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
     for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
-        mine = said[newer]
         beaten = [
             older
             for older in newer_than[newer]
-            if mine.linked == said[older].linked and mine.score >= MIN_SHARE_OF_OLDER * said[older].score
+            if said[newer].linked == said[older].linked and said[newer].score >= MIN_SHARE_OF_OLDER * said[older].score
         ]
         place = min((order.index(older) for older in beaten), default=len(order))
         if place < order.index(newer):

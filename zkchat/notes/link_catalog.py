@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
+from functools import cached_property
 from heapq import nlargest, nsmallest
 from itertools import islice
 from typing import Literal, NamedTuple, Protocol
@@ -133,8 +133,6 @@ _COMMENTS = lazy_pattern(r"(?:%%.*?%%)+", re.DOTALL)
 _ADDRESS = lazy_pattern(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SPACES = {0xA0: " ", 0x202F: " "}
 _SIZE = re.compile(r"\d+(?:x\d+)?")
-_KEPT_NAMES, _MAX_KEPT_NAME = 8192, 250
-"""How many keys of names are remembered, and how long those names may be."""
 
 
 class Prose(NamedTuple):
@@ -207,9 +205,9 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     return Prose([link for link in links if link], comments, rest, len(places) > MAX_ITEMS)
 
 
-def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
+def wikilink_spans(visible: str, start: int = 0) -> list[Span]:
     """The spans of `[[…]]` and `![[…]]` in a text whose code is blanked out."""
-    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MAX_SPANS)
+    matches = islice(_WIKILINK.finditer(visible, start), MAX_SPANS)
     spans = [match.span() for match in matches]
     return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 
@@ -281,11 +279,6 @@ def name_key(name: str) -> str:
     """A key that ignores case, Unicode normal form and the kind of space."""
     if name.isascii():
         return name.lower()
-    return _composed_key(name) if len(name) <= _MAX_KEPT_NAME else _composed_key.__wrapped__(name)
-
-
-@lru_cache(_KEPT_NAMES)
-def _composed_key(name: str) -> str:
     composed = unicodedata.normalize("NFC", name.translate(_SPACES))
     return unicodedata.normalize("NFC", composed.casefold())
 
@@ -360,11 +353,8 @@ class Catalog:
         two = "/".join(f"/{key}".split("/")[-2:])
         return [path for path in self._paths("tail", two) if name_key(path) == key]
 
-    def called(self, name: str) -> list[str]:
-        return self._paths("alias", name_key(name))
-
-    def titled(self, name: str) -> list[str]:
-        return self._paths("title", name_key(name))
+    def called(self, name: str, kind: Literal["alias", "title"]) -> list[str]:
+        return self._paths(kind, name_key(name))
 
     def with_id_of(self, target: str) -> list[str]:
         stem = without_suffix(name_key(target).rpartition("/")[2])

@@ -155,9 +155,9 @@ def _named(catalog: Catalog, target: str, source: str | None) -> Iterator[tuple[
     """What a target may mean, the likeliest first: by path or name, by alias, by id, by title."""
     for suffix in _AS_WRITTEN_FIRST if _extension(target) in KNOWN_EXTENSIONS else _NOTES_FIRST:
         yield _by_path(catalog, target + suffix, source), "path" if "/" in target else "name"
-    yield _preferred(catalog, catalog.called(target), target, source), "alias"
+    yield _preferred(catalog, catalog.called(target, "alias"), target, source), "alias"
     yield _only_one(catalog, catalog.with_id_of(target)), "id"
-    yield _only_one(catalog, catalog.titled(target)), "title"
+    yield _only_one(catalog, catalog.called(target, "title")), "title"
 
 
 def _only_one(catalog: Catalog, paths: list[str]) -> list[str]:

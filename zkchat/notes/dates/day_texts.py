@@ -363,8 +363,7 @@ class MomentFormat(Struct, frozen=True):
 
     def day_of(self, stem: str) -> date | None:
         """The day that the end of a path, without the suffix of the file, was made from."""
-        parts = stem.rsplit("/", self.folders + 1)
-        found = self.pattern.fullmatch("/".join(parts[-self.folders - 1 :]))
+        found = self.pattern.fullmatch("/".join(stem.split("/")[-self.folders - 1 :]))
         return _day(self.tokens, found.groups()) if found else None
 
 
@@ -393,32 +392,23 @@ def _day(tokens: tuple[str, ...], texts: tuple[str, ...]) -> date | None:
         name = _FIELDS.get(token)
         if name is None:
             continue
-        value = month_number(folded(text).rstrip(".")) if token in {"MMMM", "MMM"} else _number(text)
+        digits = "".join(filter(str.isdecimal, text))
+        value = month_number(folded(text).rstrip(".")) if token in {"MMMM", "MMM"} else int(digits)
         if value is None:
             return None
         value += 2000 * (len(text) == 2 and name == "year")
         if values.setdefault(name, value) != value:
             return None
-    return _combined(values)
-
-
-def _number(text: str) -> int:
-    return int("".join(each for each in text if each.isdecimal()))
-
-
-def _combined(values: Mapping[str, int]) -> date | None:
     year = values["year"]
     if "day" in values and "month" in values:
         return valid_day(year, values["month"], values["day"])
-    if not FIRST_YEAR <= year <= LAST_YEAR:
-        return None
     if "day_of_year" in values:
-        found = date(year, 1, 1) + timedelta(days=values["day_of_year"] - 1)
-        return found if found.year == year else None
+        first = valid_day(year, 1, 1)
+        found = first + timedelta(days=values["day_of_year"] - 1) if first else None
+        return found if found and found.year == year else None
     if "week" in values:
         return week_day(year, values["week"], values.get("weekday", 1))
-    month = values["month"] if "month" in values else 3 * values["quarter"] - 2
-    return valid_day(year, month, 1)
+    return valid_day(year, values["month"] if "month" in values else 3 * values["quarter"] - 2, 1)
 
 
 _DAY_LENGTH: Final = len("2026-03-08")

@@ -309,16 +309,9 @@ _JOINT: Final = re.compile(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
 _UNITS: Final[tuple[Unit, ...]] = ("week", "month", "quarter", "year")
 
 
-def parse_period(text: str, calendar: Calendar) -> DayRange | None:
-    """The days that a text names as a whole, in any of the seven languages; None where it names none.
-
-    A month or day without a year is the latest that is not in the future.
-    """
-    found = _expression(text, calendar)
-    return found.period if found else None
-
-
 def _expression(text: str, calendar: Calendar) -> Expression | None:
+    """What a text names as a whole, in any of the seven languages; a month or day without a year is the latest that is
+    not in the future."""
     plain = unicodedata.normalize("NFC", text.replace("..", " to ")).strip(" \t\n?!，。？！")
     if not 0 < len(plain) <= MAX_CHARACTERS or _is_ambiguous(plain):
         return None
@@ -362,7 +355,7 @@ def _whole(text: str, language: str, calendar: Calendar) -> Expression | None:
 
 
 def period_text(period: DayRange) -> str:
-    """A period as `parse_period` understands it: `2026-03-08`, `2026-03-01 to 2026-03-07`, `since 2026-03-01`."""
+    """A period as it is understood again: `2026-03-08`, `2026-03-01 to 2026-03-07`, `since 2026-03-01`."""
     if period.first is None:
         return f"before {period.end}" if period.end else "any time"
     if period.end is None:

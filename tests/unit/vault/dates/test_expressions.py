@@ -1,6 +1,7 @@
 """Periods as the user types them, with a fixed clock: every form and phrase in the seven languages."""
 
 from datetime import UTC, date, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from zkchat.core.note import Calendar, DayRange
 from zkchat.language.words import by_code
-from zkchat.notes.dates.expressions import describe_period, filter_period, of_period, parse_period, period_text
+from zkchat.notes.dates.expressions import describe_period, filter_period, of_period, period_text
 
 MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
+parse_period = partial(filter_period, "on")
 
 TABLE = """
 2024-02-29 = 29 February|Feb 29

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from benchmarks.retrieval.time_vault import rows
 from zkchat.core.note import Calendar
 from zkchat.notes.dates.expressions import period_text
-from zkchat.notes.dates.questions import TimeInQuestion, asks_for_own_writing, missing_day, time_in_question
+from zkchat.notes.dates.questions import (
+    TimeInQuestion,
+    asks_for_own_writing,
+    missing_day,
+    time_in_question,
+)
 
 MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
 
@@ -75,7 +80,7 @@ def test_a_time_that_is_the_subject_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "the last of the Mohicans", 'What did I say about "last week"?', "x" * 401,
+        "", "the last of the Mohicans", 'What did I say about "last week"?',
         "lamb's lettuce outdoors 20 August", "What comes on my Monday routine?",
         "Compare what I wrote in March and in May", "What did I do in March and May?", "on:breakfast",
         "section 8.3. of the contract", "What did I find on the 2nd floor?", "What did I write in the 8th note?",
@@ -84,6 +89,12 @@ def test_a_time_that_is_the_subject_is_none(text: str) -> None:
 )  # fmt: skip
 def test_what_asks_for_no_time_is_left_alone(text: str) -> None:
     assert asked(text) is None
+
+
+def test_what_is_longer_than_a_question_tells_a_story() -> None:
+    text = "What did I write yesterday about ".ljust(400, "x")
+    assert asked(text)
+    assert asked(f"{text}x") is None
 
 
 def test_of_the_world_it_is_not_certain_that_notes_are_meant() -> None:
