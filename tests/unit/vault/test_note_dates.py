@@ -1,7 +1,6 @@
 """Dates of notes in a library: where they come from, and what filters make of them."""
 
 import os
-import random
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -222,43 +221,6 @@ def test_a_date_that_nobody_stored_is_damage_that_is_repaired(vault: Vault) -> N
         with vault.index._writing() as database:
             database.execute(f"UPDATE notes SET created = {value}")
         assert vault.written() == {"plain": "2026-05-05 10:00 file"}
-
-
-def _answers(vault: Vault) -> object:
-    march = [DayRange(date(2026, 3, 1), date(2026, 4, 1)), DayRange(date(2026, 2, 1)), DayRange(None, date(2026, 2, 1))]
-    return (
-        [[each.path for each in vault.library.search("apples", limit=99, period=period)] for period in march],
-        [[each.path for each in vault.library.documents("after:2026-02-15", limit=99)] for _ in "x"],
-        [(each.path, each.changed) for each in recent_notes(vault.library, 99)],
-        vault.library.dates(),
-    )
-
-
-@pytest.mark.parametrize("with_git", [pytest.param(True, marks=[needs_git, pytest.mark.outside]), False])
-def test_a_vault_whose_file_times_were_scrambled_answers_as_before(vault: Vault, with_git: bool) -> None:
-    notes = {f"2026-0{month}-1{day}": f"apples {month}{day}" for month in (1, 2, 3) for day in (0, 1)}
-    notes |= {f"s{month}": f"---\ncreated: 5.{month}.2026\n---\napples {month}" for month in (1, 2, 3)}
-    updated = "---\nmodified: 2026-0{}-20T10:00:00\n---\napples"
-    notes |= {f"u{month}": updated.format(month) for month in (1, 2, 3)}
-    if with_git:
-        repository(vault.root)
-        for month in (1, 2, 3):
-            commit(vault.root, f"2026-0{month}-25T12:00Z", **{f"p{month}": f"apples plain {month}"})
-        commit(vault.root, "2026-04-01T12:00Z", **notes)
-    else:
-        notes = {name: text.replace("---\n", "---\nupdated: 2026-04-01\n", 1) for name, text in notes.items()}
-        notes = {
-            name: f"---\nupdated: 2026-04-01\n---\n{text}" if text[0] == "a" else text for name, text in notes.items()
-        }
-        vault.write(**notes)
-    vault.refresh()
-    before = _answers(vault)
-    chance = random.Random(8)
-    for file in vault.root.glob("*.md"):
-        seconds = chance.randrange(0, 2_000_000_000)
-        os.utime(file, (seconds, seconds))
-    assert vault.refresh() == 0
-    assert _answers(vault) == before
 
 
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("America/Sao_Paulo")]
