@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -76,7 +77,7 @@ def _week(day: date) -> tuple[int, int]:
     return saturday.year, (saturday.timetuple().tm_yday - 1) // 7 + 1
 
 
-_TOKENS: Final[Mapping[str, Callable[[date], str]]] = {
+_TOKENS: Final[dict[str, Callable[[Any], str]]] = {
     "YYYY": lambda day: f"{day.year:04}",
     "YY": lambda day: f"{day.year % 100:02}",
     "Q": lambda day: str((day.month + 2) // 3),
@@ -103,7 +104,7 @@ _TOKENS: Final[Mapping[str, Callable[[date], str]]] = {
     "ww": lambda day: f"{_week(day)[1]:02}",
     "w": lambda day: str(_week(day)[1]),
 }
-_TIME_TOKENS: Final[Mapping[str, Callable[[datetime], str]]] = {
+_TIME_TOKENS: Final[dict[str, Callable[[Any], str]]] = {
     "HH": lambda at: f"{at.hour:02}",
     "H": lambda at: str(at.hour),
     "hh": lambda at: f"{at.hour % 12 or 12:02}",
@@ -122,28 +123,17 @@ _TIME_TOKENS: Final[Mapping[str, Callable[[datetime], str]]] = {
 }
 
 
-def _token(names: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\[(?P<literal>[^\]]*)\]|{'|'.join(sorted(names, key=len, reverse=True))}")
-
-
-_DAY_TOKEN: Final = _token(_TOKENS)
-_ANY_TOKEN: Final = _token([*_TOKENS, *_TIME_TOKENS])
-
-
 def format_day(notation: str, day: date) -> str:
     """A day in the notation of moment.js, with English names; what is no token of a date stays as it is."""
-    return _DAY_TOKEN.sub(lambda match: _replaced(match, lambda token: _TOKENS[token](day)), notation)
+    return _formatted(notation, {name: partial(value, day) for name, value in _TOKENS.items()})
 
 
 def format_moment(notation: str, at: datetime) -> str:
     """The same of a day and its time."""
-
-    def value(token: str) -> str:
-        return _TIME_TOKENS[token](at) if token in _TIME_TOKENS else _TOKENS[token](at)
-
-    return _ANY_TOKEN.sub(lambda match: _replaced(match, value), notation)
+    return _formatted(notation, {name: partial(value, at) for name, value in (_TOKENS | _TIME_TOKENS).items()})
 
 
-def _replaced(match: re.Match[str], value: Callable[[str], str]) -> str:
-    literal = match["literal"]
-    return value(match[0]) if literal is None else literal
+def _formatted(notation: str, values: Mapping[str, Callable[[], str]]) -> str:
+    tokens = "|".join(sorted(values, key=len, reverse=True))
+    pattern = rf"\[(?P<literal>[^\]]*)\]|{tokens}"
+    return re.sub(pattern, lambda found: values[found[0]]() if found["literal"] is None else found["literal"], notation)

@@ -65,7 +65,7 @@ _Row = tuple[bytes, bytes, bytes]
 
 
 class VectorFiles:
-    """The files of all methods. Several processes, and every thread, may use them at once."""
+    """The files of all methods, as `core.VectorIndex` describes them. Every thread may use them at once."""
 
     def __init__(self, index: Path) -> None:
         """Beside the file of the note index, under names that begin as its own does."""
@@ -75,7 +75,6 @@ class VectorFiles:
         self._active = index.with_name(f"{self._stem}vectors-active")
 
     def methods(self) -> list[str]:
-        """Those that have a file, the one written last first."""
         found: list[tuple[int, str]] = []
         for path in self._folder.glob(f"{self._stem}*{_SUFFIX}"):
             with suppress(OSError), open_regular(path) as file:
@@ -84,7 +83,6 @@ class VectorFiles:
         return [name for _, name in sorted(found, reverse=True)]
 
     def active(self) -> str:
-        """The method that searches go by; empty where none was chosen."""
         try:
             return read_bounded(self._active, max_bytes=_MAX_NAME_BYTES).decode(errors="replace").strip()
         except OSError:
@@ -95,7 +93,6 @@ class VectorFiles:
             write_atomically(self._active, method, mode=0o600)
 
     def stamp(self, method: str) -> tuple[int, int]:
-        """Another one, where there is something new to read; asked at every search."""
         try:
             status = self._path(method).stat()
         except OSError:
@@ -103,7 +100,6 @@ class VectorFiles:
         return status.st_ino, status.st_size
 
     def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
-        """What was added since, or all of a file that is another one; None where nothing is."""
         path = self._path(method)
         try:
             with open_regular(path) as file:
@@ -121,10 +117,6 @@ class VectorFiles:
         vectors: bytes,
         known: VectorPosition = NOTHING_KNOWN,
     ) -> AddedVectors:
-        """Keep vectors, all or none, but not those that others have added since.
-
-        Where they are of another size than those of the file, that one is thrown away.
-        """
         if not digests:
             return AddedVectors(known)
         path = self._path(method)
@@ -133,7 +125,6 @@ class VectorFiles:
             return _append_new(file, rows, known)
 
     def retain(self, method: str, digests: Collection[bytes]) -> int:
-        """Write the file anew with these vectors only, as far as they are intact; returned is how many there are."""
         path = self._path(method)
         with self._writing(path):
             try:
@@ -150,7 +141,6 @@ class VectorFiles:
 
     @contextmanager
     def claim(self, method: str) -> Iterator[bool]:
-        """Whether nobody else embeds by this method meanwhile: what a server does for two is done once."""
         with ExitStack() as stack:
             try:
                 stack.enter_context(locked(_claim_of(self._path(method)), seconds=0))

@@ -112,9 +112,8 @@ class ConversationReader:
                 self.tally.leave_out_message(f"Message {number} cannot be used: {explain(error)}.")
             except InvalidMessage as error:
                 self.tally.leave_out_message(f"Message {number} {error}.")
-        if any(map(is_own, self.conversation.messages)):
-            return self.messages
-        self.messages, self._moved = _pair_calls(self.messages, self.tally)
+        if not any(map(is_own, self.conversation.messages)):
+            self.messages, self._moved = _pair_calls(self.messages, self.tally)
         return self.messages
 
     @property
@@ -357,25 +356,19 @@ def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[Cha
     for message in messages:
         if message.role != "tool":
             continue
-        caller, before = _caller_of(message, known)
+        # The message whose calls a result may answer is the nearest before it that is not from a tool.
         results[message.id] = []
-        path = [results[message.id], *(results[id_] for id_ in before if id_ in results)]
+        path = [results[message.id]]
+        caller = known.get(message.parent_id or "")
+        while caller is not None and caller.role == "tool":
+            path += [results[caller.id]] if caller.id in results else []
+            caller = known.get(caller.parent_id or "")
         for part in message.parts:
             if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
                 continue
             tally.leave_out_part("unmatched tool result")
         answered.update((caller.id, part.call_id) for part in _results(path) if caller)
     return _without(messages, results, answered, tally)
-
-
-def _caller_of(message: ChatMessage, known: Mapping[str, ChatMessage]) -> tuple[ChatMessage | None, list[str]]:
-    """The message whose calls a result may answer, the nearest before it that is not from a tool; and those between."""
-    between: list[str] = []
-    caller = known.get(message.parent_id or "")
-    while caller is not None and caller.role == "tool":
-        between.append(caller.id)
-        caller = known.get(caller.parent_id or "")
-    return caller, between
 
 
 def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[Part]]) -> bool:
@@ -402,10 +395,7 @@ def _results(path: Iterable[Iterable[Part]]) -> Iterator[ToolResultPart]:
 
 
 def _without(
-    messages: Sequence[ChatMessage],
-    results: Mapping[str, list[Part]],
-    answered: Set[tuple[str, str]],
-    tally: Tally,
+    messages: Sequence[ChatMessage], results: Mapping[str, list[Part]], answered: Set[tuple[str, str]], tally: Tally
 ) -> tuple[list[ChatMessage], dict[str, str | None]]:
     kept: list[ChatMessage] = []
     moved: dict[str, str | None] = {}

@@ -116,9 +116,6 @@ class Repository(Struct, frozen=True, kw_only=True):
                 raise UnusableRepository("it has no HEAD") from None
         except (OSError, ValueError):
             raise UnusableRepository(f"{name} cannot be read") from None
-        return self._packed(name)
-
-    def _packed(self, name: str) -> str:
         if (self.common_folder / "reftable").exists():
             raise UnusableRepository("it keeps its names in a reftable")
         try:

@@ -36,6 +36,7 @@ def test_the_servers_of_a_vault_are_read(tmp_path: Path) -> None:
     [
         ("", "is broken at line 1"),
         ("{", "is broken at line 1"),
+        ('{"mcpServers": {}} // no comment', "is broken at line 1"),
         ("[]", "is no JSON object"),
         ("null", "is no JSON object"),
         ('{"mcpServers": []}', "has no table 'mcpServers'"),

@@ -14,7 +14,6 @@ from zkchat.core.message import (
     CompactionPart,
     DocumentReference,
     FilePart,
-    ImagePart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -100,24 +99,12 @@ def test_a_compaction_is_shown_where_it_happened_with_its_summary() -> None:
     assert "> Context compacted #2: 2 messages archived\n>\n> About [[Sleep]].\n>\n> More.\n" in note
 
 
-def test_an_unfinished_answer_says_so() -> None:
-    note = as_markdown(SESSION, [said("assistant", "Half", status="unfinished", error="Stopped.")])
-    assert "Half\n\n*(unfinished: Stopped.)*" in note
-
-
 @pytest.mark.parametrize(
     ("role", "name", "speaker"),
     [("user", "", "You"), ("user", "Ann", "Ann"), ("assistant", "", "Answer"), ("system", "", "Instructions")],
 )
 def test_a_message_stands_under_the_name_of_its_speaker(role: str, name: str, speaker: str) -> None:
     assert f"\n## {speaker}, " in as_markdown(SESSION, [said(role, "Hi", name=name)])
-
-
-def test_an_image_is_named_and_a_tool_that_spoke_has_a_heading() -> None:
-    image = ImagePart(name="a.png", media_type="image/png", data="AAAA")
-    note = as_markdown(SESSION, [said("user", "", parts=(image,)), said("tool", "Result.")])
-    assert "(image: a.png)" in note
-    assert "\n## Tool, " in note
 
 
 def test_an_answer_is_saved_with_its_question_and_sources() -> None:

@@ -60,16 +60,6 @@ def test_a_process_that_comes_late_changes_nothing(index: SqliteMessageIndex) ->
     assert index.known() == {"s": IndexedUpTo(3, later)}
 
 
-def test_sessions_do_not_mix(index: SqliteMessageIndex) -> None:
-    index.add("s", [HERON], IndexedUpTo(1, NOON))
-    index.add("t", [replace(HERON, session="t", text="Another.")], IndexedUpTo(1, NOON))
-    assert [message.text for message in index.messages("t", ["heron"])] == ["Another."]
-    index.forget("s")
-    assert index.known().keys() == {"t"}
-    assert index.rows("s", 0) == []
-    assert len(index.rows("t", 0)) == 1
-
-
 def test_what_is_forgotten_is_gone_from_the_disk(index: SqliteMessageIndex, tmp_path: Path) -> None:
     index.add("s", [HERON, FISH], IndexedUpTo(2, NOON))
     index.close()

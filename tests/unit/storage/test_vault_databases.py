@@ -128,21 +128,6 @@ def test_a_database_of_another_program_is_refused_whatever_its_version(vault: Pa
         assert content(vault) == before
 
 
-def test_an_index_of_another_version_may_be_begun_anew(vault: Path) -> None:
-    path = vault / ".zkchat" / "index.db"
-    make(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 3")
-        connection.execute("DROP TABLE tags")
-    assert validate_vault_database(vault, "index.db") == path
-
-
-def test_a_damaged_database_is_left_to_the_recovery(vault: Path) -> None:
-    path = vault / ".zkchat" / "sessions.db"
-    path.write_bytes(b"no database at all")
-    assert validate_vault_database(vault, "sessions.db") == path
-
-
 def _linked(target: Path, file: Path) -> None:
     file.symlink_to(target)
 

@@ -1,7 +1,7 @@
 """The library as a model gets it."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -35,12 +35,6 @@ NOTES = {
     "Doubt.md": "[[Nowhere]]\n",
     "Journal/Doubt.md": "[[Nowhere]]\n",
 }
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        yield index
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,12 +12,6 @@ from zkchat.index.indexing.background import INDEX_WAS_DAMAGED
 from zkchat.index.indexing.reader import is_source
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
-        yield opened
 
 
 def library_of(index: SqliteNoteIndex, **notes: str) -> tuple[Library, MemoryFiles]:

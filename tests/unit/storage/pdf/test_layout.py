@@ -22,38 +22,9 @@ def text(*lines: Line) -> str:
     return texts_of([page(*lines)])[0]
 
 
-def test_lines_of_a_paragraph_are_joined() -> None:
-    assert (
-        text(line("The tide is the sum", 5), line("of many waves.", 6, width=120))
-        == "The tide is the sum of many waves."
-    )
-
-
-def test_a_wider_space_between_lines_begins_a_paragraph() -> None:
-    lines = [line("One line", 5), line("and one more of it", 6), line("and another", 7), line("after a space", 8.8)]
-    assert text(*lines) == "One line and one more of it and another\n\nafter a space"
-
-
 def test_a_short_line_that_ends_a_sentence_ends_its_paragraph() -> None:
     lines = [line("A first line that is full", 5), line("ends.", 6, width=40), line("Next one begins", 7)]
     assert text(*lines) == "A first line that is full ends.\n\nNext one begins"
-
-
-def test_a_larger_font_is_a_paragraph_of_its_own() -> None:
-    heading = Line("Gauges", 50, 430, 120, 448)
-    assert (
-        text(heading, line("A gauge is a float", 5), line("in a well.", 6, width=90))
-        == "Gauges\n\nA gauge is a float in a well."
-    )
-
-
-def test_words_broken_at_the_end_of_a_line_are_whole_again() -> None:
-    lines = [line("the new instru", 5, hyphenated=True), line("ment runs", 6)]
-    assert text(*lines) == "the new instrument runs"
-
-
-def test_a_hyphen_before_a_capital_letter_stays() -> None:
-    assert text(line("die Nord", 5, hyphenated=True), line("Süd-Verbindung", 6)) == "die Nord-Süd-Verbindung"
 
 
 def test_a_hyphen_stays_where_the_document_has_it_elsewhere() -> None:
@@ -69,13 +40,6 @@ def test_columns_written_line_by_line_across_are_read_one_after_the_other() -> N
         "Across both of them\n\nleft 0 left 1 left 2 left 3 left 4 left 5 "
         "right 0 right 1 right 2 right 3 right 4 right 5"
     )
-
-
-def test_rows_of_a_table_are_lines() -> None:
-    rows = []
-    for row in range(5):
-        rows += [line(f"Port {row}", 5 + row, 40, 30), line(f"{row}.4 m", 5 + row, 220, 20)]
-    assert text(*rows) == "\n".join(f"Port {row} {row}.4 m" for row in range(5))
 
 
 def test_running_headers_and_page_numbers_are_dropped() -> None:

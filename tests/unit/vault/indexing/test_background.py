@@ -92,17 +92,6 @@ def test_what_went_on_in_the_background_is_told_by_the_next_call(library: Librar
     assert (again.changed, again.warnings) == (0, ())
 
 
-def test_a_note_saved_while_an_older_look_goes_on_is_found_too(library: Library, files: SlowFiles) -> None:
-    files.answers.clear()
-    files.asked.clear()
-    assert library.refresh_within(NO_TIME) is None
-    assert files.asked.wait(PLENTY)
-    files.write("new.md", "A birch.")
-    files.answers.set()
-    assert library.refresh_within(PLENTY) is not None
-    assert found(library, "birch") == ["new.md"]
-
-
 def test_what_is_started_in_the_background_is_waited_for_by_the_next_call(library: Library, files: SlowFiles) -> None:
     files.answers.clear()
     files.write("new.md", "A beech.")

@@ -1,6 +1,6 @@
 """Embedding by a server: only what is new, only what may be sent, and searches that never wait for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -22,12 +22,6 @@ from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import VectorSearch
 
 NOTES = {"a": "# A\n\napples", "b": "# B\n\nbread", "c": "# C\n\ncider"}
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
-        yield opened
 
 
 @pytest.fixture

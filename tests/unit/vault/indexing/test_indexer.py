@@ -25,12 +25,6 @@ from zkchat.notes.link_resolver import LiveCatalog
 from zkchat.notes.markdown import sections_of
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[NoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
-        yield opened
-
-
 class Vault:
     """Files and the index of them."""
 

@@ -1,7 +1,6 @@
 """Which section has which vector: the same for whoever opened the library before a change, and after it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from zkchat.index.search.vectors import VectorSearch
 
 NOTES = {name: f"# {name}\n\n{name} apples\n\n## More\n\n{name} pears" for name in ("one", "two", "three", "four")}
 STATIC = StaticEmbedder()
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
-import os
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -116,21 +114,6 @@ def test_a_word_with_a_minus_is_kept_out_in_all_its_forms(vault: Vault) -> None:
     assert sorted(vault.paths('garden -"not this" -draft')) == ["a.md"]
 
 
-def test_tags_filter_with_their_children(vault: Vault) -> None:
-    vault.holds(
-        a="garden #Plant/herb", b="---\ntags: [plant]\n---\ngarden", c="garden #planet", d="garden #plant #done"
-    )
-    assert sorted(vault.paths("garden tag:plant")) == ["a.md", "b.md", "d.md"]
-    assert vault.paths("garden tag:#PLANT tag:done") == ["d.md"]
-    assert vault.paths("garden tag:nothing") == []
-
-
-def test_paths_filter_by_any_piece(vault: Vault) -> None:
-    vault.holds(**{"Journal/2024/a": "garden", "Journal/2023/b": "garden", "c": "garden"})
-    assert vault.paths("garden path:journal/2024") == ["Journal/2024/a.md"]
-    assert sorted(vault.paths("garden path:journal")) == ["Journal/2023/b.md", "Journal/2024/a.md"]
-
-
 def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vault) -> None:
     vault.holds(a="one #x\n\n# Two\n\ntext", b="three #x", c="four")
     found = vault.find("tag:x")
@@ -139,13 +122,6 @@ def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vau
         ("a.md", "filter", 0.0),
     ]
     assert found[1].snippet == "one #x"
-
-
-def test_a_search_can_be_kept_within_some_notes(vault: Vault) -> None:
-    vault.holds(a="garden", b="garden", c="garden")
-    assert sorted(vault.paths("garden", within=["a.md", "c.md", "nowhere.md"])) == ["a.md", "c.md"]
-    assert vault.paths("garden", within=[]) == []
-    assert vault.paths("", within=["a.md"]) == []
 
 
 def test_a_note_is_found_by_its_name_before_one_that_has_a_heading_of_that_name(vault: Vault) -> None:
@@ -191,16 +167,6 @@ def test_notes_that_answer_alike_come_in_the_order_of_their_paths(vault: Vault) 
     assert [found.path for found in vault.library.documents("zebra path:d.m")] == ["d.md"]
 
 
-def test_a_change_is_found_after_the_next_refresh(vault: Vault) -> None:
-    vault.holds(a="garden", b="zebra")
-    assert vault.paths("zebra") == ["b.md"]
-    vault.files.write("a.md", "a zebra in the garden")
-    vault.files.remove("b.md")
-    vault.library.refresh()
-    assert vault.paths("zebra") == ["a.md"]
-    assert len(vault.paths("garden")) == 1
-
-
 def test_a_snippet_shows_the_words_around_the_match(vault: Vault) -> None:
     vault.holds(a="word " * 200 + "then a zebra crosses the quiet street " + "tail " * 100)
     (found,) = vault.find("zebra street", limit=1)
@@ -215,34 +181,6 @@ def test_a_snippet_of_a_text_without_spaces_is_cut_too(vault: Vault) -> None:
     (found,) = vault.find("東京", limit=1)
     assert "東京" in found.snippet
     assert len(found.snippet) <= 204
-
-
-def test_a_search_sees_what_another_process_indexed(tmp_path: Path) -> None:
-    with (
-        closing(SqliteNoteIndex(tmp_path / "index.db")) as ours,
-        closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs,
-    ):
-        here, there = Vault(ours).holds(a="garden"), Vault(theirs)
-        assert here.paths("zebra") == []
-        there.files = here.files
-        there.library = Library.over(here.files, theirs)
-        here.files.write("b.md", "zebra")
-        there.library.refresh()
-        assert here.paths("zebra") == ["b.md"]
-
-
-def test_times_on_disk_are_what_after_looks_at(tmp_path: Path) -> None:
-    from zkchat.storage.vault_files import VaultFiles
-
-    root = tmp_path / "vault"
-    root.mkdir()
-    for name, day in (("old", datetime(2023, 1, 1)), ("new", datetime(2024, 1, 1))):
-        (root / f"{name}.md").write_text("garden")
-        os.utime(root / f"{name}.md", (day.timestamp(), day.timestamp()))
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        library = Library.over(VaultFiles(root, exclude=(), max_note_bytes=1000), index)
-        library.refresh()
-        assert [found.path for found in library.search("garden after:2024")] == ["new.md"]
 
 
 def test_inflected_forms_and_compounds_are_found_in_languages_that_the_stemmer_does_not_know(vault: Vault) -> None:

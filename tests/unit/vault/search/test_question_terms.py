@@ -59,6 +59,7 @@ def test_however_long_a_message_is_few_names_are_looked_up() -> None:
         ("How long do adults sleep?", "adults sleep"),
         ("a long sleep", "long sleep"),
         ("AI safety", "AI safety"),
+        ("AI résume", "AI résume"),
         ("Kim's art", "Kim art"),
         ("几何学是什么", "几何学"),
         ("Résume", ""),

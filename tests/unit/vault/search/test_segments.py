@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -10,12 +10,6 @@ from zkchat.index.indexing.reader import read_part
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search import postings
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
-        yield opened
 
 
 def found_in(library: Library, query: str) -> list[tuple[str, float]]:

@@ -13,9 +13,7 @@ def test_a_question_counts_as_english_unless_something_speaks_against_it(questio
     assert is_english(question)
 
 
-@pytest.mark.parametrize(
-    "question", ["Wo ist der Komposthaufen und wer hat ihn umgesetzt", "Gewächshaus", "¿Cómo?", "куда", "mantarların"]
-)
+@pytest.mark.parametrize("question", ["Der Komposthaufen ist weg", "Gewächshaus", "¿Cómo?", "куда", "mantarların"])
 def test_other_letters_or_more_stop_words_of_another_language_speak_against_it(question: str) -> None:
     assert not is_english(question)
 

@@ -1,5 +1,4 @@
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 
@@ -49,12 +48,6 @@ def vault(tmp_path: Path) -> Path:
     (folder / "Pets.md").write_text("# Pets\n\nA kitten sleeps all day.\n")
     (folder / "Garage.md").write_text("# Garage\n\nThe engine needs oil.\n")
     return folder
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        yield index
 
 
 def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = None) -> Library:
