@@ -107,14 +107,6 @@ def _standard_stream(stream: TextIO | None, descriptor: int, mode: str) -> TextI
     )
 
 
-def _working_folder() -> Path:
-    """Where zkchat was started; a folder that cannot be there if that one was deleted meanwhile."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return Path(os.sep, "(deleted working folder)")
-
-
 def _home(variables: Mapping[str, str]) -> Path:
     """A relative one would be another folder in each vault, and is ignored."""
     named = Path(variables.get("HOME", ""))
@@ -146,12 +138,16 @@ class Environment(Struct, frozen=True, kw_only=True):
     def of_this_process(cls) -> "Environment":
         variables = dict(os.environ)
         _occupy_standard_descriptors()
+        try:
+            folder = Path.cwd()
+        except OSError:  # it was deleted meanwhile
+            folder = Path(os.sep, "(deleted working folder)")
         return cls(
             stdin=_standard_stream(sys.stdin, _STDIN, "r"),
             stdout=_standard_stream(sys.stdout, _STDOUT, "w"),
             stderr=_standard_stream(sys.stderr, _STDERR, "w"),
             variables=variables,
-            cwd=_working_folder(),
+            cwd=folder,
             home=_home(variables),
         )
 

@@ -201,13 +201,8 @@ def _replace(name: Path, folder: int | None, content: bytes, mode: int) -> None:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
-    _sync_folder(name.parent, folder)
-
-
-def _sync_folder(folder: Path, handle: int | None) -> None:
-    """The new name is safe only when the folder is on disk too; not every system can do that."""
-    with suppress(OSError):
-        opened = os.open(folder, _FOLDER, dir_fd=handle)
+    with suppress(OSError):  # the new name is safe only when the folder is on disk too; not every system can do that
+        opened = os.open(name.parent, _FOLDER, dir_fd=folder)
         try:
             os.fsync(opened)
         finally:
@@ -227,8 +222,9 @@ def _acquire(file: Path, deadline: float) -> int:
     while True:
         handle = _lock_file(file)
         try:
-            if _try_lock(handle, file) and _is_same_file(handle, file):
-                return handle
+            with suppress(FileNotFoundError):
+                if _try_lock(handle, file) and os.path.samestat(os.fstat(handle), file.lstat()):
+                    return handle
         except BaseException:
             os.close(handle)
             raise
@@ -258,13 +254,6 @@ def _remove(file: Path) -> None:
             file.rmdir()
         else:
             file.unlink()
-
-
-def _is_same_file(handle: int, file: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), file.lstat())
-    except FileNotFoundError:
-        return False
 
 
 def _try_lock(handle: int, file: Path) -> bool:

@@ -117,6 +117,7 @@ class DocumentReference(Value, frozen=True, kw_only=True):
         better = second if (second.score or 0.0) > (first.score or 0.0) else first
         shown = next((each for each in (better, first, second) if each.lines), None)
         is_named = first.reference_type == "direct" and "#" in first.wikilink
+        is_whole = any(each.included and not (each.extent or each.snippet or each.lines) for each in (first, second))
         return replace(
             first,
             score=better.score,
@@ -127,7 +128,7 @@ class DocumentReference(Value, frozen=True, kw_only=True):
             summary=first.summary or second.summary,
             hits=first.hits + second.hits,
             included=first.included or second.included,
-            extent=_widest_extent(first, second),
+            extent="" if is_whole else first.extent or second.extent,
             date=better.date or first.date or second.date,
             outdated_by=first.outdated_by or second.outdated_by,
             outdates=tuple(dict.fromkeys((*first.outdates, *second.outdates))),
@@ -135,11 +136,6 @@ class DocumentReference(Value, frozen=True, kw_only=True):
             cited=first.cited or second.cited,
             unverified=first.unverified and second.unverified,
         )
-
-
-def _widest_extent(first: DocumentReference, second: DocumentReference) -> str:
-    is_whole = any(each.included and not (each.extent or each.snippet or each.lines) for each in (first, second))
-    return "" if is_whole else first.extent or second.extent
 
 
 DEFAULT_LIMIT = 3

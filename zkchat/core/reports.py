@@ -35,7 +35,8 @@ def quotations(
     """
     places: dict[str, dict[str, list[Evidence]]] = {}
     for passage in sorted(passages, key=lambda passage: not passage.linked):
-        places.setdefault(passage.relative_path, {}).setdefault(_source(passage), []).append(passage)
+        source = " · ".join(filter(None, (place_of(passage), time_of(passage))))
+        places.setdefault(passage.relative_path, {}).setdefault(source, []).append(passage)
     before, was_linked = "\n" if after_text else "", after_linked
     for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
         if was_linked and not quoted[0].linked:
@@ -80,11 +81,6 @@ def no_answer(nearest: Sequence[Evidence], searched_for: Sequence[str] = ()) -> 
 def _quoted(passage: Evidence) -> str:
     lines = _LINE_END.split(passage.text.strip("\r\n"))
     return "".join(f"> {line}\n" if line.strip() else ">\n" for line in lines)
-
-
-def _source(passage: Evidence) -> str:
-    """Where a passage stands, of when it is, and which newer note says otherwise."""
-    return " · ".join(filter(None, (place_of(passage), time_of(passage))))
 
 
 def time_of(passage: Evidence) -> str:

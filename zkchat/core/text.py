@@ -172,11 +172,7 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def may_be_wide(text: str) -> bool:
-    """Whether there may be a letter as wide as two in it, such as those of Chinese: a look before a slow pattern."""
-    return not text.isascii() and max(text) >= _FIRST_WIDE
-
-
 def wide_letters(text: str) -> int:
     """How many letters are as wide as two others."""
-    return len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0
+    # A look before a slow pattern, whether there may be any, such as those of Chinese.
+    return len(_WIDE_LETTER.findall(text)) if not text.isascii() and max(text) >= _FIRST_WIDE else 0

@@ -259,8 +259,8 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return str(self.settings(context)["host"])
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
-        listed = fetch_models(self.address(context), api_key=self.key(context).value)
-        return [OfferedModel(model.name, _is_small(model)) for model in listed]
+        listed = _fetch_all(self.address(context), self.key(context).value)  # the last changed first
+        return [OfferedModel(model.name, _is_small(model)) for model in listed if not _only_embeds(model)]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         if not names:
@@ -335,11 +335,6 @@ async def list_models(host: str, *, api_key: str = "", local: bool = True) -> tu
     return [model.info for model in described if not model.only_embeds], [
         f"ollama:{name.removesuffix(':latest')}" for name in embedding
     ]
-
-
-def fetch_models(host: str, *, api_key: str = "") -> list[ListedModel]:
-    """The models for conversations as its list has them, the last changed first."""
-    return [model for model in _fetch_all(host, api_key) if not _only_embeds(model)]
 
 
 def _fetch_all(host: str, api_key: str) -> list[ListedModel]:

@@ -249,12 +249,12 @@ def display_address(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def is_reachable(url: str, *, timeout: float = 0.3) -> bool:
+def is_reachable(url: str) -> bool:
     """Whether something accepts connections at that address."""
     parts = urlsplit(url if "//" in url else f"//{url}")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        with socket.create_connection((parts.hostname or "127.0.0.1", port), timeout=timeout):
+        with socket.create_connection((parts.hostname or "127.0.0.1", port), timeout=PROBE_TIMEOUT):
             return True
     except (OSError, ValueError):
         return False

@@ -397,14 +397,14 @@ class _Lists(Struct, frozen=True, kw_only=True):
     """Of Ollama's."""
 
 
-async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint, seconds: float = LIST_SECONDS) -> T:
-    """Run `fetch` on a thread that nobody waits for any longer than that. Raises `ProviderError` then."""
+async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint) -> T:
+    """Run `fetch` on a thread that nobody waits for longer than `LIST_SECONDS`. Raises `ProviderError` then."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(LIST_SECONDS):
             return await asyncio.wrap_future(DaemonThreads().submit(fetch))
     except TimeoutError:
         raise ProviderError(
-            f"{endpoint.name} did not answer within {seconds:g} seconds.", hint=endpoint.if_unreachable
+            f"{endpoint.name} did not answer within {LIST_SECONDS:g} seconds.", hint=endpoint.if_unreachable
         ) from None
 
 

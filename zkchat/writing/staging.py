@@ -4,7 +4,7 @@ import posixpath
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, count
 from typing import Final
 
@@ -111,22 +111,16 @@ def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:
 
 
 def _rebase_write(write: FileWrite, found: bytes | None, edits: Sequence[Edit]) -> bytes | None:
-    again = remake(write, found, edits) if found is not None and edits else None
-    return rebase_content(write.before, write.after, found) if again is None else again
-
-
-def remake(write: FileWrite, found: bytes, edits: Sequence[Edit]) -> bytes | None:
-    """What was found, with the edits that made a file of what it was; None where they would take other lines away."""
-    try:
-        text = found.decode()
-        for edit in edits:
-            text = edit.change(text)
-    except (UnicodeDecodeError, EditRefused):
-        return None
-    after = text.encode()
-    if any(edit.replaces for edit in edits) and _taken_away(found, after) != _taken_away(write.before, write.after):
-        return None
-    return after
+    """What was found, with the edits that made a file of what it was, unless they would take other lines away."""
+    if found is not None and edits:
+        with suppress(UnicodeDecodeError, EditRefused):
+            text = found.decode()
+            for edit in edits:
+                text = edit.change(text)
+            after, replaces = text.encode(), any(edit.replaces for edit in edits)
+            if not replaces or _taken_away(found, after) == _taken_away(write.before, write.after):
+                return after
+    return rebase_content(write.before, write.after, found)
 
 
 def _taken_away(before: bytes | None, after: bytes) -> Counter[bytes]:

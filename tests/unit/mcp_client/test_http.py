@@ -32,6 +32,7 @@ def bench(http: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         ServerDefinition(name="scheme", url="ftp://127.0.0.1/mcp"),
         ServerDefinition(name="header", url=http.url("ok"), headers={"X": "a\nb: secret-token"}),
         ServerDefinition(name="port", url="http://127.0.0.1:port/mcp"),
+        ServerDefinition(name="short key", url=http.url("echoes"), headers={"Authorization": "abc123"}),
     )
     with Bench(tmp_path_factory.mktemp("logs"), *definitions, *faulty) as bench:
         yield bench
@@ -61,6 +62,7 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
         ("html", "answered with an error: Unexpected content type: text/html."),
         ("invalid", "answered with an error: no such tenant."),
         ("echoes", "answered with an error: not allowed: …."),
+        ("short key", "answered with an error: not allowed: …."),
         ("compressed", "sent a compressed answer that was not asked for."),
         ("refused", "cannot be reached at http://127.0.0.1:9/mcp: Connection refused."),
         ("header", "cannot be reached: its `headers` in the settings are not valid."),

@@ -68,6 +68,8 @@ def test_a_folder_that_moves_is_a_sentence_and_its_changed_files_are_there() -> 
     text = patch_of(changes)
     assert text.startswith("The folder Ideas becomes Archive/Ideas.\n")
     assert "rename from Ideas/A.md\nrename to Archive/Ideas/A.md\n" in text
+    unchanged = ChangeSet(title="Move", moves=(FileMove(source="Ideas", target="Old"),))
+    assert patch_of(unchanged) == "The folder Ideas becomes Old.\n"
 
 
 def test_what_the_user_edited_is_told_apart_from_what_was_proposed() -> None:

@@ -254,13 +254,6 @@ def steps_as_text(plan: Plan) -> str:
     )
 
 
-def digests_in(steps: str) -> tuple[set[str], set[str]]:
-    """Of contents without which the change cannot be undone, and of copies of what is in the trash."""
-    stages = json.loads(steps)
-    needed = {digest for stage in stages for _, *both in stage["contents"] for digest in both if digest}
-    return needed, {stage["kept"] for stage in stages if "kept" in stage}
-
-
 def plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
     """The plan; contents that are not given are empty."""
 
@@ -279,14 +272,6 @@ def plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
         )
         for stage in json.loads(steps)
     )
-
-
-def contents_of(plan: Plan) -> Iterable[bytes]:
-    for stage in plan:
-        for change in stage.contents:
-            yield from (content for content in (change.before, change.after) if content is not None)
-        if stage.kept is not None:
-            yield stage.kept
 
 
 def change_set(title: str, plan: Plan) -> ChangeSet:
@@ -363,8 +348,11 @@ class SqliteChangeJournal(DurableDatabase):
             by = origin.command, origin.session_id, origin.message_id
             row = _ChangeRow(number, 1, "applying", timestamp(at), changes.title, *by, steps_as_text(plan))
             connection.execute(f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
-            for content in contents_of(plan):
-                keep_content(connection, content, number)
+            for stage in plan:
+                contents = [content for change in stage.contents for content in (change.before, change.after)]
+                for content in (*contents, stage.kept):
+                    if content is not None:
+                        keep_content(connection, content, number)
             drop_oldest_contents(connection, before=number)
         return ChangeRecord(id=number, at=at, state="applied", origin=origin, changes=changes)
 
@@ -455,7 +443,9 @@ def no_such_change(number: int) -> UsageError:
 def _journaled(connection: sqlite3.Connection, values: Iterable[Any], *, with_contents: bool = True) -> Journaled:
     try:
         row = _ChangeRow(*values)
-        needed, kept = digests_in(row.steps)
+        stages = json.loads(row.steps)
+        needed = {digest for stage in stages for _, *both in stage["contents"] for digest in both if digest}
+        kept = {stage["kept"] for stage in stages if "kept" in stage}  # copies of what is in the trash
         contents = stored_contents(connection, needed | kept, unpack=with_contents)
         plan = plan_from(row.steps, contents)
         origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)

@@ -155,14 +155,10 @@ class ParsedNote:
             offset = self.line_end(offset)
         return offset
 
-    def is_underlined(self, heading: Heading) -> bool:
-        start = self.line_start(heading.start)
-        return not _ATX.match(self.text[start : self.line_end(start)])
-
     def text_start(self, heading: Heading) -> int:
         """Where the line after a heading begins."""
         first_end = self.line_end(heading.start)
-        if not self.is_underlined(heading):
+        if _ATX.match(self.text[self.line_start(heading.start) : first_end]):
             return first_end
         underline = _UNDERLINE.search(self.text, first_end)
         return self.line_end(underline.start()) if underline else first_end

@@ -328,20 +328,6 @@ class Kept(NamedTuple):
 Item = Kept | PropertyScalar
 
 
-def kept_and_new(lines: PropertyLines, entry: Entry, values: Sequence[PropertyScalar]) -> list[Item]:
-    """The items of a list that is to hold these values, with those that are there already."""
-    present = [_key(value) for value in lines.value_of(entry)]
-    wanted = [_key(value) for value in values]
-    items: list[Item] = []
-    for kind, start, end, first, last in SequenceMatcher(None, present, wanted, autojunk=False).get_opcodes():
-        items += [Kept(number) for number in range(start, end)] if kind == "equal" else values[first:last]
-    return items
-
-
-def _key(value: object) -> str:
-    return f"{type(value).__name__} {value!r}"
-
-
 def _quotes(entry: Entry) -> Quotes:
     """The quotes that all items have which are texts."""
     styles = {getattr(item, "style", None) or "" for item in entry.value.value if item.id == "scalar"}
@@ -509,7 +495,12 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
         raise EditRefused(f"The property {entry.name} holds properties of its own.", hint="Edit the passage itself.")
     if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
-        items = kept_and_new(lines, entry, value)
+        present, wanted = (
+            [f"{type(each).__name__} {each!r}" for each in values] for values in (lines.value_of(entry), value)
+        )
+        items: list[Item] = []
+        for kind, start, end, first, last in SequenceMatcher(None, present, wanted, autojunk=False).get_opcodes():
+            items += [Kept(number) for number in range(start, end)] if kind == "equal" else value[first:last]
         return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
         raise EditRefused(f"The property {entry.name} has comments inside its value.", hint="Edit the passage itself.")
