@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from pkgutil import get_data
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -274,13 +274,10 @@ def _check(file: ProfileFile, key: str) -> None:
 def _changed(source: str, section: str, name: str, value: str) -> str:
     import yaml
 
-    node = yaml.compose(source, yaml.SafeLoader)
-    there = _entry(node, section)
+    there = _entry(yaml.compose(source, yaml.SafeLoader), section)
+    wanted = _scalar(yaml.safe_load(value) if section in {"enabled", "memory", "context"} else value)
     if not name:
-        return _put(
-            source, there, section, _scalar(yaml.safe_load(value) if section in {"enabled", "memory"} else value)
-        )
-    wanted = _scalar(yaml.safe_load(value) if section == "context" else value)
+        return _put(source, there, section, wanted)
     if there is None:
         return _put(source, None, section, f"\n  {_scalar(name)}: {wanted}")
     _, inside = there
@@ -289,7 +286,10 @@ def _changed(source: str, section: str, name: str, value: str) -> str:
             return _put(source, found, name, wanted)
         first = inside.start_mark
         return f"{source[: first.index]}{_scalar(name)}: {wanted}\n{' ' * first.column}{source[first.index :]}"
-    modes = _as_mapping(yaml.safe_load(source)[section]) | {name: yaml.safe_load(wanted)}
+    modes = yaml.safe_load(source)[section] or {}
+    if isinstance(modes, list):  # names that are there always
+        modes = {item if isinstance(item, str) else item[0][0]: "always" for item in modes}
+    modes[name] = yaml.safe_load(wanted)
     lines = "".join(f"\n  {_scalar(each)}: {_scalar(mode)}" for each, mode in modes.items())
     return _put(source, there, section, lines)
 
@@ -309,12 +309,6 @@ def _put(source: str, there: "tuple[yaml.Node, yaml.Node] | None", name: str, wr
     # A block ends where the next thing begins: the blank lines and comments between the two stay.
     kept = source[old.start_mark.index : old.end_mark.index].rstrip()
     return f"{source[: colon + 1]}{space}{written}{source[old.start_mark.index + len(kept) :]}"
-
-
-def _as_mapping(value: Any) -> dict[str, Any]:
-    if isinstance(value, list):
-        return {item if isinstance(item, str) else item[0][0]: "always" for item in value}
-    return dict(value or {})
 
 
 def _scalar(value: object) -> str:
@@ -376,7 +370,9 @@ class Profiles(Struct, frozen=True):
         """Why one that there is cannot be used; None if there is none."""
         off: Mapping[str, Agent | Rule] = self.off_agents if kind == "agent" else self.off_rules
         if found := off.get(name.strip().casefold()):
-            return Unavailable(f"The {kind} '{found.name}' is switched off", _how_to_switch_on(kind, found))
+            agent = f"Switch it on: zkchat agent config {found.name} enabled true"
+            hint = agent if kind == "agent" else f"Delete the line `enabled` in {found.path}."
+            return Unavailable(f"The {kind} '{found.name}' is switched off", hint)
         if self.awaiting(kind, name):
             return Unavailable(f"The {kind} '{name}' came with this vault and is not approved", HOW_TO_APPROVE)
         return None
@@ -407,12 +403,6 @@ class Profiles(Struct, frozen=True):
             f"There is no {what} '{name}'.",
             hint=f"There is: {names}." if names else f"Write one: zkchat {what}{'s' * (what == 'rule')} new '{name}'",
         )
-
-
-def _how_to_switch_on(kind: ProfileKind, profile: Agent | Rule) -> str:
-    if kind == "agent":
-        return f"Switch it on: zkchat agent config {profile.name} enabled true"
-    return f"Delete the line `enabled` in {profile.path}."
 
 
 def build_profiles(found: Iterable[ProfileFile]) -> Profiles:

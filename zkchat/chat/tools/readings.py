@@ -1,6 +1,6 @@
 """Tools that read notes, parts of messages and attachments."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
 from itertools import accumulate
 from typing import Annotated, Any, Final, Literal, Protocol
@@ -299,7 +299,7 @@ class Readings:
         _, with_question = self._messages.question()
         before = {name.partition("#")[0] for name in self._messages.before()}
         now = dict.fromkeys([*(name.partition("#")[0] for name in with_question), *self._given_now])
-        return [path for path in now if path not in before and self._is_clipping(path)]
+        return [path for path in now if path not in before and is_from_web(self._library, path)]
 
     def _parts(self, path: str) -> list[str]:
         own = self._known[path].parts if path in self._known else []
@@ -334,11 +334,13 @@ class Readings:
         except VaultError:
             return None
 
-    def _is_clipping(self, path: str) -> bool:
-        try:
-            return is_note(path) and is_clipping(parse_note(path, self._library.read(path)).frontmatter)
-        except VaultError:
-            return False
+
+def is_from_web(library: Library, path: str) -> bool:
+    """Whether a document is a note that was taken from the web."""
+    try:
+        return is_note(path) and is_clipping(parse_note(path, library.read(path)).frontmatter)
+    except VaultError:
+        return False
 
 
 def is_clipping(properties: Mapping[str, Any]) -> bool:
@@ -347,12 +349,6 @@ def is_clipping(properties: Mapping[str, Any]) -> bool:
         address.lstrip(" <[\"'").lower().startswith(("http://", "https://")) or "](http" in address
         for name, value in properties.items()
         if name.casefold().replace(" ", "_") in _ADDRESS_PROPERTIES
-        for address in _texts(value)
+        for address in (value if isinstance(value, list) else [value])
+        if isinstance(address, str)
     )
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from (each for each in value if isinstance(each, str))

@@ -34,7 +34,7 @@ def test_why_a_step_is_blocked_is_shown_as_its_reason_alone() -> None:
 
 
 def test_only_what_may_be_a_mark_is_held_back() -> None:
-    marks = MarkFilter()
+    marks = MarkFilter(is_step=True)
     pieces = ["I did ", "it.\n", "D", "oing it ", "again.\n", "Do", "ne: ", "this\n", "a\nb\nc\n", "d\n", "end"]
     assert [*map(marks.feed, pieces)] == [
         *["I did ", "it.\n", "", "Doing it ", "again.\n"],

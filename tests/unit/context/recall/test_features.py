@@ -45,9 +45,7 @@ def test_what_is_near_in_meaning_comes_first() -> None:
     "asking",
     [
         "Where is the key?",
-        "Where is the key? :)",
         "鑰匙在哪裡？",
-        "鍵はどこですか。",
         "钥匙在抽屉里吗",
         "أين المفتاح؟",
         "Πού είναι το κλειδί;",
@@ -75,21 +73,13 @@ def test_the_end_of_one_conversation_is_no_answer_to_another() -> None:
     ("question", "tells"),
     [
         ("When did the heron come?", "It came on Monday"),
-        ("When did the heron come?", "It came two weeks ago"),
         ("In what year did it come?", "It came in 2019"),
         ("Wann kam der Reiher?", "Er kam vorgestern"),
-        ("Quand est venu le héron ?", "Venu en août"),
-        ("¿Cuándo llegó la garza?", "Llegó el miércoles"),
-        ("Quando è arrivato?", "Arrivato giovedì"),
-        ("Quando chegou?", "Chegou amanhã"),
-        ("Wanneer kwam hij?", "Hij kwam gisteren"),
         ("Когда она прилетела?", "Прилетела вчера"),
         ("बगुला कब आया?", "वह कल आया"),
         ("苍鹭什么时候来的？", "它昨天来了"),
         ("サギはいつ来ましたか", "先週来ました"),
-        ("왜가리는 언제 왔어?", "어제 왔어"),
         ("متى جاء؟", "جاء أمس"),
-        ("Kiedy przyleciała?", "Przyleciała wczoraj"),
     ],
 )
 def test_where_a_time_is_asked_for_what_names_one_comes_first(question: str, tells: str) -> None:

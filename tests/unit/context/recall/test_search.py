@@ -1,22 +1,19 @@
 """Finding what was said, and bringing it back: over a real store and a real index."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count as counting
 from pathlib import Path
-from typing import cast
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.message_search.search import ConversationSearch, RankedMessage
-from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, Recalled, recall
+from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, recall
 from zkchat.core.choices import Role
-from zkchat.core.errors import ProviderError, StorageDamaged
+from zkchat.core.errors import StorageDamaged
 from zkchat.core.message import ChatMessage, CompactionPart, ContextType, Part, TextPart, ToolResultPart
 from zkchat.core.session import Entry, IndexedMessage, IndexedUpTo, MessageEntry, TitleEntry
 from zkchat.models.static_vectors import installed
@@ -112,11 +109,6 @@ def test_a_hit_says_who_said_what_and_when(search: ConversationSearch, talk: str
     assert 0.5 < hit.score < 1.5
 
 
-def test_messages_near_a_match_are_found_behind_it(search: ConversationSearch, talk: str) -> None:
-    first, *rest = ids(search, "heron", talk)
-    assert (first, {*rest}) == ("heron", {"fish", "boat"})
-
-
 @pytest.mark.parametrize("query", ["Anna", "April", "2026-04-10", "Friday"])
 def test_speaker_and_date_lead_to_a_message(search: ConversationSearch, talk: str, query: str) -> None:
     assert "roof" in ids(search, query, talk, limit=2)
@@ -138,18 +130,15 @@ def test_of_a_long_question_the_beginning_and_the_end_count(search: Conversation
     assert ids(search, f"Konrad {pasted}", talk)[0] == "heron"
     assert ids(search, f"{pasted} Konrad", talk)[0] == "heron"
     assert ids(search, f"{pasted} Konrad {pasted}", talk) == []
+    before = [f"before{n}" for n in range(50)]
+    assert ids(search, f"{' '.join(before[1:])} Konrad {pasted}", talk)[0] == "heron"
+    assert ids(search, f"{' '.join(before)} Konrad {pasted}", talk) == []
 
 
 def test_what_nobody_said_is_not_found(search: ConversationSearch, talk: str) -> None:
     assert search.search("xylophone") == []
     assert search.search("") == []
     assert search.search("Konrad", session="no such session") == []
-
-
-def test_a_message_that_holds_more_of_the_question_scores_higher(search: ConversationSearch, talk: str) -> None:
-    whole, half = search.ranked("heron Konrad")[0], search.ranked("heron Benno")[0]
-    assert whole.score > half.score
-    assert search.ranked("heron zebra")[0].score < search.ranked("heron")[0].score
 
 
 def test_the_end_of_one_session_is_not_near_the_beginning_of_the_next(
@@ -367,39 +356,10 @@ def test_of_many_that_share_a_word_with_the_question_the_one_that_tells_somethin
     assert "d20" in recalled(search, store, chatter, question, 200)
 
 
-def test_beside_the_best_only_the_sentences_on_the_question_come_back(
-    store: SqliteSessions, search: ConversationSearch, chatter: str
-) -> None:
-    found = recall(search, "the dentist?", archive(store, chatter), session=chatter, budget=200, count=count)
-    texts = {each.message.id: each.text for each in found}
-    assert texts["d20"] == "[…] By the way, the dentist moved my appointment to the 14th of April. […]"
-    assert found[0].text == found[0].message.text
-
-
 def test_what_was_said_many_times_comes_back_once(store: SqliteSessions, search: ConversationSearch, talk: str) -> None:
     say(store, talk, *(message(f"b{n}", "The badger sleeps below the oak.") for n in range(20)))
     search.catch_up(store)
     assert [id_ for id_ in recalled(search, store, talk, "badger oak", 1000) if id_.startswith("b")] == ["b17"]
-
-
-class InOrder:
-    """A search that finds these messages, best first."""
-
-    def __init__(self, found: Mapping[str, float]) -> None:
-        self._found = found
-
-    def ranked(self, _query: str, **_: object) -> list[RankedMessage]:
-        return [RankedMessage("", id_, score) for id_, score in self._found.items()]
-
-
-def test_the_order_of_messages_counts_beside_their_words() -> None:
-    said = {"best": "Adler paints.", "earlier": "Bauer sings.", "later": "Custer dives."}
-    archived = {id_: message(id_, text) for id_, text in said.items()}
-    found = {"best": 1.0, "earlier": 0.9, "later": 1.0}
-    search = cast("ConversationSearch", InOrder(found))
-    cost = count(Recalled(archived["best"], said["best"], 1.0).quoted)
-    back = recall(search, "who?", archived, session="", budget=2 * cost, count=count)
-    assert [each.message.id for each in back] == ["best", "earlier"]
 
 
 def test_pairs_of_letters_that_lie_across_two_words_are_not_missed(
@@ -414,16 +374,6 @@ def test_pairs_of_letters_that_lie_across_two_words_are_not_missed(
     )
     search.catch_up(store)
     assert search.ranked("李娜不能吃什么？", session=session)[0].score > 0.4
-
-
-class Broken:
-    """An embedder whose files cannot be read."""
-
-    name = "broken"
-    dimensions = 2
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise ProviderError(f"{len(texts)} texts cannot be read.")
 
 
 @pytest.fixture
@@ -457,17 +407,6 @@ def test_messages_that_were_indexed_without_vectors_get_them_once_they_can_be_ma
     assert search.ranked("heron police", session=arrest)[0].message == "arrest"
     assert search.learn(arrest, store.entries(arrest))
     assert ConversationSearch(index).learn(arrest, store.entries(arrest)), "one that can make none keeps what is there"
-
-
-def test_without_vectors_words_are_found_all_the_same(
-    store: SqliteSessions, index: SqliteMessageIndex, arrest: str
-) -> None:
-    search = ConversationSearch(index, Broken())
-    search.catch_up(store)
-    assert search.ranked("heron police", session=arrest) == ConversationSearch(index).ranked(
-        "heron police", session=arrest
-    )
-    assert search.learn(arrest, store.entries(arrest))
 
 
 def test_what_says_too_little_beside_the_highest_score_is_not_recalled_whichever_comes_first(
