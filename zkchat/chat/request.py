@@ -127,7 +127,8 @@ class RequestBuilder:
         """The request as it is now, however large."""
         window, left_out = self._core.privacy.shown()
         if plan.last_turn_only:
-            window = _last_turn(window)
+            starts = [place for place, message in enumerate(window.live) if message.role == "user"]
+            window = Window(live=window.live[starts[-1] if starts else 0 :])
         else:
             window, unanswered = _without(
                 window, unanswered_turns(self._core.history.window.live), "unanswered", UNANSWERED
@@ -291,11 +292,6 @@ class RequestBuilder:
         )
         hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."
         yield Warned(text=text, hint=hint)
-
-
-def _last_turn(window: Window) -> Window:
-    starts = [place for place, message in enumerate(window.live) if message.role == "user"]
-    return Window(live=window.live[starts[-1] if starts else 0 :])
 
 
 def _without(

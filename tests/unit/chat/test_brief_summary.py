@@ -1,6 +1,5 @@
 """What a model is told when it sums up the daily brief."""
 
-import asyncio
 import os
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -9,13 +8,13 @@ from typing import cast
 
 import pytest
 
+from tests.support.conversations import events_of
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.app.library import open_library
 from zkchat.chat.brief_summary import MAX_NOTES, summarize_brief
 from zkchat.chat.conversation import Conversation
-from zkchat.core.errors import ProviderError
-from zkchat.core.events import Event, TurnFailed, Warned
+from zkchat.core.events import Event, TurnFailed
 from zkchat.core.message import Brief
 from zkchat.core.prompt import ModelInfo
 from zkchat.index.library import Library
@@ -26,15 +25,13 @@ NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
 class Recording:
     """Stands in for a conversation: records what is said, and fails."""
 
-    def __init__(self, library: Library, model: ModelInfo, unreachable: str = "") -> None:
+    def __init__(self, library: Library, model: ModelInfo) -> None:
         self.library = library
         self.model = model
-        self._unreachable = unreachable
         self.said: list[tuple[str, Brief]] = []
 
     async def connect(self) -> None:
-        if self._unreachable:
-            raise ProviderError(self._unreachable, hint="Start it.")
+        pass
 
     async def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]:
         self.said.append((text, brief))
@@ -51,53 +48,28 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def told(world: World, *, on_this_machine: bool, unreachable: str = "") -> tuple[list[tuple[str, Brief]], list[Event]]:
+def told(world: World, *, on_this_machine: bool) -> tuple[str, Brief]:
     model = Located(on_this_machine)
     with open_library(world.environment(), world.vault) as (_, library):
         library.refresh()
-        talk = Recording(library.guarded_for(model), model.info, unreachable)
-
-        async def run() -> list[Event]:
-            return [event async for event in summarize_brief(cast(Conversation, talk), 7)]
-
-        return talk.said, asyncio.run(run())
+        talk = Recording(library.guarded_for(model), model.info)
+        events_of(summarize_brief(cast(Conversation, talk), 7))
+        (said,) = talk.said
+        return said
 
 
 def test_a_model_elsewhere_is_told_nothing_of_local_notes(world: World) -> None:
-    ((text, brief),), _ = told(world, on_this_machine=False)
+    text, brief = told(world, on_this_machine=False)
     assert "ecret" not in text + brief.text
     assert "doctor" not in text + brief.text
     assert "[[Note 0]]: task 0" in brief.text
 
 
 def test_every_note_that_it_is_told_of_is_linked_in_the_message(world: World) -> None:
-    ((text, brief),), _ = told(world, on_this_machine=True)
+    text, brief = told(world, on_this_machine=True)
     assert "[[Secret]]: see the doctor (due 2026-03-07)" in brief.text
     assert "[[Secret]]" in text
     assert text.count("[[") <= MAX_NOTES
     named = {line.partition("]]")[0].partition("[[")[2] for line in brief.text.splitlines() if "[[" in line[:20]}
     assert all(f"[[{name}]]" in text for name in named)
     assert not brief.uses_notes
-
-
-def test_what_goes_wrong_is_a_warning(world: World) -> None:
-    assert told(world, on_this_machine=True)[1] == [Warned(text="located:x wrote no summary: No room.")]
-    said, events = told(world, on_this_machine=True, unreachable="It is away.")
-    assert (said, events) == ([], [Warned(text="located:x wrote no summary: It is away.", hint="Start it.")])
-
-
-def test_nothing_is_said_where_no_model_writes_or_nothing_changed(world: World) -> None:
-    with open_library(world.environment(), world.vault) as (_, library):
-        library.refresh()
-        quote = Recording(library, ModelInfo(provider="quote", id="", needs_notes=True))
-        empty = Recording(library, Located(on_this_machine=True).info)
-        for file in world.vault.glob("*.md"):
-            file.write_text("nothing")
-            os.utime(file, (0, 0))
-        library.refresh()
-
-        async def run(talk: Recording) -> list[Event]:
-            return [event async for event in summarize_brief(cast(Conversation, talk), 7)]
-
-        assert asyncio.run(run(quote)) == asyncio.run(run(empty)) == []
-        assert quote.said == empty.said == []

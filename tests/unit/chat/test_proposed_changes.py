@@ -211,6 +211,10 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
     assert vault.proposals
     assert not vault.proposals.staged
 
+    little = conversation_over(library, provider=Appending(), proposals=Vault().proposing(Answering()), tools=0.0)
+    (warning,) = (event for event in events_of(little.say("Hello.")) if isinstance(event, Warned))
+    assert warning.text.startswith("The tools that propose changes do not fit into the window")
+
     talk.writing.allow(True)
     vault.proposals.reviewer = Answering(yes)
     assert reviewed(events_of(talk.say("Please append it now."))).decision == "applied"

@@ -302,3 +302,9 @@ def test_a_resource_of_which_nothing_goes_along_is_told_of(library: Library, ans
     assert warnings_in(events) == [told]
     assert not [event for event in events if isinstance(event, ResourceRead)]
     assert len(model.requests) == 1
+
+
+def test_of_many_resources_that_a_message_names_the_first_ten_are_read(library: Library) -> None:
+    servers = ServersInMemory(server("web", tool()), answer="A memo.")
+    events_of(talk(library, Playing("Fine."), servers).say(" ".join(f"@web:memo://{number}" for number in range(11))))
+    assert [uri for _, uri, _ in servers.sent] == [f"memo://{number}" for number in range(10)]
