@@ -20,7 +20,7 @@ from tests.support.world import Result, World
 from zkchat.core.errors import ExitCode
 
 DURABLE = ("sessions.db", "memories.db", "changes.db")
-CACHES = ("index.db", "messages.db", "summaries.db", "pdf.db")
+CACHES = ("index.db", "messages.db", "pdf.db")
 PAGE = 4096
 QUESTION = "How many hours of sleep do adults need?"
 COMMANDS = (

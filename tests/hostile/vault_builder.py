@@ -188,8 +188,6 @@ max_note_bytes = 100000000000
 location = "vault"
 [privacy]
 local_only = ["{"**/a/" * 55}b"]
-[references]
-model_summaries = "always"
 [ollama]
 host = "{server}"
 [openai]
@@ -234,7 +232,7 @@ def _databases(ground: Ground) -> None:
         database.execute("INSERT INTO facts VALUES ('1', ?)", (OBEY,))
     database.close()
     os.mkfifo(own / "messages.db")
-    (own / "summaries.db").symlink_to("/dev/zero")
+    (own / "messages.db").symlink_to("/dev/zero")
     os.mkfifo(own / "sessions.db.lock")
 
 

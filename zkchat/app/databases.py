@@ -151,7 +151,6 @@ _KNOWN: Final = {
     "changes.db": _durable(SqliteChangeJournal),
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
-    "summaries.db": _cache(memories.SCHEMA, memories.VERSION),
     "pdf.db": _cache(SCHEMA, VERSION),
 }
 

@@ -261,11 +261,6 @@ def tokenizer_of(provider: ModelProvider) -> tuple[Tokenizer, float]:
     return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
 
 
-def may_answer_anytime(provider: ModelProvider) -> bool:
-    """Whether the model may be asked for something between the turns of a conversation."""
-    return descriptor_of(provider.info.provider).answers_anytime
-
-
 def preload_client(provider: str) -> None:
     """Import the client library of a provider, so that the first request need not wait for it."""
     if library := descriptor_of(provider).library:

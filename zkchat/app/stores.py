@@ -1,4 +1,4 @@
-"""The stores of a vault: sessions, memory, what was said, and summaries."""
+"""The stores of a vault: sessions, memory, and what was said."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -19,7 +19,6 @@ from zkchat.sessions import (
     SqliteMemories,
     SqliteMessageIndex,
     SqliteSessions,
-    SqliteSummaries,
     open_memories,
 )
 from zkchat.sessions import store as message_index
@@ -77,10 +76,3 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
         embedder = models.installed()
     with closing(SqliteMessageIndex(DatabasePaths(workspace).cache("messages.db"))) as index:
         yield chat.ConversationSearch(index, embedder)
-
-
-@contextmanager
-def open_summary_cache(workspace: Workspace) -> Iterator[SqliteSummaries]:
-    """The sentences in which models summarised documents."""
-    with closing(SqliteSummaries(DatabasePaths(workspace).cache("summaries.db"))) as sentences:
-        yield sentences

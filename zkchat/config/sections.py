@@ -278,8 +278,7 @@ class Privacy(Struct, frozen=True, kw_only=True):
 class References(Struct, frozen=True, kw_only=True):
     model_summaries: Annotated[
         Literal["local", "always", "never"],
-        "Whose model describes long documents of the panel in a sentence, while you type: one on this "
-        "machine, any, or none. It takes tokens.",
+        "Without effect: no model describes documents while you type any more. Remove it.",
     ] = "local"
     look_again: Annotated[
         bool,

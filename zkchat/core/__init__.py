@@ -452,7 +452,6 @@ if TYPE_CHECKING:
         TextEmbedder,
         TextExtractor,
         TextIndex,
-        VectorCache,
         VectorIndex,
         Workers,
     )
@@ -557,7 +556,7 @@ else:
             ),
             "vault_ports": (
                 "CommitHistory DateStore Embedder ExtractedTexts ExtractionStore LinkIndex LinkTargets ListedFiles "
-                "NoteCatalog NoteFiles NoteIndex SegmentStore TextEmbedder TextExtractor TextIndex VectorCache "
+                "NoteCatalog NoteFiles NoteIndex SegmentStore TextEmbedder TextExtractor TextIndex "
                 "VectorIndex Workers"
             ),
         },

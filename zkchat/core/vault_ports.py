@@ -89,15 +89,6 @@ class Embedder(TextEmbedder, Protocol):
         """The direction of a question, by the conventions that the model has for questions. Raises as `embed`."""
 
 
-class VectorCache(Protocol):
-    """Vectors of short texts, kept from one run to the next. Any of its methods may raise `StorageError`."""
-
-    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
-        """Those that are there, made by this method, by the digest of their texts."""
-
-    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None: ...
-
-
 class VectorIndex(Protocol):
     """Vectors of passages, by the digest of what was embedded and by method, beside the note index that they outlive.
 

@@ -42,9 +42,6 @@ UNSPACED_FOR_A_FAILURE: Final = of_all("for_a_failure", spaced=False)
 SIGNS_OF_FAILURE: Final = tuple(phrases(of_all("signs_of_failure")))
 
 
-FILLERS: Final[dict[str, str]] = by_code("fillers")
-
-
 CODES: Final = {known["name"].lower(): code for code, known in languages().items()}
 STOP_WORDS_BY_CODE: Final[dict[str, frozenset[str]]] = {
     code: frozenset(listed.split()) for code, listed in (by_code("stop_words") | by_code("other_stop_words")).items()

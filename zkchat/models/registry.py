@@ -142,8 +142,6 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
     """The library to import ahead of the first request, which takes a moment."""
     address_setting: str = ""
     """The dotted key of its server's address; empty if it has no server."""
-    answers_anytime: bool = True
-    """Whether it may be asked between turns: a script would give away its next answer."""
 
     @abstractmethod
     def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:

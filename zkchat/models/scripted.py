@@ -138,6 +138,4 @@ class ScriptedDescriptor(ProviderDescriptor, frozen=True):
         return Scripted(read_script(context.folder / model.id))
 
 
-PROVIDER: Final = ScriptedDescriptor(
-    name="scripted", usage="`scripted:FILE` (plays a file)", in_process=True, answers_anytime=False
-)
+PROVIDER: Final = ScriptedDescriptor(name="scripted", usage="`scripted:FILE` (plays a file)", in_process=True)

@@ -7,7 +7,7 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.sessions.foreign_messages import derived_id
     from zkchat.sessions.llm_logs import SIGNATURE, read_llm_logs
-    from zkchat.sessions.memories import LazyMemories, SqliteMemories, SqliteSummaries, open_memories
+    from zkchat.sessions.memories import LazyMemories, SqliteMemories, open_memories
     from zkchat.sessions.note_export import answer_note, as_json, as_markdown, contains_secret, file_name
     from zkchat.sessions.rows import unpack
     from zkchat.sessions.session_import import Imported, ImportedFile, merged, read_conversations, read_value
@@ -18,7 +18,7 @@ else:
         {
             "foreign_messages": "derived_id",
             "llm_logs": "SIGNATURE read_llm_logs",
-            "memories": "LazyMemories SqliteMemories SqliteSummaries open_memories",
+            "memories": "LazyMemories SqliteMemories open_memories",
             "note_export": "answer_note as_json as_markdown contains_secret file_name",
             "rows": "unpack",
             "session_import": "Imported ImportedFile merged read_conversations read_value",

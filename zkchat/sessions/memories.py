@@ -1,7 +1,7 @@
-"""Facts in SQLite beside the sessions of their vault; a cache of summaries of documents."""
+"""Facts in SQLite beside the sessions of their vault."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain
@@ -10,7 +10,6 @@ from typing import Final
 
 from zkchat.core import Fact, FactSource, UsageError, counted, from_plain
 from zkchat.storage import (
-    CacheDatabase,
     DurableDatabase,
     LazyStore,
     Recovered,
@@ -21,51 +20,6 @@ from zkchat.storage import (
     read_rows,
     timestamp,
 )
-
-VERSION: Final = 1
-SCHEMA: Final = (
-    """CREATE TABLE sentences (
-        path TEXT NOT NULL, anchor TEXT NOT NULL, fingerprint BLOB NOT NULL, sentence TEXT NOT NULL,
-        PRIMARY KEY (path, anchor)) WITHOUT ROWID""",
-)
-
-
-class SqliteSummaries:
-    """Implements `chat.document_summaries.SummaryCache`. There is no file until there is a sentence."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
-
-    def close(self) -> None:
-        self._file.close()
-
-    def find(self, path: str, anchor: str, fingerprint: bytes) -> str:
-        """The sentence for this text of a document, or of a section; empty where there is none."""
-        if not self._path.exists():
-            return ""
-        query = "SELECT sentence FROM sentences WHERE path = ? AND anchor = ? AND fingerprint = ?"
-        with self._file.reading() as database:
-            row = database.execute(query, (path, anchor, fingerprint)).fetchone()
-            return str(row[0]) if row else ""
-
-    def keep(self, path: str, anchor: str, fingerprint: bytes, sentence: str) -> None:
-        """Replaces the sentence for an earlier text."""
-        with self._file.writing() as database:
-            database.execute(
-                "INSERT OR REPLACE INTO sentences VALUES (?, ?, ?, ?)", (path, anchor, fingerprint, sentence)
-            )
-
-    def described(self) -> list[tuple[str, bytes]]:
-        """Path and fingerprint of every document that something is said of."""
-        if not self._path.exists():
-            return []
-        with self._file.reading() as database:
-            return database.execute("SELECT DISTINCT path, fingerprint FROM sentences").fetchall()
-
-    def forget(self, documents: Iterable[tuple[str, bytes]]) -> None:
-        with self._file.writing() as database:
-            database.executemany("DELETE FROM sentences WHERE path = ? AND fingerprint = ?", documents)
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
@@ -90,12 +44,10 @@ _FACTS: Final = """
     SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
         SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces, local
     FROM facts WHERE replaced_by IS NULL ORDER BY number"""
-_MAX_PARAMETERS: Final = 500
-"""Digests in one query: SQLite takes a limited number of parameters."""
 
 
 class SqliteMemories(DurableDatabase):
-    """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache`."""
+    """Implements `MemoryStore`."""
 
     migrations = (_create_tables, _add_local_facts)
 
@@ -148,25 +100,6 @@ class SqliteMemories(DurableDatabase):
             raise no_fact(name, len(found))
         return found[0]
 
-    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        with self._reading() as connection:
-            for start in range(0, len(digests), _MAX_PARAMETERS):
-                some = digests[start : start + _MAX_PARAMETERS]
-                marks = ", ".join("?" * len(some))
-                statement = f"SELECT digest, vector FROM vectors WHERE method = ? AND digest IN ({marks})"  # noqa: S608
-                found |= dict(connection.execute(statement, (method, *some)))
-        return found
-
-    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep these, and throw away those of other methods: they are not asked for again."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM vectors WHERE method <> ?", (method,))
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
-                [(method, digest, vector) for digest, vector in vectors.items()],
-            )
-
     def verify(self) -> None:
         self.facts()
 
@@ -200,7 +133,7 @@ def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
     for (old,) in older:
         _erase(connection, old)
     connection.execute("DELETE FROM facts WHERE id = ?", (fact_id,))
-    connection.execute("DELETE FROM vectors")  # one of them knows what the fact was about; all are soon made again
+    connection.execute("DELETE FROM vectors")  # which earlier versions kept; one of them knows what the fact was about
 
 
 def _stored_fact(row: Row) -> dict[str, object]:
@@ -219,7 +152,7 @@ def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 
 
 class LazyMemories(LazyStore[SqliteMemories]):
-    """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache` for a vault without facts.
+    """Implements `MemoryStore` for a vault without facts.
 
     The database is made with the first one.
     """
@@ -245,16 +178,6 @@ class LazyMemories(LazyStore[SqliteMemories]):
 
     def find(self, name: str) -> Fact:
         return self._holding(name).find(name)
-
-    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
-        store = self._existing()
-        return store.vectors(method, digests) if store else {}
-
-    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
-        """There is nothing yet that they could be vectors of, unless something is stored."""
-        store = self._existing()
-        if store:
-            store.keep_vectors(method, vectors)
 
     def _not_found(self, name: str) -> UsageError:
         return no_fact(name)

@@ -54,7 +54,7 @@ _ID = lazy_pattern(r"[0-9a-z]{6,64}")
 _MAX_ID_BYTES: Final = 100
 _MAX_PATH_BYTES: Final = 16_384
 
-DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "summaries.db", "pdf.db")
+DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "pdf.db")
 
 
 class Locations(Struct, frozen=True, kw_only=True):

@@ -60,11 +60,9 @@ def test_a_fact_is_forgotten_with_what_it_took_the_place_of_down_to_the_last_byt
         middle = store.add("the middle-secret", "user", replaces=[old.id])
         new = store.add("the newest-secret", "user", replaces=[middle.id])
         store.add("I like tea", "user")
-        store.keep_vectors("m", {"d": b"v"})
     with opened(path, clock, "g") as store:  # the first close left a copy in backups/
         store.forget(new.id)
         assert texts(store) == ["I like tea"]
-        assert store.vectors("m", ["d"]) == {}
         files = [file for file in path.parent.rglob("*") if file.is_file()]
         assert len(files) > 2  # the database, its log and the copy
         assert not [file.name for file in files if b"-secret" in file.read_bytes()]
@@ -82,16 +80,6 @@ def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path, clock: Clo
         for unknown in ("q", ""):
             with pytest.raises(UsageError, match="There is no fact"):
                 store.find(unknown)
-
-
-def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
-    many = {f"d{number}": bytes([number % 256]) for number in range(1200)}
-    store.keep_vectors("one", many)
-    assert store.vectors("one", [*many, "unknown"]) == many
-    assert store.vectors("two", list(many)) == {}
-    store.keep_vectors("two", {"d1": b"x"})
-    assert store.vectors("one", ["d1"]) == {}
-    assert store.vectors("two", ["d1"]) == {"d1": b"x"}
 
 
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:

@@ -16,7 +16,7 @@ from zkchat.app.databases import ignore_in_git, validate_vault_database
 from zkchat.core.errors import StorageError
 from zkchat.core.note import ExtractedText
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.sessions.memories import SqliteMemories, SqliteSummaries
+from zkchat.sessions.memories import SqliteMemories
 from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.pdf.texts import SqliteExtractedTexts
@@ -45,12 +45,9 @@ def make(path: Path) -> None:
         case "messages.db":
             with closing(SqliteMessageIndex(path)) as messages:
                 messages.known()
-        case "pdf.db":
+        case _:
             with closing(SqliteExtractedTexts(path, 1_000)) as texts:
                 texts.keep(b"x", ExtractedText(pages=("A.",)))
-        case _:
-            with closing(SqliteSummaries(path)) as sentences:
-                sentences.keep("a.md", "", b"x", "A.")
 
 
 def content(folder: Path) -> dict[str, str]:
