@@ -203,3 +203,13 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     (warning,) = second.recover_from_crash()
     assert warning.text == "Another terminal has this session open, and both can go on with it."
     assert len(store.rows[first.session_id]) == 1
+
+
+def test_what_is_written_while_something_local_was_shown_is_marked_as_local() -> None:
+    store = SessionsInMemory()
+    kept = journal(store)
+    kept.keeps_local = lambda: True
+    ask(kept, "one", "q1")
+    assert [message.local for message in Journal(store, kept.session, lambda: NOON, lambda: "new").history.thread] == [
+        True
+    ]
