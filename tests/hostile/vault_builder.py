@@ -232,7 +232,7 @@ def _databases(ground: Ground) -> None:
         database.execute("INSERT INTO facts VALUES ('1', ?)", (OBEY,))
     database.close()
     os.mkfifo(own / "messages.db")
-    (own / "messages.db").symlink_to("/dev/zero")
+    (own / "pdf.db").symlink_to("/dev/zero")
     os.mkfifo(own / "sessions.db.lock")
 
 
