@@ -48,7 +48,7 @@ def test_names_are_known_once_somebody_asked_for_them(world: World, server: List
 def test_a_server_that_says_nothing_is_given_up_and_the_rest_is_listed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing.within_seconds, "__defaults__", (0.2,))
+    monkeypatch.setattr(listing, "LIST_SECONDS", 0.2)
     with Silent() as silent:
         catalogue = ModelCatalogue(lambda: workspace_of(world, silent.address))
         overview = asyncio.run(catalogue.survey(None))
