@@ -1,12 +1,9 @@
 """The files of the languages: what code takes for granted of each."""
 
 import re
-import tomllib
-from pathlib import Path
 
 import pytest
 
-import zkchat.language
 from zkchat.language.words import any_of, by_code, languages, of_all, phrases
 
 TABLES = ("time", "calendar", "catalog", "tasks")
@@ -17,12 +14,6 @@ def test_each_language_has_a_name_and_a_rank_of_its_own() -> None:
     assert len({known["name"] for known in languages().values()}) == len(languages())
     assert [known["rank"] for known in languages().values()] == sorted({each["rank"] for each in languages().values()})
     assert next(iter(languages())) == "en"
-
-
-@pytest.mark.parametrize("language", languages())
-def test_a_file_says_what_any_reader_of_toml_finds_in_it(language: str) -> None:
-    file = Path(zkchat.language.__file__).parent / "data" / f"{language}.toml"
-    assert languages()[language] == tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("language", languages())
