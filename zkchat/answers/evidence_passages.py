@@ -35,7 +35,7 @@ from zkchat.index import (
     topic_of,
     with_synonyms,
 )
-from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of
+from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
@@ -77,6 +77,11 @@ class Candidate(Struct, frozen=True):
     def score(self) -> float:
         return self.ranked.score
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether it is quoted because the note begins with it, and not for what it says."""
+        return self.linked and not self.ranked.best_sentences
+
 
 def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
     """The best for the topic of a question, and for what its words could be called instead.
@@ -115,6 +120,8 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
 
 MIN_SHARE_OF_NEIGHBOUR = 0.85
 """Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+MIN_OPENING = 160
+"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
 _MAX_COLUMNS = 480
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
@@ -138,6 +145,9 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
+    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
+        return (candidate.path, block.text) in scores
+
     found: list[Candidate] = []
     for each in candidates:
         if (each.path, each.ranked.block.text) in quoted:
@@ -147,7 +157,9 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and (each.ranked.best_sentences or not each.linked):  # not for how a note begins
+        if span and each.is_opening:
+            span = text.with_following(span, partial(is_quoted_apart, each))
+        elif span:
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -191,6 +203,19 @@ class _CutText(Struct, frozen=True):
                 first -= 1
             else:
                 return first, last
+
+    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
+        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
+        note may begin with one line that only says what it is not about."""
+        first, last = span
+        while (
+            last + 1 < len(self.blocks)
+            and not is_quoted_apart(self.blocks[last + 1])
+            and self._fits(first, last + 1)
+            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
+        ):
+            last += 1
+        return first, last
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)
