@@ -70,6 +70,7 @@ def garden(world: World) -> World:
         ("changes ever", ["Evergreen notes"]),
         ("search tag:m", ["tag:method"]),
         ("search ta", ["tag:"]),
+        ("search du", ["during:"]),
         ("sessions search ta", []),
         ("help exit", ["exit-codes"]),
         ("help backl", ["backlinks"]),

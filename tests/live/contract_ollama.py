@@ -76,7 +76,7 @@ def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_
 
 
 def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
-    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(list_models(host))}
+    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(list_models(host))[0]}
     too_small = (TRAINED_FOR, False)
     assert listed == {f"{PLAIN}:latest": too_small, f"{TOOLS}:latest": too_small}
 

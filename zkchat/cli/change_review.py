@@ -281,7 +281,7 @@ def describe_call(call: ServerCall) -> Iterator[str]:
 
 
 class TerminalInterface:
-    """Implements `compose.user_interface.UserInterface`, and `chat.compaction.Reviewer`."""
+    """Implements `UserInterface` of `app`, and `Reviewer` of `chat`."""
 
     def __init__(
         self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"

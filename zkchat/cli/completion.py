@@ -303,7 +303,7 @@ def complete_query(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """A tag after `tag:`, the filters elsewhere."""
     found = _OPEN_TAG.search(typed.text)
     if found is None:
-        filters = ("tag:", "path:", "after:", "before:")
+        filters = ("tag:", "path:", "on:", "after:", "before:", "during:")
         yield from (Candidate(each, is_open=True) for each in filters if typed.text and each.startswith(typed.text))
         return
     before = typed.text[: found.start(1)]

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from zkchat.actions import Action
 from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
-from zkchat.core import Tool, ZkchatError, shorten, utc_now
+from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
 from zkchat.index import Library, Progress
 from zkchat.mcp.actions import Found, action_tools, arguments_of, run_action
 from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
@@ -278,7 +278,7 @@ def _answered(answer: Answer, context: Context) -> types.CallToolResult:
                 name=path,
                 title=title,
                 uri=uri_of(path),
-                mime_type="text/markdown" if path.endswith(".md") else None,
+                mime_type="text/markdown" if is_note(path) else None,
             )
             for path, title in [*_titles(answer).items()][:MAX_LINKS]
         ]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Final, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from zkchat.core import (
     DEFAULT_PRIORITY,
@@ -208,7 +208,10 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-def notice(event: events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed) -> str:
+Noticed: TypeAlias = events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed
+
+
+def notice(event: Noticed) -> str:
     """One line about something that happened besides the answer."""
     match event:
         case events.ResourceRead():

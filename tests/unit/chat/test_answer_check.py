@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ QUESTION = "Is Obsidian Sync end-to-end encrypted?"
 WRONG = "Obsidian Sync is not end-to-end encrypted."
 RIGHT = "Yes, Obsidian Sync is end-to-end encrypted."
 INSTEAD = "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]] › Privacy\n"
-SMALL = {"calls_tools": False, "context_limit": 200_000}
+SMALL: dict[str, Any] = {"calls_tools": False, "context_limit": 200_000}
 
 
 def conversation(library: Library, model: Saying, *, wanted: bool = True, strict: bool = False) -> Conversation:
@@ -87,7 +88,7 @@ def test_the_words_of_the_model_stay_in_the_session_on_a_branch_of_their_own(lib
     ids=["no tools", "switched off", "small window", "needs evidence", "large", "large, strict"],
 )
 def test_models_that_are_handed_passages_are_checked(
-    library: Library, info: dict[str, object], settings: dict[str, bool], is_checked: bool
+    library: Library, info: dict[str, Any], settings: dict[str, bool], is_checked: bool
 ) -> None:
     model = Saying(WRONG, **{"context_limit": 200_000, **info})
     events = events_of(conversation(library, model, **settings).say(QUESTION))

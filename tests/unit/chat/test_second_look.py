@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -198,7 +199,7 @@ def test_a_second_answer_that_breaks_off_is_kept_as_any_other(library: Library) 
 def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(library: Library, tmp_path: Path) -> None:
     (tmp_path / "vault" / "Rye bread.md").write_text(f"Rye bread takes two days{' and a long night' * 1000}.\n")
     model = Saying(UNFOUNDED, FOUNDED, context_limit=None)
-    shares = {"max_tokens": 2048, "tools": 0.2, "messages": 0.6}
+    shares: dict[str, Any] = {"max_tokens": 2048, "tools": 0.2, "messages": 0.6}
     talk = conversation_over(library, provider=model, look_again=True, policy=Policy(auto=False), **shares)
     events = events_of(talk.say(f"{QUESTION} {'Tell me all of it. ' * 208}"))
     assert answer_of(events).text == UNFOUNDED

@@ -26,6 +26,7 @@ from zkchat.answers.verification.sentence_parser import (
     tokenize,
 )
 from zkchat.core import (
+    NOTE_SUFFIXES,
     CheckedStatement,
     LineRange,
     Passage,
@@ -161,7 +162,8 @@ MAX_UNITS: Final = 120
 _MIN_TOKENS: Final = 2
 _MIN_PART: Final = 4
 """Words that a quote must have which is only a part of a sentence."""
-_NOTE: Final = r"(?:!?\[\[[^\[\]\n]{1,300}\]\]|[^()\[\]\n,;]{1,200}\.md(?::\d{1,9}(?:[-–]\d{1,9})?)?)"
+_SUFFIX: Final = "|".join(map(re.escape, NOTE_SUFFIXES))
+_NOTE: Final = rf"(?:!?\[\[[^\[\]\n]{{1,300}}\]\]|[^()\[\]\n,;]{{1,200}}(?:{_SUFFIX})(?::\d{{1,9}}(?:[-–]\d{{1,9}})?)?)"
 _NOTES: Final = rf"(?:{any_of('whose_notes')})\s+(?:{any_of('notes')})"
 _CITATION: Final = lazy_pattern(
     rf"\s{{0,3}}(?:[(\[（]\s*(?:(?:{any_of('see')}):?\s*)?{_NOTE}(?:[,;]\s*{_NOTE}){{0,9}}\s*[)\]）]|\s[—–-]{{1,3}}\s{{0,3}}!?\[\[[^\[\]\n]{{1,300}}\]\])(?=\s{{0,3}}[.!。]?\s{{0,3}}$)",

@@ -1,6 +1,7 @@
 """The tools of MCP servers: offered, approved by the user, and their results."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
@@ -16,6 +17,7 @@ from zkchat.chat.context.formatting import contained
 from zkchat.chat.tools.explore import reference_to
 from zkchat.chat.tools.registry import InvalidArguments, failure, parse_arguments
 from zkchat.core import (
+    NOTE_SUFFIXES,
     Ambiguous,
     DocumentReference,
     Link,
@@ -222,7 +224,7 @@ _MAX_SCANNED: Final = 50_000
 _NOTE_URI: Final = lazy_pattern(r"note:///[^\s<>\"'`)\]|]+")
 _SIGNS: Final = r"\s<>\"'`()\[\]|:"
 """That no path of a note in running text holds."""
-_PATH: Final = lazy_pattern(rf"(?<![^{_SIGNS}])[^{_SIGNS}]+\.md\b")
+_PATH: Final = lazy_pattern(rf"(?<![^{_SIGNS}])[^{_SIGNS}]+(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})\b")
 
 
 def outcome_of(answer: ServerAnswer, server: str, tool: str, library: Library, via: str) -> ToolOutcome:

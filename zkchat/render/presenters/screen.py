@@ -341,9 +341,7 @@ class ScreenPresenter:
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
-    def _notice(
-        self, event: events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed
-    ) -> Text:
+    def _notice(self, event: phrases.Noticed) -> Text:
         """One line; of changes that were not applied it stands out."""
         if not isinstance(event, events.ChangesReviewed):
             return Text(phrases.notice(event), style="dim")
