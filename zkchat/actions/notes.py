@@ -28,6 +28,7 @@ from zkchat.index import (
     find_daily_note,
     hits_of,
     matches,
+    preview_of,
     read_note,
     recent_notes,
     tag_counts,
@@ -82,11 +83,11 @@ def search(
         raise UsageError("What shall be searched for?", hint=hint)
     check_times(asked, library.calendar())
     found = find_passages(library, asked, limit + _ALIKE, notes=notes)
-    hits = hits_of(found, asked)
+    hits = hits_of(found)
     shown, left = hits[:limit], hits[limit:]
     impossible = impossible_times(asked, library.calendar())
     more = any(hit.passage.why != _BY_MEANING for hit in left)
-    rows = [passage_row(hit.passage, hit.preview, hit.repetitions) for hit in shown]
+    rows = [passage_row(hit.passage, preview_of(hit.passage, asked), hit.repetitions) for hit in shown]
     return Result(
         sections=[RowSection(rows=rows, rest="There are more hits: add a word or tag:NAME." if more else "")],
         empty="" if impossible else f"Nothing matches {asked}. Try fewer or other words.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zkchat.index.note_schema import read_facts, read_headings, read_notes, read_sessions, read_tags
     from zkchat.index.overlay import Overlay
     from zkchat.index.search.method_vectors import Sections, Vector, Vectors, common_direction, packed, signs, unpacked
-    from zkchat.index.search.passages import hits_of, matches, snippet, term_matches
+    from zkchat.index.search.passages import hits_of, matches, preview_of, snippet, term_matches
     from zkchat.index.search.postings import ranges
     from zkchat.index.search.ranking import Match, TextRanking
     from zkchat.index.search.terms import (
@@ -90,7 +90,7 @@ else:
             "note_schema": "read_facts read_headings read_notes read_sessions read_tags",
             "overlay": "Overlay",
             "search.method_vectors": "Sections Vector Vectors common_direction packed signs unpacked",
-            "search.passages": "hits_of matches snippet term_matches",
+            "search.passages": "hits_of matches preview_of snippet term_matches",
             "search.postings": "ranges",
             "search.ranking": "Match TextRanking",
             "search.terms": (

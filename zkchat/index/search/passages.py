@@ -419,24 +419,21 @@ _SEPARATOR: Final = "·"
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """A passage, and how many others show the same."""
+    """A passage, and how many others have the same text."""
 
     passage: Passage
-    preview: str
     repetitions: int = 0
 
 
-def hits_of(passages: Sequence[Passage], query: str) -> list[Hit]:
+def hits_of(passages: Sequence[Passage]) -> list[Hit]:
     """The passages in their order, each text once. What was found by a note's name is always listed."""
     hits: dict[object, Hit] = {}
     for number, passage in enumerate(passages):
-        preview, places = preview_of(passage, query), {*passage.why.split(", ")}
+        places = {*passage.why.split(", ")}
         by_text_only = "text" in places and places.isdisjoint(("title", "alias"))
-        key = preview if by_text_only else number
+        key = readable(below_heading(passage.text)) if by_text_only else number
         known = hits.get(key)
-        hits[key] = (
-            replace(known, repetitions=known.repetitions + 1) if known else Hit(passage=passage, preview=preview)
-        )
+        hits[key] = replace(known, repetitions=known.repetitions + 1) if known else Hit(passage=passage)
     return [*hits.values()]
 
 

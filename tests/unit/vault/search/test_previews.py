@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.core.note import Passage
-from zkchat.index.search.passages import hits_of, readable
+from zkchat.index.search.passages import hits_of, preview_of, readable
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_passages_with_the_same_text_are_one_hit_unless_their_names_were_asked_f
         passage("f.md", "Draft.", "filter"),
         passage("g.md", "Draft.", "filter"),
     ]
-    assert [(hit.passage.path, hit.preview, hit.repetitions) for hit in hits_of(found, "honey")] == [
+    assert [(hit.passage.path, preview_of(hit.passage, "honey"), hit.repetitions) for hit in hits_of(found)] == [
         ("a.md", "Tea with honey.", 2),
         ("c.md", "Honey cake.", 0),
         ("d.md", "Tea with honey.", 0),
