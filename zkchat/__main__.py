@@ -64,7 +64,6 @@ def _run() -> int:
 
 def _complete() -> None:
     """Answer a shell that asks what may be typed next."""
-    gc.disable()
     from zkchat.cli import answer
     from zkchat.core import Environment
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from zkchat.app.conversation_core import ModelCatalogue
     from zkchat.app.conversation_options import ConversationOptions, WritingOptions
     from zkchat.app.document_links import VaultDocumentLinks
-    from zkchat.app.host_install import find_host_entry, server_command
     from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversations
     from zkchat.app.library import (
         NOT_INSTALLED,
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
         unconfirmed,
     )
     from zkchat.app.protocol_streams import Channel, Lines, claimed_streams
-    from zkchat.app.server_settings import ServerEditor, define_server
+    from zkchat.app.server_settings import ServerEditor, define_server, find_host_entry, server_command
     from zkchat.app.settings import (
         SettingsEditor,
         check_setting,
@@ -121,7 +120,6 @@ else:
             "conversation_core": "ModelCatalogue",
             "conversation_options": "ConversationOptions WritingOptions",
             "document_links": "VaultDocumentLinks",
-            "host_install": "find_host_entry server_command",
             "imports": "Stored mark_local read_import read_import_text store_conversations",
             "library": (
                 "FreshIndex NOT_INSTALLED check_embedder count_files_of_notes embed_for_search extract_for_search "
@@ -137,7 +135,7 @@ else:
                 "find_settings_folder find_vault known_vaults unconfirmed"
             ),
             "protocol_streams": "Channel Lines claimed_streams",
-            "server_settings": "ServerEditor define_server",
+            "server_settings": "ServerEditor define_server find_host_entry server_command",
             "settings": ("SettingsEditor check_setting load_settings own_server_names setting_value trust_states"),
             "setup": (
                 "LOCAL_ONLY MODEL SetupPlan SetupResult default_vault_setting local_folders_set missing_folders "

@@ -1,14 +1,26 @@
-"""The user's own MCP servers: added to the settings, and removed from them."""
+"""MCP servers in settings: the user's own, added and removed, and the vault as one of another program's."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from zkchat.app.paths import Paths
-from zkchat.config import ExpansionError, check_constants, parse_server, remove_entry, server_table, set_entries
-from zkchat.core import ServerDefinition, UsageError, locked, resolve_link
+from zkchat.config import (
+    HOSTS,
+    ExpansionError,
+    HostEntry,
+    check_constants,
+    find_entry,
+    parse_server,
+    remove_entry,
+    server_table,
+    set_entries,
+)
+from zkchat.core import Environment, ServerDefinition, UsageError, locked, resolve_link
+from zkchat.subprocesses import find_program
 
 _TABLE: Final = "mcpServers"
 _LOCK_SECONDS: Final = 30.0
@@ -56,3 +68,29 @@ class ServerEditor(Struct, frozen=True):
             return bool(self.file.stat().st_mode & 0o077)
         except OSError:
             return False
+
+
+def server_command(environment: Environment, vault: Path, *, is_local: bool, may_write: bool) -> list[str]:
+    """What starts the server of a vault from anywhere."""
+    options = [option for option, wanted in (("--local", is_local), ("--write", may_write)) if wanted]
+    return [*_program(environment), "mcp", "--vault", str(vault), *options]
+
+
+def _program(environment: Environment) -> list[str]:
+    beside = Path(sys.executable).with_name("zkchat.exe" if sys.platform == "win32" else "zkchat")
+    if beside.exists():
+        return [str(beside)]
+    found = find_program("zkchat", environment.variables)
+    return [found] if found else [sys.executable, "-m", "zkchat"]
+
+
+def find_host_entry(environment: Environment, program: str, name: str, command: Sequence[str]) -> HostEntry:
+    """The entry for a program of which we know where it keeps its servers, and what is there now.
+
+    Raises `UsageError` for another one, and `ConfigError` where its file cannot be used.
+    """
+    host = next((host for host in HOSTS if host.name == program), None)
+    if host is None:
+        known = ", ".join(host.name for host in HOSTS)
+        raise UsageError(f"Where {program} keeps its servers is not known.", hint=f"Known are {known}.")
+    return find_entry(host, name, command, environment.home, environment.variables)
