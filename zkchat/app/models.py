@@ -325,7 +325,7 @@ def _choose(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Choic
         listing = listings.get(descriptor.name, ModelListing(source=descriptor.name))
         if listing.problem:
             return None
-        return [OfferedModel(info.id, info.needs_evidence) for info in listing.models]
+        return [OfferedModel(info.id, info.is_tiny) for info in listing.models]
 
     return None if workspace.settings.model else first_choice(provider_context(workspace), offered_by)
 

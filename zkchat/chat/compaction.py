@@ -29,6 +29,7 @@ from zkchat.core import (
     ModelRequest,
     PromptMessage,
     ProviderError,
+    RequestContext,
     TextChunk,
     ThinkingChunk,
     ToolResultPart,
@@ -92,7 +93,7 @@ class Compactor:
             strategy=plan.strategy,
             focus=focus,
             archived=plan.archived,
-            condensed=(*still_short, *self._condensed(window, plan, scale, can_read=assembled.context.can_read)),
+            condensed=(*still_short, *self._condensed(window, plan, scale, assembled.context)),
             references=references,
             tokens_before=assembled.usage.total,
         )
@@ -249,14 +250,16 @@ class Compactor:
             kept.append(reference)
         return tuple(reversed(kept))
 
-    def _condensed(self, window: Window, plan: CompactionPlan, scale: float, *, can_read: bool) -> Iterable[Condensed]:
+    def _condensed(
+        self, window: Window, plan: CompactionPlan, scale: float, sent: RequestContext
+    ) -> Iterable[Condensed]:
         for message in window.live:
             if message.id not in plan.condensed:
                 continue
             room = max(8, int(plan.condensed[message.id] / scale) - MESSAGE_OVERHEAD)
             results = [part for part in message.parts if isinstance(part, ToolResultPart)]
             if not results:
-                text = short_form(message, room, self._count, can_read=can_read)
+                text = short_form(message, room, self._count, can_read=sent.can_read, is_plain=sent.is_plain)
                 yield Condensed(message_id=message.id, text=text)
                 continue
             level = truncation_level([self._count(part.text) for part in results], room)

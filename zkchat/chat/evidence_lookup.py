@@ -48,7 +48,7 @@ def look_up(
     from zkchat.answers import find_evidence
 
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
-    asked = question.prose
+    asked = question.sought
     try:
         files = dict.fromkeys(path for path, _ in linked if not library.is_indexed(path))
         of_files = [each for path in files for each in _evidence_of_file(library, path, asked)]

@@ -225,12 +225,12 @@ class Memory:
         ranked = [(fact, self._rank(fact, score)) for fact, score in near]
         return sorted(ranked, key=lambda found: -found[1])
 
-    def recall(self, question: str, tokenizer: Tokenizer, budget: int) -> Selection:
+    def recall(self, question: str, tokenizer: Tokenizer, budget: int, *, is_plain: bool = False) -> Selection:
         """What goes into the request within so many tokens; what does not fit is left out and said."""
         chosen: list[PromptItem] = []
         left_out: list[LeftOut] = []
         for fact, score in self.ranked(question)[: self._limits.most]:
-            line = format_fact(fact)
+            line = format_fact(fact, is_plain=is_plain)
             tokens = tokenizer.count(line)
             item = RequestItem(
                 type="memory",
@@ -257,8 +257,10 @@ class Memory:
         return SIMILARITY_WEIGHT * similarity + RECENCY_WEIGHT * recency + USE_WEIGHT * use
 
 
-def format_fact(fact: Fact) -> str:
+def format_fact(fact: Fact, *, is_plain: bool = False) -> str:
     """A fact as the model sees it: marked as data, which cannot close its own wrapping."""
+    if is_plain:
+        return f"You remember: {fact.text}"
     text = fact.text.replace("</memory", "<\u200b/memory")
     return f"<memory>{text} ({_origin(fact)})</memory>"
 

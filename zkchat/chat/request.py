@@ -107,7 +107,9 @@ class RequestBuilder:
         own = self._core.tokenizer.count(asked.text)
         if info.needs_notes:  # it reads the passages only
             return DocumentRoom(tokens=max(0, budget.messages - own), share=MAX_DOCUMENT_SHARE, excerpts=False)
-        plan = RequestPlan(items=tuple(self.planner.permanent_items(agent)), can_read=can_read)
+        plan = RequestPlan(
+            items=tuple(self.planner.permanent_items(agent)), can_read=can_read, is_plain=info.needs_evidence
+        )
         assembled = self.assemble(plan)
         window = self._core.history.window
         sized = [self._sized(message, assembled, window) for message in window.live if message.id != asked.id]

@@ -7,9 +7,9 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, instructions
+from zkchat.chat.agents import instructions
 from zkchat.chat.change_settlement import outcome_items
-from zkchat.chat.context.assembly import BRIEF_REASONS, SMALL_AGENT, WRITING, PromptItem, RequestPlan, prompt_item
+from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
 from zkchat.chat.context.condensing import (
     CoverageItem,
     condense_text,
@@ -32,7 +32,7 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS
 from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
 from zkchat.chat.project_memory import MemoryState, memory_state, project_memory
-from zkchat.chat.question import Question
+from zkchat.chat.question import Question, wants_change
 from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
 from zkchat.chat.staleness import StaleNote, stale_notes
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
@@ -50,6 +50,7 @@ from zkchat.core import (
     abstained_turns,
     shorten,
 )
+from zkchat.index import words
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -162,6 +163,8 @@ def _most_informative(
 
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
+USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property", "add_tag"})
+"""Tools for a small model that is asked for a change; others where the message has a word of their names."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
@@ -219,6 +222,7 @@ class RequestPlanner:
             left_out=(*withheld, *map(self._with_its_reason, left_out)),
             agent=agent.name,
             can_read=can_read,
+            is_plain=info.needs_evidence,
             last_turn_only=user is not None and info.needs_notes,
         )
         if user and user.brief:
@@ -274,7 +278,7 @@ class RequestPlanner:
 
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
-        if not self._core.info.calls_tools:
+        if not self._core.info.calls_tools or self._core.info.needs_evidence:
             return False
         limit, core = self._tools_limit(agent)
         return len(core) == len(CORE_TOOLS) and limit >= self._size(core)
@@ -293,7 +297,21 @@ class RequestPlanner:
 
     def _selected(self, agent: Agent, question: str) -> Selection:
         limit = self._tools_limit(agent)[0] if self._core.info.calls_tools else None
-        return self._selector.select(question, self.candidates(agent), self._core.history.items, tool_tokens=limit)
+        candidates = self.candidates(agent)
+        if self._core.info.needs_evidence:
+            candidates = [*self._for_small_model(candidates, question)]
+        return self._selector.select(question, candidates, self._core.history.items, tool_tokens=limit)
+
+    def _for_small_model(self, candidates: Iterable[Candidate], question: str) -> Iterator[Candidate]:
+        """Without the tools that the message does not call for: what notes say goes along with it anyway."""
+        writes = self._core.proposals.tool_names if self._core.proposals else frozenset()
+        asked = set(words(question))
+        for each in candidates:
+            is_named = each.name in USUAL_CHANGES or not asked.isdisjoint(each.name.split("_"))
+            if each.server:
+                yield replace(each, include="agent" if each.include == "always" else each.include)
+            elif each.type != "tool" or (each.name in writes and is_named and wants_change(question)):
+                yield each
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
         """The texts of notes that the agent or the user wants in the context, by the names they have there."""
@@ -349,7 +367,9 @@ class RequestPlanner:
         if not question or self._core.memory is None or self._core.info.needs_notes:
             return Selection()
         try:
-            return self._core.memory.recall(question, self._core.tokenizer, budget)
+            return self._core.memory.recall(
+                question, self._core.tokenizer, budget, is_plain=self._core.info.needs_evidence
+            )
         except StorageError:
             return Selection()  # a turn goes on without what is remembered
 
@@ -374,7 +394,7 @@ class RequestPlanner:
         except StorageError:
             return []  # the archive's index is a cache
         by_id = {each.message.id: each for each in found}
-        return [_recalled_item(by_id[id_]) for id_ in archived if id_ in by_id]
+        return [_recalled_item(by_id[id_], is_plain=core.info.needs_evidence) for id_ in archived if id_ in by_id]
 
     def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""
@@ -404,15 +424,15 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
 
 
 def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
-    is_small = agent.name == DEFAULT and agent.origin == "built-in" and not info.calls_tools
-    return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
+    return prompt_item("system", agent.name, instructions(agent, is_plain=info.needs_evidence))
 
 
-def _recalled_item(recalled: Recalled) -> PromptItem:
+def _recalled_item(recalled: Recalled, *, is_plain: bool) -> PromptItem:
+    who = "The user" if recalled.message.role == "user" else "You"
     made = prompt_item(
         "recall",
         recalled.message.id,
-        recalled.quoted,
+        f"{who} said earlier: {recalled.text}" if is_plain else recalled.quoted,
         include="agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",

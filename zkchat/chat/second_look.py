@@ -15,6 +15,7 @@ from zkchat.chat.evidence_lookup import as_reference, look_up
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange
+from zkchat.chat.used_passages import sources_of
 from zkchat.core import (
     AnswerReplaced,
     ChatMessage,
@@ -29,16 +30,24 @@ from zkchat.core import (
     Warned,
     ZkchatError,
     counted,
+    no_answer,
     place_of,
     quotations,
     shorten,
 )
 from zkchat.index import Library, terms, topic_terms
+from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
 """Of each statement that a warning quotes."""
 MAX_QUOTED_STATEMENTS: Final = 3
 """Statements that a warning quotes."""
+MIN_KNOWN_SHARE: Final = 0.6
+"""Of the words of a small model's answer: what has to stand in what it was given."""
+MAX_SOURCES: Final = 3
+"""Places that are named below an answer."""
+NO_ANSWER: Final = "The notes do not say"
+"""What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 REASON: Final = "the first answer was given without a look into the notes"
 
 
@@ -66,7 +75,8 @@ def may_look_again(core: ConversationCore, plan: RequestPlan) -> bool:
 
     That happens once in a session: from then on the model is given the evidence with the question.
     """
-    return core.settings.look_again and plan.offers_tools and not core.history.was_asked_again
+    is_wanted = core.settings.look_again and not core.info.needs_evidence
+    return is_wanted and plan.offers_tools and not core.history.was_asked_again
 
 
 async def look_again(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
@@ -165,10 +175,13 @@ def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:
 async def check_answer(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
     """Replace the answer of the exchange by the passage that it contradicts, if there is one.
 
+    That of a small model, which names no notes, is replaced where it is not from the notes, and else gets its sources.
     In strict mode, statements that do not stand in the notes are named.
     """
     core = exchange.core
     if exchange.draft is None or exchange.rounds or not is_checked(core, exchange.assembled):
+        return
+    if core.info.needs_evidence and await _replace_unfounded(exchange, question, user, emit):
         return
     from zkchat.answers import find_contradiction, verify
 
@@ -177,8 +190,11 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
         said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
-        await _replace_answer(exchange, user, found.evidence, said, emit)
-    elif core.settings.strict:
+        await _replace_answer(exchange, user, [found.evidence], said, emit)
+        return
+    if core.info.needs_evidence:
+        await _name_sources(exchange, question, text, emit)
+    if core.settings.strict:
         statements = verify(core.library, text).statements
         missing = [f"“{_quoted(each.text)}”" for each in statements if not each.is_supported]
         if missing:
@@ -193,14 +209,62 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
             )
 
 
-async def _replace_answer(exchange: Exchange, user: ChatMessage, evidence: Evidence, said: str, emit: Emit) -> None:
+async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> bool:
+    """Quote the notes where the model said nothing, or what they do not say; where they hardly answer, say that."""
+    assert exchange.draft is not None
+    request, text = exchange.assembled.request, exchange.draft.finished().text
+    given = [each.text for each in request.evidence]
+    given += [part.text for part in user.parts if isinstance(part, FilePart)]
+    given += [message.text for message in request.messages[:-1] if message.role != "system"]
+    name = exchange.core.info.name
+    is_silent = not text.strip() or text.strip().startswith(NO_ANSWER)
+    if not is_silent and is_founded(text, question.prose, given):
+        return False
+    said = f"{name} found no answer in your notes." if is_silent else f"{name} said what your notes do not say."
+    evidence = [] if request.is_doubtful else request.evidence
+    await _replace_answer(exchange, user, evidence, said, emit)
+    return True
+
+
+def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
+    """Whether most words of an answer, and all its numbers, are from what the model was given or asked."""
+    known = {term for text in (question, *given) for term in terms(text)}
+    language = detect_language(answer)
+    spoken = [*topic_terms(answer)]
+    numbers = [term for term in spoken if term.isdigit()]
+    if any(number not in known for number in numbers):
+        return False
+    if language and language != detect_language("\n".join(given)):
+        return True  # words of another language say nothing
+    return sum(term in known for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+
+
+async def _name_sources(exchange: Exchange, question: Question, text: str, emit: Emit) -> None:
+    """Add the places of the passages that the answer uses, unless it names notes by itself."""
+    assert exchange.draft is not None
+    evidence = exchange.assembled.request.evidence
+    if "[[" in text:
+        return
+    used = sources_of(text, question.prose, [each.text for each in evidence], exchange.core.library)
+    places = dict.fromkeys(place_of(evidence[number]) for number in used[:MAX_SOURCES])
+    if places:
+        line = f"\n\n— {' · '.join(places)}\n"
+        exchange.draft.add(text=line)
+        await emit(TextDelta(text=line))
+
+
+async def _replace_answer(
+    exchange: Exchange, user: ChatMessage, evidence: Sequence[Evidence], said: str, emit: Emit
+) -> None:
     """Quote the evidence in place of the answer, which stays in the session, on a branch of its own."""
     journal, first = exchange.core.journal, exchange.close()
     warnings = [exchange.store(first), journal.append(HeadEntry(message_id=user.id))]
-    text = "".join(piece.text for piece in quotations([evidence]))
+    request = exchange.assembled.request
+    nearest = request.nearest or request.evidence
+    text = "".join(piece.text for piece in quotations(evidence)) or no_answer(nearest, request.searched_for)
     exchange.draft = journal.begin_answer(exchange.core.info)
     exchange.draft.add(text=text)
-    exchange.finish = Finish()
+    exchange.finish = Finish(reason="stop" if evidence else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
     hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."

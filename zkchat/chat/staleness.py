@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.chat.agents import DEFAULT, Profiles, instructions
-from zkchat.chat.context.assembly import BRIEF_REASONS, SMALL_AGENT, STRICT, WRITING, PromptItem, digest, prompt_item
+from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import build_candidates
 from zkchat.chat.journal import Journal
@@ -138,13 +138,13 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
                 return [digest_of(library.read_data(item.name, MAX_FILE_BYTES))]
         case "system":
             if agent := profiles.agents.get(item.name.casefold()):
-                texts = [instructions(agent), *([SMALL_AGENT] if item.name == DEFAULT else [])]
+                texts = [instructions(agent), instructions(agent, is_plain=True)]
         case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
             return None
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
-            asked_for = {"strict": STRICT, "write": WRITING}.get(item.name)  # by an option, and not by a file
-            texts = [*(rule.text for rule in rules if rule.name == item.name), *([asked_for] if asked_for else [])]
+            asked_for = {"strict": [STRICT, STRICT_PLAIN], "write": [WRITING]}  # by an option, and not by a file
+            texts = [*(rule.text for rule in rules if rule.name == item.name), *asked_for.get(item.name, ())]
         case "reference":
             with suppress(VaultError, StorageError):
                 text = text_of(library, item.name)

@@ -99,6 +99,8 @@ class Exchange(Struct):
     """Rounds in a row in which no call worked."""
     warnings: set[str] = field(default_factory=set)
     """What the user was told of calls."""
+    proposed: list[str] = field(default_factory=list)
+    """What the changes that were staged in this turn do."""
     lost_tools: str = ""
     """Why the model has to answer without its tools, as what it did; empty where it may call them."""
     passages: list[GivenText] = field(default_factory=list)
@@ -125,6 +127,9 @@ class Exchange(Struct):
             if not (self.calls and self.plan.offers_tools):
                 return
             await self._use_tools(emit)
+            if self.proposed and self.core.info.needs_evidence:
+                await self._say_proposed(emit)  # it would only repeat the note, or say that it is done
+                return
 
     async def ask_again(self, message_id: str, given: Sequence[DocumentReference], emit: Emit) -> None:
         """Run once more after the plan was changed, with what the model is given now."""
@@ -233,11 +238,11 @@ class Exchange(Struct):
         core, name = self.core, self.core.info.name
         self.calls, self.finish = [], None
         self.draft = core.journal.begin_answer(core.info)
-        abstains = (core.info.needs_evidence or core.settings.strict) and not self.is_grounded
         request, problems = core.images.load(self.assembled.request)
+        request = replace(request, must_call=self._must_call())
         for problem in problems:
             await emit(problem)
-        async with aclosing(self._abstention() if abstains else core.provider.stream(request)) as chunks:
+        async with aclosing(self._in_its_place() or core.provider.stream(request)) as chunks:
             await self._receive(chunks, self.draft, emit)
         if self.finish is None:
             raise ProviderError(f"The answer of {name} was cut off.", hint="What arrived is kept. Ask again to go on.")
@@ -249,8 +254,32 @@ class Exchange(Struct):
             text = f"{name} ran out of room, so its answer ends early."
             await emit(Warned(text=text, hint=f"Ask it to go on, or {MORE_ROOM}."))
 
+    def _must_call(self) -> bool:
+        """Whether a small model is asked for a change, which it makes by a call or not at all."""
+        names = self.core.proposals.tool_names if self.core.proposals else frozenset()
+        return self.core.info.needs_evidence and any(tool.name in names for tool in self.assembled.request.tools)
+
+    async def _say_proposed(self, emit: Emit) -> None:
+        """The answer of a model that has proposed changes, in our words."""
+        text = f"Proposed: {'; '.join(self.proposed)}.\n"
+        self.draft, self.finish = self.core.journal.begin_answer(self.core.info), Finish()
+        self.draft.add(text=text)
+        await emit(TextDelta(text=text))
+
+    def _in_its_place(self) -> AsyncGenerator[ModelChunk, None] | None:
+        """What is said in the place of a model that would only invent something; None where it is asked."""
+        info = self.core.info
+        if (info.needs_evidence or self.core.settings.strict) and not self.is_grounded:
+            return self._abstention()
+        return self._listing() if info.needs_evidence and self.assembled.request.listing else None
+
+    async def _listing(self) -> AsyncGenerator[ModelChunk, None]:
+        """What the index says on a question about the vault itself."""
+        assert self.assembled.request.listing is not None
+        yield TextChunk(text=self.assembled.request.listing.text)
+        yield Finish()
+
     async def _abstention(self) -> AsyncGenerator[ModelChunk, None]:
-        """What is said in the place of a model that would only invent something."""
         request = self.assembled.request
         yield TextChunk(text=no_answer(request.nearest, request.searched_for))
         if self.core.info.needs_evidence:
@@ -363,6 +392,7 @@ class Exchange(Struct):
         offered = {tool.name for tool in self.assembled.request.tools}
         outcome = await self.requests.planner.tools.call(call, offered)
         if outcome.stages_change:  # what was read before may be otherwise now
+            self.proposed.append(outcome.summary)
             self.answered = {each: True for each, stages in self.answered.items() if stages}
         if outcome.stages_change or not outcome.may_repeat:
             self.answered[made] = outcome.stages_change

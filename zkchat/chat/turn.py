@@ -57,6 +57,7 @@ from zkchat.core import (
     ZkchatError,
     is_image,
 )
+from zkchat.index import terms, topic_terms
 from zkchat.notes import describe_warning, summarize_warnings
 
 PASTE_TOKENS: Final = 2_000
@@ -108,7 +109,8 @@ class Augmentation:
             token_count=own,
             priority=PASTE_PRIORITY if is_pasted else DEFAULT_PRIORITY,
         )
-        augmented = core.tokenizer.count(augmented_text(user, can_read=can_read)) + named.tokens + shown.tokens
+        sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
+        augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens
         return replace(user, augmented_token_count=augmented), named.warnings
 
     def _findings(
@@ -118,10 +120,11 @@ class Augmentation:
         core, settings = self._core, self._core.settings
         listing, found = None, Findings()
         excerpts: tuple[MessageExcerpt, ...] = ()
-        if core.info.needs_notes:  # a question about the vault itself, which no model could find out
+        if core.info.needs_notes or core.info.needs_evidence:  # about the vault itself, which it could not find out
             most = MAX_ASKED if settings.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
             listing = answer_about_vault(core.library, question, references, most=most)
-            excerpts = () if listing else find_excerpts(question.text)
+        if core.info.needs_notes and listing is None:
+            excerpts = find_excerpts(question.text)
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
             if settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
@@ -131,13 +134,14 @@ class Augmentation:
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages.more[asked.id] = found.more
+        about = f"About {question.topic}." if question.topic and found.evidence else ""
         return EvidencePart(
             evidence=found.evidence,
             nearest=found.nearest,
             is_doubtful=found.is_doubtful,
             excerpts=excerpts,
             listing=listing,
-            remark=found.remark,
+            remark=" ".join(filter(None, [about, found.remark])),
             searched_for=found.searched_for,
         )
 
@@ -319,6 +323,8 @@ class Turn:
                 is_resource=core.servers.is_resource if core.servers else lambda _: False,
             )
             if not has_notes:
+                hidden = core.privacy.hidden() | {asked.id}
+                question = question.after(each for each in core.history.newest_first if each.id not in hidden)
                 links = [*question.links, *question.unknown_paths]
                 references = add_summaries(core.library, resolve_links(core.library, links))
                 events += problems_of(core.library, question.unknown_paths, references)
@@ -396,7 +402,7 @@ class Turn:
         if unreachable:
             await emit(_failed(unreachable))
             return None
-        exchange = await self._begin_exchange(user, plan, assembled, emit)
+        exchange = await self._begin_exchange(question, user, plan, assembled, emit)
         return await self._exchange(exchange, question, user, emit)
 
     def _warnings_about(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[Warned]:
@@ -418,7 +424,7 @@ class Turn:
             )
 
     async def _begin_exchange(
-        self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
+        self, question: Question, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
     ) -> Exchange:
         request = assembled.request
         has_files = any(isinstance(part, FilePart | ImagePart) for part in user.parts)
@@ -429,7 +435,9 @@ class Turn:
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
-            is_grounded=bool(request.evidence or request.listing) or is_given,
+            is_grounded=bool(request.evidence or request.listing)
+            or is_given
+            or self._may_talk(plan, assembled, question),
             references=ReferenceList(request.listing.references if request.listing else user.references),
         )
         if request.evidence or request.nearest or request.searched_for:
@@ -447,6 +455,19 @@ class Turn:
             found += [replace(as_reference(each), included=False) for each in request.nearest]
         await exchange.report(found, emit)
         return exchange
+
+    def _may_talk(self, plan: RequestPlan, assembled: AssembledRequest, question: Question) -> bool:
+        """Whether a small model has something to answer from although no note says anything, or need not know."""
+        request, core = assembled.request, self.core
+        if core.settings.strict or core.info.is_tiny:
+            return False
+        if plan.offers_tools or request.is_small_talk or question.split.material or not question.asks:
+            return True
+        recalled = (each for each in assembled.context.items if each.type in {"memory", "recall", "summary"})
+        said = [message.text for message in request.messages[:-1] if message.role != "system"]
+        said += [assembled.contents[each.digest] for each in recalled]
+        topic = topic_terms(question.prose)
+        return any(2 * len(topic.intersection(terms(text))) > len(topic) for text in said)
 
     async def _exchange(
         self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit

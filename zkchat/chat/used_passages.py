@@ -56,6 +56,14 @@ def refer_to_used(references: ReferenceList, answer: str, question: str, library
                     references.set(reference)
 
 
+def sources_of(answer: str, question: str, passages: Sequence[str], library: Library) -> list[int]:
+    """The numbers of the passages that the sentences of an answer use, each once, in their order in the answer."""
+    with suppress(StorageError):
+        found = (_Usage(each, question, library).find(passages) for each in islice(sentences(answer), MAX_SENTENCES))
+        return [*dict.fromkeys(number for number in found if number is not None)]
+    return []
+
+
 def _places(library: Library, row: DocumentReference, given: Sequence[DocumentReference]) -> Iterator[_Place]:
     """The passages that the model was given of a note, in the order in which they were found.
 

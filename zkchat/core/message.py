@@ -395,6 +395,8 @@ class RequestContext(Value, frozen=True, kw_only=True):
     agent: str = DEFAULT_AGENT
     can_read: bool = False
     """Whether the model was told that it can read documents by itself."""
+    is_plain: bool = False
+    """Whether it got what notes say as plain quotations, and the question last."""
     items: tuple[RequestItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     usage: ContextUsage | None = None

@@ -135,6 +135,8 @@ class PromptMessage(Value, frozen=True, kw_only=True):
 class ModelRequest(Value, frozen=True, kw_only=True):
     messages: tuple[PromptMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
+    must_call: bool = False
+    """Whether the answer has to be a call of a tool, as far as the server can see to that."""
     evidence: tuple[Evidence, ...] = ()
     """For models that cannot search by themselves: what the vault says, best first."""
     nearest: tuple[Evidence, ...] = ()
@@ -177,7 +179,10 @@ class ModelInfo(Value, frozen=True, kw_only=True):
     needs_notes: bool = False
     """Whether it can say nothing but what the notes say."""
     needs_evidence: bool = False
-    """Whether it is so small that it invents whatever it is not handed, and is asked nothing without evidence."""
+    """Whether it is small: it invents what it is not handed, echoes markup, and calls tools where none is needed. So it
+    gets what the notes say as plain quotations, and tools only for what the message asks for."""
+    is_tiny: bool = False
+    """Whether it is so small, beside that, that it gets no tools at all and is used only where the user names it."""
     on_this_machine: bool = False
     """Whether it is known to run here. Any other model gets nothing of a local note."""
     is_located: bool = True

@@ -67,6 +67,13 @@ ABOUT_THE_ANSWER: Final = of_all("about_the_answer")
 PHRASES: Final = of_all("small_talk")
 
 
+POINTS_BACK: Final = of_all("points_back", spaced=True)
+UNSPACED_POINTS_BACK: Final = tuple(of_all("points_back", spaced=False).split())
+GOES_ON: Final = lazy_pattern(
+    rf"\W*(?:(?:{any_of('goes_on', spaced=True)})\b|{any_of('goes_on', spaced=False)})", re.IGNORECASE
+)
+CHANGES: Final = of_all("changes", spaced=True)
+UNSPACED_CHANGES: Final = tuple(of_all("changes", spaced=False).split())
 DECISIONS: Final = of_all("decisions")
 FIRST_PERSON: Final = of_all("first_person")
 UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())

@@ -42,7 +42,8 @@ from zkchat.models.registry import (
     OfferedModel,
     ProviderContext,
     ProviderDescriptor,
-    is_small,
+    adapt_to_size,
+    is_tiny,
     sampling_for,
 )
 from zkchat.models.transport import replace_surrogates
@@ -208,15 +209,15 @@ class LlamaCpp:
             if_model_missing=_DOCTOR,
         )
         tools = settings.calls_tools
-        self._info = ModelInfo(
+        info = ModelInfo(
             provider="local",
             id=name or str(path),
             context_limit=self._engine.window,
             is_limit_declared=settings.context_limit is not None,
             calls_tools=self._engine.header.calls_tools if tools is None else tools,
-            needs_evidence=is_small(self._engine.header.size) and tools is not True,
             on_this_machine=settings.local,
         )
+        self._info = adapt_to_size(info, self._engine.header.size, settings)
         weakref.finalize(self, self._engine.close)
 
     @property
@@ -275,7 +276,8 @@ class LlamaCpp:
     def _body(self, request: ModelRequest) -> dict[str, object]:
         temperature, max_tokens = sampling_for(request, self._settings, conservative=self._info.needs_evidence)
         tools = [spec.definition for spec in request.tools]
-        asked = {"temperature": temperature, "max_tokens": max_tokens, "tools": tools or None}
+        choice = "required" if request.must_call else None
+        asked = {"temperature": temperature, "max_tokens": max_tokens, "tools": tools or None, "tool_choice": choice}
         escape = self._engine.escape_control_tokens
         return {
             **self._settings.options,
@@ -307,7 +309,7 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
         files = model_files(context.cache)
         if not files:
             return ()  # looking for the package that runs them takes longer than all the rest
-        return [OfferedModel(path.stem, is_small(read_size(path))) for path in files] if is_installed() else ()
+        return [OfferedModel(path.stem, is_tiny(read_size(path))) for path in files] if is_installed() else ()
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         return Choice(model=f"local:{names[0]}", why="it is on this machine") if names else None
@@ -339,14 +341,12 @@ def list_models(cache: Path) -> list[ModelInfo]:
     for path in model_files(cache):
         with suppress(ConfigError):
             header = read_header(path)
-            found.append(
-                ModelInfo(
-                    provider="local",
-                    id=path.stem,
-                    context_limit=header.window,
-                    calls_tools=header.calls_tools,
-                    needs_evidence=is_small(header.size),
-                    on_this_machine=True,
-                )
+            info = ModelInfo(
+                provider="local",
+                id=path.stem,
+                context_limit=header.window,
+                calls_tools=header.calls_tools,
+                on_this_machine=True,
             )
+            found.append(adapt_to_size(info, header.size, DEFAULT_MODEL_SETTINGS))
     return found

@@ -27,6 +27,7 @@ from zkchat.core import (
     TokenUsage,
     ToolCallPart,
     ToolRequested,
+    ToolSpec,
     from_plain,
     without_password,
 )
@@ -48,7 +49,7 @@ from zkchat.models.registry import (
     is_forwarded,
     is_loopback,
     is_reachable,
-    is_small,
+    is_tiny,
     may_run_here,
     parse_size,
     size_in_name,
@@ -168,6 +169,7 @@ class Ollama(ServerModel):
             "messages": [_message(message) for message in request.messages],
             "tools": [spec.definition for spec in request.tools],
             "options": {**self._settings.options, **wanted, "num_ctx": request.window},
+            **({"format": _any_call_of(request.tools)} if request.must_call else {}),
             "stream": True,
             # A prompt that is too long is to be refused, and not robbed of its beginning.
             "truncate": False,
@@ -197,6 +199,14 @@ class Ollama(ServerModel):
         finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
         for chunk in finish_chunks(splitter, finish):
             yield chunk
+
+
+def _any_call_of(tools: Sequence[ToolSpec]) -> dict[str, object]:
+    """The schema of a call, as text: Ollama has no other way to insist on one."""
+    properties = [
+        {"name": {"const": spec.name}, "arguments": spec.definition["function"]["parameters"]} for spec in tools
+    ]
+    return {"anyOf": [{"type": "object", "properties": each, "required": [*each]} for each in properties]}
 
 
 def _window(model: _Shown) -> int | None:
@@ -260,7 +270,7 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         listed = _fetch_all(self.address(context), self.key(context).value)  # the last changed first
-        return [OfferedModel(model.name, _is_small(model)) for model in listed if not _only_embeds(model)]
+        return [OfferedModel(model.name, _is_tiny(model)) for model in listed if not _only_embeds(model)]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         if not names:
@@ -362,9 +372,9 @@ def _only_embeds(model: ListedModel) -> bool:
     return is_known or "embed" in model.name or "bert" in str(model.details.get("family"))
 
 
-def _is_small(model: ListedModel) -> bool:
+def _is_tiny(model: ListedModel) -> bool:
     """By its number of parameters, as the list or its name tells it, else by the size of its file."""
     size = parse_size(model.details.get("parameter_size")) or size_in_name(model.name)
     if size is None and isinstance(model.size, int) and model.size >= _MIN_FILE_BYTES and not is_forwarded(model.facts):
         size = model.size
-    return is_small(size)
+    return is_tiny(size)

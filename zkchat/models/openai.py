@@ -39,7 +39,7 @@ from zkchat.models.registry import (
     display_address,
     is_forwarded,
     is_loopback,
-    is_small,
+    is_tiny,
     may_run_here,
     ollama_address,
     services_with_key,
@@ -324,6 +324,7 @@ class OpenAI(ServerModel):
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
         wanted = {
             "tools": [spec.definition for spec in request.tools] or None,
+            "tool_choice": "required" if request.must_call else None,
             "temperature": None if self._thinks else temperature,
             limit: max_tokens,
         }
@@ -394,7 +395,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         if not base_url:
             return ()  # OpenAI itself offers hundreds, and `choose` knows which to take
         listed = _fetch(base_url, self.key(context).value, self._key_variable(context))
-        return [OfferedModel(model.id, _is_small(model)) for model in listed]
+        return [OfferedModel(model.id, _is_tiny(model)) for model in listed]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         base_url = self.address(context)
@@ -505,8 +506,8 @@ def is_chat_model(name: str) -> bool:
     return name.startswith(_CHAT_MODELS) and not any(kind in name for kind in _OTHER_KINDS)
 
 
-def _is_small(model: ListedModel) -> bool:
+def _is_tiny(model: ListedModel) -> bool:
     """By its number of parameters, as llama.cpp lists it, else as its name tells it."""
     meta = model.facts.get("meta")
     size = meta.get("n_params") if isinstance(meta, dict) else None
-    return is_small(size if isinstance(size, int) else size_in_name(model.id))
+    return is_tiny(size if isinstance(size, int) else size_in_name(model.id))

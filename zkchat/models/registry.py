@@ -104,7 +104,7 @@ class OfferedModel(Struct, frozen=True):
     """A model that a provider offers."""
 
     id: str
-    is_small: bool = False
+    is_tiny: bool = False
     """Whether it is so small that it is used only where the user names it."""
 
 
@@ -340,8 +340,8 @@ def first_choice(
     suggestions, small = [], []
     for descriptor in descriptors():
         offered = offered_by(descriptor)
-        small += [f"{descriptor.name}:{model.id}" for model in offered or () if model.is_small]
-        choice = descriptor.choose([model.id for model in offered or () if not model.is_small], context)
+        small += [f"{descriptor.name}:{model.id}" for model in offered or () if model.is_tiny]
+        choice = descriptor.choose([model.id for model in offered or () if not model.is_tiny], context)
         if choice and choice.model == "quote":
             if small:
                 more = f" (and {len(small) - 1} more)" if len(small) > 1 else ""
@@ -478,10 +478,14 @@ def services_with_key(variables: Mapping[str, str]) -> list[HostedService]:
     return [service for service in SERVICES if variables.get(service.key_variable, "").strip()]
 
 
-SMALL_MODEL_SIZE = 1_000_000_000
-"""Parameters, or bytes of a file, below which a model is asked only about evidence from the notes."""
+SMALL_MODEL_SIZE = 3_000_000_000
+"""Parameters, or bytes of a file, below which a model is handed what the notes say (benchmarks/models)."""
+TINY_MODEL_SIZE = 1_000_000_000
+"""Below which it gets no tools, and is used only where the user names it."""
 MAX_ANSWER_TOKENS = 256
 """Limit for a small model, unless set otherwise: it does not know when to end."""
+MAX_CALL_TOKENS = 768
+"""The same where it has tools: a call may hold the text of a note."""
 
 _LIMIT_OPTIONS = frozenset({"max_tokens", "max_completion_tokens", "num_predict", "n_predict"})
 """The options by which servers limit the length of an answer."""
@@ -493,15 +497,16 @@ _MIN_SIZE_IN_NAME = 20_000_000
 
 
 def adapt_to_size(info: ModelInfo, size: object, settings: ModelSettings) -> ModelInfo:
-    """Mark a small model as one that needs evidence and gets no tools, unless the settings give it tools."""
-    if not isinstance(size, int) or not is_small(size) or settings.calls_tools is True:
+    """Mark a small model as one that needs evidence, unless the settings give it tools; a tiny one gets none."""
+    if not isinstance(size, int) or not 0 < size < SMALL_MODEL_SIZE or settings.calls_tools is True:
         return info
-    return replace(info, needs_evidence=True, calls_tools=False)
+    tiny = is_tiny(size)
+    return replace(info, needs_evidence=True, is_tiny=tiny, calls_tools=info.calls_tools and not tiny)
 
 
-def is_small(size: int | None) -> bool:
-    """Whether a model of that many parameters, or bytes, is small; None is an unknown size."""
-    return size is not None and 0 < size < SMALL_MODEL_SIZE
+def is_tiny(size: int | None) -> bool:
+    """Whether a model of that many parameters, or bytes, is tiny; None is an unknown size."""
+    return size is not None and 0 < size < TINY_MODEL_SIZE
 
 
 def parse_size(text: object) -> int | None:
@@ -528,5 +533,5 @@ def sampling_for(
     if conservative and temperature is None and "temperature" not in settings.options:
         temperature = 0.0
     if conservative and max_tokens is None and _LIMIT_OPTIONS.isdisjoint(settings.options):
-        max_tokens = MAX_ANSWER_TOKENS
+        max_tokens = MAX_CALL_TOKENS if request.tools else MAX_ANSWER_TOKENS
     return temperature, max_tokens

@@ -164,7 +164,7 @@ def _abilities(row: ModelRow) -> str:
         return "no model: passages of your notes"
     sees = "sees images" if row.sees_images else ""
     if row.is_small:
-        return ", ".join(filter(None, ("small, no tools", sees)))
+        return ", ".join(filter(None, ("small", "" if row.calls_tools else "no tools", sees)))
     if row.calls_tools is None:
         return sees
     return ", ".join(filter(None, ("tools" if row.calls_tools else "no tools", sees)))

@@ -84,7 +84,7 @@ class Vault:
                         text=f"There is no note {line.relative_path}.\nThe closest is Sleep.", failed=True
                     )
                 staged.write("Sleep.md", f"{text}{line.text}\n", made_from=text, title="Append to Sleep.md")
-                return ToolOutcome(text="Proposed.", summary="proposed")
+                return ToolOutcome(text="Proposed.", summary="Append to Sleep.md", stages_change=True)
 
             tool = FunctionTool("append", "Append a line.", Line, append)
             settings = {"is_on": True, **more}

@@ -14,7 +14,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
-from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_small, parse_size, size_in_name
+from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_tiny, parse_size, size_in_name
 from zkchat.models.transport import ServerModel, TransportPolicy
 
 pytestmark = pytest.mark.outside
@@ -153,5 +153,24 @@ def test_a_name_may_tell_the_size(name: str, expected: int | None) -> None:
 
 
 @pytest.mark.parametrize(("size", "expected"), [(None, False), (0, False), (TINY, True), (LARGE, False)])
-def test_only_a_size_that_is_known_makes_a_model_small(size: int | None, expected: bool) -> None:
-    assert is_small(size) is expected
+def test_only_a_size_that_is_known_makes_a_model_tiny(size: int | None, expected: bool) -> None:
+    assert is_tiny(size) is expected
+
+
+@pytest.mark.parametrize("protocol", LIMIT)
+@pytest.mark.parametrize(
+    ("size", "tools", "expected"),
+    [
+        (999_999_999, None, (True, True, False)),
+        (1_000_000_000, None, (True, False, True)),
+        (2_999_999_999, None, (True, False, True)),
+        (2_999_999_999, True, (False, False, True)),
+        (3_000_000_000, None, (False, False, True)),
+    ],
+)
+def test_a_small_model_is_handed_evidence_and_keeps_its_tools_for_changes(
+    server: Server, protocol: str, size: int, tools: bool | None, expected: tuple[bool, bool, bool]
+) -> None:
+    server.size = size
+    info = connected(server, protocol, ModelSettings(calls_tools=tools)).info
+    assert (info.needs_evidence, info.is_tiny, info.calls_tools) == expected

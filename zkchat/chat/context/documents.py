@@ -185,11 +185,11 @@ def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
     return ""
 
 
-def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:
+def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool, is_plain: bool = False) -> str:
     """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
     where the words alone are too long, a short form of them. Of its images their names stay."""
     words, unsent = _without_documents(message), [NO_ROOM] * len(images_of(message))
-    text = augmented_text(words, can_read=can_read, unsent=unsent)
+    text = augmented_text(words, can_read=can_read, is_plain=is_plain, unsent=unsent)
     if count(text) > budget:
         if unsent and count(bare := words_alone(message)) <= budget:
             return bare
@@ -198,7 +198,7 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
     room = budget - count(text)
     while room >= MIN_EXCERPT_TOKENS:
         shown = _with_documents(message, words, room, count)
-        longer = augmented_text(shown, can_read=can_read, unsent=unsent)
+        longer = augmented_text(shown, can_read=can_read, is_plain=is_plain, unsent=unsent)
         over = count(longer) - budget
         if over <= 0:
             return longer

@@ -27,6 +27,7 @@ from zkchat.core import (
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
 _DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
 _DOCUMENT_END: Final = "\n</document>"
+_BLOCK_ID: Final = lazy_pattern(r"[ \t]\^[A-Za-z][\w-]*[ \t]*$", re.MULTILINE)
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
 NO_ROOM: Final = "there is no room for it in the context"
@@ -37,6 +38,8 @@ def format_message(
     message: ChatMessage,
     *,
     can_read: bool,
+    is_plain: bool = False,
+    is_asked: bool = True,
     condensed: Mapping[str, str] | None = None,
     beside: Sequence[str] = (),
     unsent: Sequence[str] = (),
@@ -44,7 +47,8 @@ def format_message(
     """A message as the model sees it. `condensed` holds its short form, or those of its tool results by call.
 
     `beside` are texts that are sent with it this time, and not again. `unsent` says of each image why it is left out.
-    A short form is text alone.
+    A short form is text alone. `is_plain` is for small models, which of earlier questions get the words alone;
+    `is_asked` says that this is the question to be answered.
     """
     short = condensed or {}
     results = [part for part in message.parts if isinstance(part, ToolResultPart)]
@@ -55,7 +59,12 @@ def format_message(
             )
             for part in results
         ]
-    text = short[""] if "" in short else augmented_text(message, can_read=can_read, unsent=unsent)
+    if "" in short:
+        text = short[""]
+    elif is_plain and not is_asked:
+        text = "\n\n".join(filter(None, [message.text, describe_images(with_reasons(message, unsent))]))
+    else:
+        text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent)
     calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
     images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
@@ -65,10 +74,12 @@ def format_message(
     ]
 
 
-def augmented_text(message: ChatMessage, *, can_read: bool, unsent: Sequence[str] = ()) -> str:
-    """The words of a message, followed by what its links and the search brought along."""
+def augmented_text(message: ChatMessage, *, can_read: bool, is_plain: bool = False, unsent: Sequence[str] = ()) -> str:
+    """The words of a message, followed by what its links and the search brought along; if plain, after that."""
     if message.role != "user":
         return message.text
+    if is_plain:
+        return _plain_text(message, describe_images(with_reasons(message, unsent)))
     blocks = [
         message.text,
         _reference_list(message.references, can_read=can_read),
@@ -81,6 +92,32 @@ def augmented_text(message: ChatMessage, *, can_read: bool, unsent: Sequence[str
         ),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _plain_text(message: ChatMessage, images: str) -> str:
+    """What notes say as quotations under their names, without a tag that could be echoed, and the question last."""
+    found = [part for part in message.parts if isinstance(part, EvidencePart) and part.evidence]
+    passages = [each for part in found for each in part.evidence]
+    missing = [each for each in message.references if each.reference_type == "direct" and not each.relative_path]
+    quoted = [
+        *(f"{part.name}:\n{_as_quotation(part.text)}" for part in message.parts if isinstance(part, FilePart)),
+        *(f"{place_of(each)}{_time(each)}:\n{_as_quotation(each.text)}" for each in passages),
+    ]
+    blocks = [
+        *(["What the notes say:"] if quoted else []),
+        *(f"({part.remark})" for part in found if part.remark),
+        *quoted,
+        *([f"({NEWEST_COUNTS})"] if any(each.outdated_by for each in passages) else []),
+        "\n".join(map(_reference_line, missing)),
+        images,
+        f"Question: {message.text}" if quoted else message.text,
+    ]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _as_quotation(text: str) -> str:
+    """The text as a quotation, so that no line of it passes for ours, without the ids of its blocks."""
+    return "\n".join(f"> {line}".rstrip() for line in _BLOCK_ID.sub("", text.strip()).splitlines())
 
 
 def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) -> str:
@@ -117,8 +154,11 @@ def _format_passage(passage: Evidence) -> str:
     """On one line if it has one; else indented below its place, so that no line passes for another passage."""
     lines = passage.text.strip().splitlines()
     separator, indented = (" ", lines) if len(lines) < 2 else ("\n", [f"  {line}".rstrip() for line in lines])
-    time = f" ({told})" if (told := time_of(passage)) else ""
-    return f"- {place_of(passage)}{time}:{separator}" + "\n".join(indented)
+    return f"- {place_of(passage)}{_time(passage)}:{separator}" + "\n".join(indented)
+
+
+def _time(passage: Evidence) -> str:
+    return f" ({told})" if (told := time_of(passage)) else ""
 
 
 def contained(text: str, tag: str) -> str:

@@ -269,7 +269,7 @@ def test_a_model_that_is_too_small_to_plan_gets_the_goal_as_one_step(library: Li
     events = events_of(goal_run(talk, library).start("How many hours do adults need?"))
     assert any(isinstance(event, Warned) and "too small to make a plan" in event.text for event in events)
     (request,) = model.requests
-    assert request.messages[-1].text.startswith("How many hours do adults need?\n\n<evidence")
+    assert request.messages[-1].text.endswith("\n\nQuestion: How many hours do adults need?")
     assert goal_of(talk).state == "done"
 
 

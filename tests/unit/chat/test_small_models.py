@@ -1,0 +1,137 @@
+"""What a small model is given, and what is made of what it says."""
+
+import pytest
+
+from tests.support.changes import Answering, yes
+from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
+from tests.support.sessions import SessionsInMemory
+from tests.unit.chat.test_proposed_changes import Vault
+from zkchat.chat.context.assembly import request_from
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.question import Question, wants_change
+from zkchat.core.events import AnswerReplaced, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.index.library import Library
+
+NOTES = {
+    "Mara.md": "# Mara\n\nMara teaches physics. ^work\n\n## Van\n\nShe lends us her van if the tank comes back full.\n",
+    "Sleep.md": "# Sleep\n\nAdults need seven to nine hours.\n",
+    "Tent.md": "# Tent\n\nThe tent of [[Mara]] is green.\n",
+}
+QUOTED = "What the notes say:\n\n[[Mara]]:\n> Mara teaches physics."
+
+
+def small(*answers: str | ToolCallPart, tiny: bool = False) -> Saying:
+    return Saying(*answers, needs_evidence=True, is_tiny=tiny, calls_tools=not tiny)
+
+
+def talk_with(library: Library, model: Saying, **more: object) -> Conversation:
+    return conversation_over(library, SessionsInMemory(), model, check_answers=True, **more)  # type: ignore[arg-type]
+
+
+def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(library: Library) -> None:
+    model = small("She teaches physics.")
+    talk = talk_with(library, model)
+    answer = answer_of(events_of(talk.say("Who is Mara?")))
+    (request,) = model.requests
+    system, asked = request.messages
+    assert asked.text.startswith(QUOTED)
+    assert asked.text.endswith("\n\nQuestion: Who is Mara?")
+    assert not any(mark in system.text + asked.text for mark in ("<", "^work"))
+    assert (request.tools, request.must_call) == ((), False)
+    assert answer.request_context
+    assert request_from(answer.request_context, talk.history.messages, talk.history.contents) == request
+
+
+def test_of_earlier_questions_it_reads_the_words_alone(library: Library) -> None:
+    model = small("She teaches physics.", "Seven to nine hours.")
+    talk = talk_with(library, model)
+    for question in ("Who is Mara?", "How long do adults sleep?"):
+        events_of(talk.say(question))
+    assert [message.text for message in model.requests[1].messages[1:3]] == [
+        "Who is Mara?",
+        "She teaches physics.\n\n— [[Mara]]\n",
+    ]
+
+
+def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -> None:
+    answer = answer_of(events_of(talk_with(library, small("She lends us her van.")).say("Does Mara lend her van?")))
+    assert answer.text == "She lends us her van.\n\n— [[Mara]] › Van\n"
+    assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Mara is an astronaut from Toronto who won prizes.", "said what your notes do not say."),
+        ("She has 14 students.", "said what your notes do not say."),
+        ("The notes do not say.", "found no answer in your notes."),
+        ("  ", "found no answer in your notes."),
+    ],
+)
+def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, said: str, why: str) -> None:
+    talk = talk_with(library, small(said))
+    events = events_of(talk.say("Who is Mara?"))
+    (replaced,) = of_kind(events, AnswerReplaced)
+    assert answer_of(events).text.startswith("> Mara teaches physics.")
+    assert talk.history.messages[replaced.message_id].text == said
+    assert [event.text for event in of_kind(events, Warned)] == [f"saying:x {why}"]
+
+
+def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
+    model = small()
+    answer = answer_of(events_of(talk_with(library, model).say("Which notes link to [[Mara]]?")))
+    assert "[[Tent]]" in answer.text
+    assert not model.requests
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked"),
+    [
+        ("What is the capital of Mongolia?", False),
+        ("capital of Mongolia", False),
+        ("My locker code is 4711.", True),
+        ("Thank you!", True),
+    ],
+)
+def test_it_is_not_asked_for_what_it_would_invent(library: Library, said: str, is_asked: bool) -> None:
+    model = small("Well.")
+    answer = answer_of(events_of(talk_with(library, model).say(said)))
+    assert (bool(model.requests), answer.abstained) == (is_asked, not is_asked)
+
+
+def test_it_answers_from_what_was_said_before(library: Library) -> None:
+    model = small("Noted.", "4711.")
+    talk = talk_with(library, model)
+    events_of(talk.say("My locker code is 4711."))
+    assert answer_of(events_of(talk.say("What is my locker code?"))).text == "4711."
+
+
+def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(library: Library) -> None:
+    call = ToolCallPart(call_id="c1", name="append", arguments='{"text": "more"}')
+    vault, model = Vault(), small(call, "Seven to nine hours.")
+    talk = talk_with(library, model, proposals=vault.proposing(Answering(yes)))
+    answer = answer_of([event for event in events_of(talk.say("Append more to [[Sleep]].")) if hasattr(event, "usage")])
+    assert answer.text.startswith("Proposed: ")
+    assert [(each.must_call, [tool.name for tool in each.tools]) for each in model.requests] == [(True, ["append"])]
+    assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\n"
+    events_of(talk.say("How long do adults sleep?"))
+    assert (model.requests[1].must_call, model.requests[1].tools) == (False, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Add a task to [[Sleep]]: curtains", True),
+        ("Could you rename [[Sleep]] to Rest?", True),
+        ("Füge zu [[Sleep]] hinzu: Vorhänge", True),
+        ("Ajoute une tâche à [[Sleep]]", True),
+        ("给[[Sleep]]添加一个任务", True),
+        ("[[Sleep]]に追加して", True),
+        ("What did we add to [[Sleep]]?", False),
+        ("Wie setze ich das fort?", False),
+        ("Sleep", False),
+    ],
+)
+def test_a_wish_for_a_change_is_told_from_a_question(text: str, expected: bool) -> None:
+    assert wants_change(Question.parse(text).prose) is expected
