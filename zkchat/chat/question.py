@@ -21,12 +21,24 @@ from zkchat.core import (
     Resolved,
     VaultError,
     Warned,
+    as_open_as,
     is_image,
     is_note,
     lazy_pattern,
     without_suffix,
 )
-from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, topic_of, topic_terms
+from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, topic_of, topic_terms, words
+from zkchat.language import (
+    CHANGES,
+    FIRST_PERSON,
+    GOES_ON,
+    INTERROGATIVES,
+    POINTS_BACK,
+    REQUEST,
+    UNSPACED_CHANGES,
+    UNSPACED_POINTS_BACK,
+    UNSPACED_STATEMENTS,
+)
 from zkchat.notes import link_catalog, name_key
 
 MAX_UNKNOWN_PATHS: Final = 5
@@ -92,6 +104,27 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 """Where the name of a file ends although the sentence goes on without a space."""
 
 
+_OWN: Final = frozenset(words(FIRST_PERSON))
+_ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
+_POINTS_BACK: Final = frozenset(words(POINTS_BACK))
+_CHANGES: Final = frozenset(words(CHANGES))
+MAX_EARLIER: Final = 12
+"""Messages in which the topic is looked for that a question points back to."""
+_CHANGE_WORDS: Final = 8
+"""Words at the beginning of a message, among which the verb stands where a change is asked for."""
+
+
+def _begins_as_question(used: Sequence[str]) -> bool:
+    return not _ASKING.isdisjoint(used[:1])
+
+
+def wants_change(text: str) -> bool:
+    """Whether a message asks for a change of notes: "Add a task to …", "Could you rename …?", and no question."""
+    used = words(text)
+    is_said = not _CHANGES.isdisjoint(used[:_CHANGE_WORDS]) or any(sign in text for sign in UNSPACED_CHANGES)
+    return is_said and not _begins_as_question(used)
+
+
 class Question(Struct, frozen=True, kw_only=True):
     text: str
     """As the user typed it."""
@@ -106,8 +139,53 @@ class Question(Struct, frozen=True, kw_only=True):
     """
     unknown_paths: Sequence[Link] = ()
     """Paths that are typed in it and are not there; they are part of the prose."""
+    topic: str = ""
+    """What earlier questions were about, where this one points back to them."""
     split: SplitMessage = SplitMessage()
     """What was typed, and the text of its own that it comes with to be answered from, such as a log."""
+
+    @property
+    def sought(self) -> str:
+        """What is looked for in the notes."""
+        return as_open_as(self.prose, f"{self.prose} {self.topic}") if self.topic else self.prose
+
+    def after(self, earlier: Iterable[ChatMessage]) -> "Question":
+        """The question with the topic of the earlier messages, the latest first, if it points back to them."""
+        topics: list[str] = []
+        is_open = True
+        for message in islice(earlier, MAX_EARLIER) if self.points_back else ():
+            if message.role == "assistant":
+                titles = [each.title for each in message.references if each.cited and each.title][:1]
+                topics += titles
+                is_open = is_open and not titles  # which a note says, and the user did not type
+            elif message.role == "user":
+                question = Question.of(message)
+                if not (topic_terms(question.prose) or question.links):
+                    continue  # "Thanks!"
+                is_open = is_open and not message.local
+                topics.append(" ".join([topic_of(question.prose), *(link.target for link in question.links)]))
+                if not question.points_back:
+                    break
+        topic = " ".join({word.casefold(): word for word in " ".join(reversed(topics)).split()}.values())
+        prose = self.prose if is_open else str(self.prose)
+        return replace(self, topic=topic, prose=prose) if topic else self
+
+    @property
+    def points_back(self) -> bool:
+        """Whether it is about something that it does not name: "and its port?", "why?", "what does she lend us?"."""
+        used = words(self.prose)
+        if self.links or self.split.material or not used:
+            return False
+        is_said = not _POINTS_BACK.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_POINTS_BACK)
+        is_bare = _begins_as_question(used) and not topic_terms(self.prose)
+        return is_said or is_bare or bool(GOES_ON.match(self.prose) and topic_terms(self.prose))
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for something, rather than to tell something of the user's own."""
+        used = words(self.prose)
+        is_own = not _OWN.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_STATEMENTS)
+        return not is_own or bool(REQUEST.search(self.prose)) or _begins_as_question(used)
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""

@@ -1,0 +1,58 @@
+"""A question that points back is about what was spoken of before."""
+
+import pytest
+
+from tests.support.conversations import answer_of, conversation_over, events_of, of_kind
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.question import Question
+from zkchat.core.events import Remarked
+from zkchat.index.library import Library
+from zkchat.models.quote import Quote
+
+NOTES = {
+    "Jellyfin.md": "# Jellyfin\n\nJellyfin plays our films. It listens on port 8096.\n",
+    "Router.md": "# Router\n\nThe port of the router is 443.\n",
+    "Bread.md": "# Bread\n\nThe bread bakes for 40 minutes.\n",
+}
+
+
+@pytest.mark.parametrize("between", ["", "Thanks!"])
+@pytest.mark.parametrize("question", ["and its port?", "Which port does it use?", "und welcher Port?"])
+def test_the_topic_of_the_question_before_goes_along(library: Library, question: str, between: str) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    for said in filter(None, ("What is Jellyfin?", between)):
+        events_of(talk.say(said))
+    events = events_of(talk.say(question))
+    assert answer_of(events).text.startswith("> Jellyfin plays our films. It listens on port 8096.")
+    assert of_kind(events, Remarked)[0].text == "About Jellyfin."
+
+
+def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    answers = [
+        answer_of(events_of(talk.say(said))).text
+        for said in ("What is [[Jellyfin]]?", "and its port?", "and its films?", "How long does bread bake?", "why?")
+    ]
+    assert [answer.partition(" ")[2].split()[0] for answer in answers] == ["Jellyfin"] * 3 + ["The"] * 2
+    assert "40 minutes" in answers[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What does she lend us?", True),
+        ("why?", True),
+        ("And for children?", True),
+        ("它的端口是什么？", True),
+        ("Et pour les enfants ?", True),
+        ("¿Y su puerto?", True),
+        ("E o seu porto?", True),
+        ("それはどこ？", True),
+        ("Thanks!", False),
+        ("shorter please", False),
+        ("How long does bread bake?", False),
+        ("and [[Bread]]?", False),
+    ],
+)
+def test_words_that_point_back(text: str, expected: bool) -> None:
+    assert Question.parse(text).points_back is expected
