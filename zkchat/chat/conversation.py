@@ -63,7 +63,15 @@ from zkchat.core import (
     mark_condensed,
 )
 from zkchat.index import Library, words
-from zkchat.language import DECISIONS, FIRST_PERSON, PREFERENCES, REQUEST, UNSPACED_STATEMENTS
+from zkchat.language import (
+    DECISIONS,
+    FIRST_PERSON,
+    MAY_POINT_BACK,
+    POINTS_BACK,
+    PREFERENCES,
+    REQUEST,
+    UNSPACED_STATEMENTS,
+)
 from zkchat.notes import sentences
 
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
@@ -482,8 +490,9 @@ def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str
 
 
 def _weight(sentence: str) -> int:
-    """How much a sentence says about its speaker; nothing for one that says nothing, or asks."""
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence:
+    """How much a sentence says about its speaker; nothing for one that says nothing, asks, or needs those before it."""
+    is_alone = not (POINTS_BACK.search(sentence) or MAY_POINT_BACK.search(sentence))
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence or not is_alone:
         return 0
     used = {*words(sentence)}
     signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)

@@ -33,10 +33,10 @@ from zkchat.language import (
     FIRST_PERSON,
     GOES_ON,
     INTERROGATIVES,
+    MAY_POINT_BACK,
     POINTS_BACK,
     REQUEST,
     UNSPACED_CHANGES,
-    UNSPACED_POINTS_BACK,
     UNSPACED_STATEMENTS,
 )
 from zkchat.notes import link_catalog, name_key
@@ -106,8 +106,9 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 
 _OWN: Final = frozenset(words(FIRST_PERSON))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
-_POINTS_BACK: Final = frozenset(words(POINTS_BACK))
 _CHANGES: Final = frozenset(words(CHANGES))
+MAX_SHORT_TOPIC: Final = 2
+"""Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
 MAX_EARLIER: Final = 12
 """Messages in which the topic is looked for that a question points back to."""
 _CHANGE_WORDS: Final = 8
@@ -176,9 +177,10 @@ class Question(Struct, frozen=True, kw_only=True):
         used = words(self.prose)
         if self.links or self.split.material or not used:
             return False
-        is_said = not _POINTS_BACK.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_POINTS_BACK)
-        is_bare = _begins_as_question(used) and not topic_terms(self.prose)
-        return is_said or is_bare or bool(GOES_ON.match(self.prose) and topic_terms(self.prose))
+        topic = topic_terms(self.prose)
+        is_short = len(topic) <= MAX_SHORT_TOPIC and MAY_POINT_BACK.search(self.prose)
+        is_bare = _begins_as_question(used) and not topic
+        return bool(POINTS_BACK.search(self.prose) or is_short or is_bare or (topic and GOES_ON.match(self.prose)))
 
     @property
     def asks(self) -> bool:

@@ -67,8 +67,11 @@ ABOUT_THE_ANSWER: Final = of_all("about_the_answer")
 PHRASES: Final = of_all("small_talk")
 
 
-POINTS_BACK: Final = of_all("points_back", spaced=True)
-UNSPACED_POINTS_BACK: Final = tuple(of_all("points_back", spaced=False).split())
+POINTS_BACK: Final = lazy_pattern(
+    rf"(?<!\w)(?:{any_of('points_back', spaced=True)})(?!\w)|{any_of('points_back', spaced=False)}"
+)
+"""In small letters: \"Sie\" is polite."""
+MAY_POINT_BACK: Final = lazy_pattern(rf"(?<!\w)(?:{any_of('may_point_back')})(?!\w)")
 GOES_ON: Final = lazy_pattern(
     rf"\W*(?:(?:{any_of('goes_on', spaced=True)})\b|{any_of('goes_on', spaced=False)})", re.IGNORECASE
 )

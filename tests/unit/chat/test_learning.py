@@ -30,6 +30,8 @@ def test_what_somebody_says_of_themselves_is_proposed(sentence: str) -> None:
         "I want to know what my notes say about 1984.",
         "Please show me my notes on budgets.",
         "The deadline is 30 June.",
+        "Point 1: we keep it.",
+        "We decided to lend it to them on 3 May.",
         "I am here.",
         "I must " + "go on and on " * 30,
         "Thanks!",
