@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.chat.agents import DEFAULT, Profiles
 from zkchat.chat.change_settlement import ProposedChanges
@@ -34,6 +35,9 @@ from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
 
 LONG_SHARE: Final = 0.8
 """Of what a prompt may take: a message that takes more is bound to be shortened."""
+
+MAX_SLIPS: Final = 2
+"""Answers with the markup of their prompts, after which a model is treated as a small one."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -144,7 +148,11 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def info(self) -> ModelInfo:
-        return self.provider.info
+        """What is known of the model, also from what it did in this session: one that writes our markup, or calls as
+        text, is treated as a small one from then on."""
+        info = self.provider.info
+        is_known = info.needs_evidence or info.needs_notes
+        return info if is_known or self.history.slips(info.name) < MAX_SLIPS else replace(info, needs_evidence=True)
 
     @property
     def history(self) -> History:

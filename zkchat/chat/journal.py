@@ -284,6 +284,8 @@ class Draft:
     def __init__(self, journal: Journal, message: ChatMessage) -> None:
         self.message = message
         self._journal = journal
+        self.removed = ""
+        """What of it is not shown."""
         self._pieces: list[tuple[str, str]] = []
         """Text and thinking, as they arrived."""
         self._written = 0
@@ -316,7 +318,7 @@ class Draft:
             self._timer = None
         text, thinking = _joined(self._pieces)
         parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
-        return replace(self.message, parts=parts)
+        return replace(self.message, parts=parts, removed=self.removed)
 
 
 def _joined(pieces: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Draft
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
+from zkchat.chat.replies import ReplyReader
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
@@ -242,8 +243,10 @@ class Exchange(Struct):
         request = replace(request, must_call=self._must_call())
         for problem in problems:
             await emit(problem)
-        async with aclosing(self._in_its_place() or core.provider.stream(request)) as chunks:
-            await self._receive(chunks, self.draft, emit)
+        instead = self._in_its_place()
+        reader = None if instead or core.info.needs_notes else self._reader()
+        async with aclosing(instead or core.provider.stream(request)) as chunks:
+            await self._receive(chunks, self.draft, reader, emit)
         if self.finish is None:
             raise ProviderError(f"The answer of {name} was cut off.", hint="What arrived is kept. Ask again to go on.")
         if self.finish.usage:
@@ -286,23 +289,46 @@ class Exchange(Struct):
             yield RemarkChunk(text=TOO_SMALL)
         yield Finish(reason="abstained")
 
-    async def _receive(self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, emit: Emit) -> None:
-        """Take what the model sends into the exchange. Raises `ProviderError` where it is more than the limits."""
+    def _reader(self) -> ReplyReader:
+        asked = self.core.history.last_question
+        names = [spec.name for spec in self.requests.planner.tools.specs]
+        return ReplyReader(names, asked.text if asked else "")
+
+    async def _receive(
+        self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, reader: ReplyReader | None, emit: Emit
+    ) -> None:
+        """Take what the model sends into the exchange. Raises `ProviderError` where it is more than the limits.
+
+        The reader keeps what is not to be shown; there is none for what is not written by a model.
+        """
+        try:
+            await self._take(chunks, draft, reader, emit)
+        finally:  # also what was held back when it broke off
+            rest = reader.end() if reader else ""
+            draft.removed = reader.removed if reader else ""
+            if rest:
+                draft.add(text=rest)
+        if rest:
+            await emit(TextDelta(text=rest))
+        if reader:
+            self.calls = self.calls or reader.calls
+
+    async def _take(
+        self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, reader: ReplyReader | None, emit: Emit
+    ) -> None:
         limits, began = self.core.settings.limits, self.core.journal.now()
         left = limits.characters
         async for chunk in chunks:
             match chunk:
-                case TextChunk() | ThinkingChunk():
+                case TextChunk():
                     allowed = chunk.text[: max(0, left)]
-                    for start in range(0, len(allowed) or 1, _MAX_DELTA):
-                        text = allowed[start : start + _MAX_DELTA]
-                        if isinstance(chunk, TextChunk):
-                            draft.add(text=text)
-                            await emit(TextDelta(text=text))
-                        else:
-                            draft.add(thinking=text)
-                            await emit(ThinkingDelta(text=text))
-                        await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
+                    await self._show(reader.feed(allowed) if reader else allowed, draft, emit)
+                    left -= len(chunk.text)
+                case ThinkingChunk():
+                    for text in _pieces(chunk.text[: max(0, left)]):
+                        draft.add(thinking=text)
+                        await emit(ThinkingDelta(text=text))
+                        await asyncio.sleep(0)
                     left -= len(chunk.text)
                 case RemarkChunk():
                     await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
@@ -310,10 +336,19 @@ class Exchange(Struct):
                     self.calls.append(call)
                 case Finish():
                     self.finish = chunk
+            if reader and reader.is_looping:
+                self.finish = Finish(warning=f"{self.core.info.name} began to repeat itself and was stopped.")
+                return
             if left < 0:
                 raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
             if self.core.journal.now() - began > limits.time:
                 raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
+
+    async def _show(self, text: str, draft: Draft, emit: Emit) -> None:
+        for piece in _pieces(text):
+            draft.add(text=piece)
+            await emit(TextDelta(text=piece))
+            await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
@@ -407,6 +442,10 @@ class Exchange(Struct):
         if text == outcome.text:
             return outcome
         return replace(outcome, text=text + CUT, summary=f"{outcome.summary}, cut to {counted(tokens, 'token')}")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _MAX_DELTA] for start in range(0, len(text), _MAX_DELTA))
 
 
 def _as_stored(call: ToolCallPart) -> ToolCallPart:

@@ -460,6 +460,8 @@ class ChatMessage(Value, frozen=True, kw_only=True):
     """Whether it only says that the notes do not answer the question."""
     brief: Brief | None = None
     """In a goal run: which step the message is about, and how its answer is to end."""
+    removed: str = ""
+    """What the model wrote beside the answer and was not shown: markup, calls of tools as text, what it invented."""
     asked_again: bool = False
     """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from zkchat.core.session import (
     PriorityEntry,
     RestoreEntry,
 )
-from zkchat.core.text import shorten
+from zkchat.core.text import lazy_pattern, shorten
 from zkchat.core.values import Value
 
 
@@ -137,6 +137,10 @@ def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
     return replace(part, condensed=tuple(marked(short) for short in part.condensed))
 
 
+_MARKUP: Final = lazy_pattern(r"</?(?:document|evidence|message|memory)\b")
+"""What requests mark texts with, as a model may repeat it."""
+
+
 class Window(Struct, frozen=True, kw_only=True):
     """What the model still sees of a conversation, and what it does not."""
 
@@ -227,6 +231,11 @@ class History:
     def was_asked_again(self) -> bool:
         """Whether a model was asked again, with what the notes say, on whatever branch."""
         return any(message.asked_again for message in self._messages.values())
+
+    def slips(self, model: str) -> int:
+        """How many answers of a model repeated the markup of its prompt."""
+        own = (each for each in self._messages.values() if each.removed and f"{each.provider}:{each.model}" == model)
+        return sum(_MARKUP.search(each.removed) is not None for each in own)
 
     @property
     def items(self) -> tuple[ItemsEntry, ...]:
