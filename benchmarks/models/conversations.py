@@ -1,7 +1,7 @@
 """Conversations with a real model, scored by code: the tasks of tasks.toml, over three vaults.
 
     python -m benchmarks.models.conversations --model local:/path.gguf [--half development|unseen|both]
-        [--kind fact] [--id fact-01] [--out FILE.jsonl] [--resume] [--misses]
+        [--kind fact] [--id fact-01] [--window 8192] [--out FILE.jsonl] [--resume] [--misses]
 
 Each task is asked with the command line itself, in this process, where the model stays loaded. It has a home of its own
 and reads copies of the vaults, so that nothing of the user's is read or written; proposals are only shown. The clock
@@ -40,6 +40,8 @@ BEFORE_ALL: Final = datetime(2025, 5, 1, tzinfo=UTC).timestamp()
 """The time of every file, so that notes go by their own dates."""
 STEPS: Final = 3
 """Of a goal."""
+MOST_SECONDS: Final = 300
+"""Of an answer: a model that does not stop is stopped."""
 
 
 def all_tasks() -> list[Task]:
@@ -60,13 +62,13 @@ def notes_of(vault: str) -> Iterator[tuple[str, str]]:
 class World:
     """A user with an empty home and copies of the vaults, all in one temporary folder."""
 
-    def __init__(self, root: Path, model: str) -> None:
-        self._root, self._model = root, model
+    def __init__(self, root: Path, model: str, window: int | None = None) -> None:
+        self._root, self._model, self._window = root, model, window
         self._begun = utc_now()
 
     def answer(self, task: Task) -> dict[str, Any]:
         """Everything that the turns of a task bring, asked in one session."""
-        vault = self._fresh(task["vault"], task.get("window"))
+        vault = self._fresh(task["vault"], task.get("window", self._window))
         common = ("--json", "--vault", str(vault), "--model", self._model)
         begun = time.perf_counter()
         turns: list[dict[str, Any]] = []
@@ -106,7 +108,8 @@ class World:
         settings = home / ".config" / "zkchat" / "config.toml"
         settings.parent.mkdir(parents=True, exist_ok=True)
         bound = f"[context]\nmax_tokens = {window}\n" if window else ""
-        settings.write_text(f'{bound}[write]\nmode = "propose"\n', encoding="utf-8")
+        limits = f"[limits]\nmax_answer_seconds = {MOST_SECONDS}\n"
+        settings.write_text(f'{bound}{limits}[write]\nmode = "propose"\n', encoding="utf-8")
         return folder
 
     @property
@@ -194,8 +197,10 @@ def _cell(column: str, scored: Sequence[tuple[Task, Record, dict[str, Any]]]) ->
 
 
 def misses(results: Iterable[tuple[Task, Record]]) -> Iterator[str]:
-    """Each task that lacks something, what it lacks, and the answer."""
+    """Each task that lacks something, what it lacks, and the answer; those of the unseen half stay unseen."""
     for task, record in results:
+        if task["half"] != HALVES[0]:
+            continue
         marks = score(task, record)
         lacking = [name for name, value in marks.items() if value is False]
         if marks.get("facts", 0) < len(task.get("facts", ())):
@@ -222,9 +227,10 @@ def main() -> None:
     parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
     parser.add_argument("--kind", action="append", help="only tasks of this kind; as often as you like")
     parser.add_argument("--id", action="append", help="only this task; as often as you like")
+    parser.add_argument("--window", type=int, help="tokens of the window, save for the long conversations")
     parser.add_argument("--out", type=Path, help="a file for the results, a JSON line each")
     parser.add_argument("--resume", action="store_true", help="leave out the tasks that the file holds")
-    parser.add_argument("--misses", action="store_true", help="print what went wrong, too; for the development half")
+    parser.add_argument("--misses", action="store_true", help="print what went wrong, too, of the development half")
     wanted = parser.parse_args()
     if wanted.out and wanted.out.exists() and not wanted.resume:
         parser.error(f"{wanted.out} is there: --resume goes on with it.")
@@ -240,7 +246,7 @@ def main() -> None:
     kept = kept_in(wanted.out, model)
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, models_stay_loaded():
-        world = World(Path(folder).resolve(), model)
+        world = World(Path(folder).resolve(), model, wanted.window)
         for number, task in enumerate(tasks, 1):
             if task["id"] in kept:
                 continue

@@ -23,18 +23,21 @@ _MARKUP: Final = re.compile(
 )
 _SPECIAL: Final = re.compile(r"<\|[^<>\n]*\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>|�")
 _RAW_CALL: Final = re.compile(
-    r"[{,]\s*\"(?:name|function|tool)\"\s*:\s*[\"{][^\n]*\"(?:arguments|parameters)\"\s*:|\[TOOL_CALLS\]"
-    r"|\b(?:(?:read|list|find|resolve|append|create|edit|propose|set)_[a-z_]+)\s*\(",
+    r"[{,]\s*\"(?:name|function|tool)\"\s*:\s*[\"{].{0,400}?\"(?:arguments|parameters)\"\s*:|\[TOOL_CALLS\]"
+    r"|\b(?:(?:read|find|list|create|edit|rename|move|delete)_(?:documents?|excerpts|section|backlinks|forward_links)"
+    r"|find_related|resolve_wikilink|read_attachment|search_conversation|set_property|add_tag|append_daily)\b",
     re.DOTALL,
 )
+"""As JSON, or by the name of one of our tools, which no user knows."""
+_GIVEN: Final = r"(?:passages?|excerpts?|documents?|context|texts?|information)"
 _PROMPT_WORDS: Final = re.compile(
     r"\b(?:(?:provided|given|found|mentioned|contained|stated) (?:in|by|within) (?:the|this|your) (?:\w+ )?evidence"
     r"|(?:the|this|your) (?:\w+ )?evidence (?:provided|given|states?|says?|mentions?|does|above|below)"
-    r"|based on (?:the|this) (?:\w+ )?evidence|according to (?:the|this) (?:\w+ )?evidence"
-    r"|(?:provided|given|supplied) (?:passages?|excerpts?|documents?|context|texts?|information)"
-    r"|(?:passages?|excerpts?|documents?|context|texts?|information) (?:that (?:was|were) )?(?:you )?(?:provided|given)"
+    r"|(?:based on|according to) (?:the|this) (?:\w+ )?evidence"
+    rf"|(?:the|these|this|your|on|to) (?:provided|given|supplied) {_GIVEN}"
+    rf"|(?:the|these|this|your) (?:\w+ )?{_GIVEN} (?:that (?:was|were) )?(?:you )?(?:provided|given|supplied)"
     r"|as an AI(?: language)? (?:model|assistant)|tool calls?)\b"
-    r"|^\W*(?:question|answer|user|assistant|system|frage|antwort|问题|回答|答案)\s*[:：]",
+    r"|^\W*(?:question|answer|user|assistant|system|frage|antwort|问题|回答|答案)\s*[*_]*[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
 _BLOCK_ID: Final = re.compile(r"(?<!\S)\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
