@@ -38,8 +38,6 @@ HALVES: Final = ("development", "unseen")
 TODAY: Final = datetime(2026, 3, 25, 12, tzinfo=UTC)
 BEFORE_ALL: Final = datetime(2025, 5, 1, tzinfo=UTC).timestamp()
 """The time of every file, so that notes go by their own dates."""
-STEPS: Final = 3
-"""Of a goal."""
 MOST_SECONDS: Final = 300
 """Of an answer: a model that does not stop is stopped."""
 
@@ -64,7 +62,7 @@ class World:
 
     def __init__(self, root: Path, model: str, window: int | None = None) -> None:
         self._root, self._model, self._window = root, model, window
-        self._begun = utc_now()
+        self._home, self._begun = root / "home", utc_now()
 
     def answer(self, task: Task) -> dict[str, Any]:
         """Everything that the turns of a task bring, asked in one session."""
@@ -76,7 +74,7 @@ class World:
         session: tuple[str, ...] = ()
         for question in task["turns"]:
             if task["kind"] == "goal":
-                arguments = ("agent", "run", *common, "--yes", "--steps", str(STEPS), question)
+                arguments = ("agent", "run", *common, "--yes", "--steps", "3", question)
             else:
                 write = ("--write",) if task["kind"] == "proposal" else ()
                 arguments = ("ask", *common, *session, *write, question)
@@ -112,10 +110,6 @@ class World:
         settings.write_text(f'{bound}{limits}[write]\nmode = "propose"\n', encoding="utf-8")
         return folder
 
-    @property
-    def _home(self) -> Path:
-        return self._root / "home"
-
     def _run(self, vault: Path, *arguments: str) -> tuple[Any, str]:
         """What a command prints as JSON, and what it complains of."""
         out, err = io.StringIO(), io.StringIO()
@@ -139,7 +133,7 @@ def _turn(question: str, said: dict[str, Any], complaint: str) -> dict[str, Any]
     changes = said.get("changes") or []
     changes = changes if isinstance(changes, list) else [changes]
     reported = (said.get("usage") or {}).get("reported") or {}
-    turn = {
+    return {
         "question": question,
         "answer": said.get("answer", said.get("result", "")),
         "abstained": said.get("abstained", False),
@@ -153,8 +147,8 @@ def _turn(question: str, said: dict[str, Any], complaint: str) -> dict[str, Any]
         "error": (said.get("error") or {}).get("text", "") if said else complaint.strip(),
         "prompt_tokens": reported.get("prompt_tokens"),
         "answer_tokens": reported.get("completion_tokens"),
+        "steps": said.get("steps", []),
     }
-    return turn | ({"steps": said["steps"]} if "steps" in said else {})
 
 
 @contextmanager
@@ -199,14 +193,9 @@ def _cell(column: str, scored: Sequence[tuple[Task, Record, dict[str, Any]]]) ->
 def misses(results: Iterable[tuple[Task, Record]]) -> Iterator[str]:
     """Each task that lacks something, what it lacks, and the answer; those of the unseen half stay unseen."""
     for task, record in results:
-        if task["half"] != HALVES[0]:
-            continue
-        marks = score(task, record)
-        lacking = [name for name, value in marks.items() if value is False]
-        if marks.get("facts", 0) < len(task.get("facts", ())):
-            lacking.append(f"{marks['facts']} facts")
-        if lacking:
-            last = record["turns"][-1]
+        marks, last = score(task, record), record["turns"][-1]
+        lacking = [name for name, value in marks.items() if value is False or name == "facts"]
+        if lacking and task["half"] == HALVES[0]:
             yield f"\n{task['id']}: {', '.join([*lacking, *marks['trouble']])}\n  {last['question']}"
             yield "\n".join(f"  | {line}" for line in (last["answer"] + last["diff"] or last["error"]).splitlines())
 
@@ -236,13 +225,9 @@ def main() -> None:
         parser.error(f"{wanted.out} is there: --resume goes on with it.")
     provider, _, name = wanted.model.partition(":")
     model = f"{provider}:{Path(name).resolve()}" if name and Path(name).is_file() else wanted.model
-    tasks = [
-        task
-        for task in all_tasks()
-        if wanted.half in (task["half"], "both")
-        and task["kind"] in (wanted.kind or [task["kind"]])
-        and task["id"] in (wanted.id or [task["id"]])
-    ]
+    tasks = [task for task in all_tasks() if wanted.half in (task["half"], "both")]
+    tasks = [task for task in tasks if not wanted.kind or task["kind"] in wanted.kind]
+    tasks = [task for task in tasks if not wanted.id or task["id"] in wanted.id]
     kept = kept_in(wanted.out, model)
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, models_stay_loaded():
@@ -257,11 +242,8 @@ def main() -> None:
                 with wanted.out.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record, ensure_ascii=False) + "\n")
             marks = " ".join(f"{key}={value}" for key, value in record["score"].items() if key != "trouble")
-            elapsed = time.perf_counter() - begun
-            print(
-                f"{number}/{len(tasks)}  {task['id']:16}{record['seconds']:7.1f} s  {elapsed:7.0f} s  {marks}",
-                flush=True,
-            )
+            times = f"{record['seconds']:7.1f} s {time.perf_counter() - begun:7.0f} s"
+            print(f"{number}/{len(tasks)}  {task['id']:16}{times}  {marks}", flush=True)
     results = [(task, kept[task["id"]]) for task in tasks]
     print("\n".join(["", f"{model}, {wanted.half}", *table(results), *(misses(results) if wanted.misses else ())]))
 

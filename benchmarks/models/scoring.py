@@ -61,10 +61,9 @@ def right(task: Task, answer: str) -> bool:
     """Whether the answer holds what the task asks for, and does not copy out half of the vault to do so."""
     if len(answer.split()) + len(re.findall(r"[\u3040-\u9fff]", answer)) // 2 > MOST_WORDS:
         return False
-    if not all(holds(answer, each) for each in task.get("all", ())):
-        return False
-    some = task.get("any", ())
-    return sum(holds(answer, each) for each in some) >= min(task.get("least", 1), len(some))
+    least = int(task.get("least", "any" in task))
+    found = sum(holds(answer, each) for each in task.get("any", ()))
+    return found >= least and all(holds(answer, each) for each in task.get("all", ()))
 
 
 def holds(text: str, gold: str) -> bool:
@@ -83,14 +82,11 @@ def plainly(text: str) -> str:
 
 
 def _pattern(gold: str) -> str:
-    """No other digit beside a digit, no other letter beside a letter, save for a plural and a genitive."""
-    before = r"(?<!\d)(?<!\d[.,])" if gold[0].isdigit() else r"(?<![^\W\d_])" if _is_latin(gold[0]) else ""
-    after = r"(?!\d)(?![.,]\d)" if gold[-1].isdigit() else r"(?:s|es|n|'s)?(?![^\W\d_])" if _is_latin(gold[-1]) else ""
+    """No other digit beside a digit, no other Latin letter beside a letter, save for a plural and a genitive."""
+    first, last = ("digit" if each.isdigit() else "a" <= each < "\u0250" for each in (gold[0], gold[-1]))
+    before = r"(?<!\d)(?<!\d[.,])" if first == "digit" else r"(?<![^\W\d_])" if first else ""
+    after = r"(?!\d)(?![.,]\d)" if last == "digit" else r"(?:s|es|n|'s)?(?![^\W\d_])" if last else ""
     return before + re.escape(gold) + after
-
-
-def _is_latin(letter: str) -> bool:
-    return letter.isalpha() and letter < "\u0250"
 
 
 def trouble(answer: str, question: str = "") -> Iterator[str]:
@@ -124,16 +120,13 @@ def names_note(notes: Iterable[str], answer: str) -> bool:
     A name of one word, such as "Sleep", may be a word like any other: it counts in quotes, in emphasis or as a file.
     """
     linked = {_stem(target) for target in re.findall(r"\[\[([^\[\]|#]+)", answer)}
-    for note in notes:
-        name = _stem(note)
-        if name in linked:
-            return True
-        written = re.escape(name)
-        if re.search(rf"[\"“”„«'`*_]{written}[\"“”»'`*_]|(?<!\w){written}\.md\b", answer.casefold()):
-            return True
-        if re.search(r"[\s\d]", name) and holds(answer, name.replace("|", " ")):
-            return True
-    return False
+
+    def is_named(name: str) -> bool:
+        marked = rf"[\"“”„«'`*_]{re.escape(name)}[\"“”»'`*_]|(?<!\w){re.escape(name)}\.md\b"
+        plainly_named = re.search(r"[\s\d]", name) and holds(answer, name)
+        return name in linked or bool(re.search(marked, answer.casefold()) or plainly_named)
+
+    return any(is_named(_stem(note)) for note in notes)
 
 
 def _stem(path: str) -> str:
@@ -185,25 +178,22 @@ def patched(diff: str) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def score(task: Task, record: Record) -> dict[str, Any]:
-    """Every figure that counts for a task of this kind; `facts` is how many were known at the end."""
-    last = record["turns"][-1] if record["turns"] else {}
-    answer = str(last.get("answer", ""))
-    found: dict[str, Any] = {"trouble": sorted({why for each in scored_turns(task, record) for why in trouble(*each)})}
-    found["fit"] = not found["trouble"]
-    if task["kind"] == "unanswerable":
-        return {**found, "refuses": refuses(task, answer, abstained=bool(last.get("abstained")))}
-    if task["kind"] == "proposal":
-        return {**found, "proposal": as_wanted(task["change"], str(last.get("diff", "")))}
-    if task["kind"] == "long":
-        asked = {str(each["question"]): str(each["answer"]) for each in record["turns"]}
-        return {**found, "facts": sum(right(fact, asked.get(fact["ask"], "")) for fact in task["facts"])}
-    found |= {"right": right(task, answer), "named": names_note(task["notes"], answer)}
-    if task["kind"] == "goal":  # whose result has no references
-        return found
-    return {**found, "first": first_source_is(task["notes"], last.get("references", ()))}
+    """Every figure that counts for a task of this kind; `facts` is how many were known at the end.
 
-
-def scored_turns(task: Task, record: Record) -> list[tuple[str, str]]:
-    """Answers and questions: of the last turn, of every turn of a long conversation."""
-    turns = record["turns"] if task["kind"] == "long" else record["turns"][-1:]
-    return [(str(each.get("answer", "")), str(each.get("question", ""))) for each in turns] or [("", "")]
+    The last turn counts; of a long conversation, every answer has to be fit to be read.
+    """
+    last, kind = record["turns"][-1], task["kind"]
+    read = record["turns"] if kind == "long" else [last]
+    found = {"trouble": sorted({why for each in read for why in trouble(each["answer"], each["question"])})}
+    marks: dict[str, Any] = {**found, "fit": not found["trouble"]}
+    if kind == "unanswerable":
+        return marks | {"refuses": refuses(task, last["answer"], abstained=last["abstained"])}
+    if kind == "proposal":
+        return marks | {"proposal": as_wanted(task["change"], last["diff"])}
+    if kind == "long":
+        asked = {each["question"]: each["answer"] for each in record["turns"]}
+        return marks | {"facts": sum(right(fact, asked.get(fact["ask"], "")) for fact in task["facts"])}
+    marks |= {"right": right(task, last["answer"]), "named": names_note(task["notes"], last["answer"])}
+    if kind == "goal":  # whose result has no references
+        return marks
+    return marks | {"first": first_source_is(task["notes"], last["references"])}
