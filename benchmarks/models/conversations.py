@@ -38,8 +38,8 @@ HALVES: Final = ("development", "unseen")
 TODAY: Final = datetime(2026, 3, 25, 12, tzinfo=UTC)
 BEFORE_ALL: Final = datetime(2025, 5, 1, tzinfo=UTC).timestamp()
 """The time of every file, so that notes go by their own dates."""
-MOST_SECONDS: Final = 300
-"""Of an answer: a model that does not stop is stopped."""
+SETTINGS: Final = '[limits]\nmax_answer_seconds = 300\n[write]\nmode = "propose"\n'
+"""A model that does not stop is stopped; what it proposes is only shown."""
 
 
 def all_tasks() -> list[Task]:
@@ -106,8 +106,7 @@ class World:
         settings = home / ".config" / "zkchat" / "config.toml"
         settings.parent.mkdir(parents=True, exist_ok=True)
         bound = f"[context]\nmax_tokens = {window}\n" if window else ""
-        limits = f"[limits]\nmax_answer_seconds = {MOST_SECONDS}\n"
-        settings.write_text(f'{bound}{limits}[write]\nmode = "propose"\n', encoding="utf-8")
+        settings.write_text(f"{bound}{SETTINGS}", encoding="utf-8")
         return folder
 
     def _run(self, vault: Path, *arguments: str) -> tuple[Any, str]:

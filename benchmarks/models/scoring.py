@@ -36,24 +36,24 @@ _PROMPT_WORDS: Final = re.compile(
     r"|(?:based on|according to) (?:the|this) (?:\w+ )?evidence"
     rf"|(?:the|these|this|your|on|to) (?:provided|given|supplied) {_GIVEN}"
     rf"|(?:the|these|this|your) (?:\w+ )?{_GIVEN} (?:that (?:was|were) )?(?:you )?(?:provided|given|supplied)"
-    r"|as an AI(?: language)? (?:model|assistant)|tool calls?)\b"
+    r"|as an AI(?: language)? (?:model|assistant)|tool calls?|the user's (?:own )?notes|follow instructions found)\b"
+    r"|\[\[(?:wikilinks?|note|note name)\]\]"
     r"|^\W*(?:question|answer|user|assistant|system|frage|antwort|问题|回答|答案)\s*[*_]*[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
 _BLOCK_ID: Final = re.compile(r"(?<!\S)\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r"^\s*>.*$", re.MULTILINE)
 _REFUSAL: Final = re.compile(
-    r"\b(?:do(?:es)?|did|are|is|was|were|has|have|can|could)(?: not|n['’]t) (?:\w+ ){0,3}?"
-    r"(?:say|state|mention|contain|hold|tell|specify|specif\w+|include|provide|give|given|answer|cover|list|record|find"
-    r"|found|mentioned|stated|recorded|provided|listed|included|know|known|determine|available|indicate|address|describe)"
-    r"|\b(?:no|nothing|not any|not enough|isn['’]t any|without(?: any)?|lacks?) (?:\w+ ){0,4}?"
+    r"\b(?:do(?:es)?|did|are|is|was|were|has|have|can|could)(?: ?not|n't) (?:\w+ ){0,3}?"
+    r"(?:say|state|mention|contain|hold|have|tell|specif\w+|include|provide|give|answer|cover|list|record|find|found|know"
+    r"|determine|available|indicate|address|describe)"
+    r"|\b(?:no|nothing|not any|\w+n't any|not enough|without|lacks?) (?:\w+ ){0,4}?"
     r"(?:information|mention|answer|notes?|record|details?|data|evidence|reference|passages?|documents?)\b"
-    r"|\bnothing (?:\w+ ){0,4}?(?:about|on|in)\b|\b(?:unable|not able) to (?:find|answer|determine|tell)"
-    r"|\bnot (?:mentioned|stated|specified|recorded|given|found|in (?:the|your|my) notes|known|available|clear from)"
-    r"|\bI (?:don['’]t|do not) know|\bunknown\b"
-    r"|\b(?:steht|stehen|sagen|erwähnen|enthalten|finde|weiß)\b[^.\n]*\b(?:nicht|nichts|kein\w*)"
+    r"|\bnothing (?:\w+ ){0,4}?(?:about|on|in)\b|\bnone of (?:the|your|my|these) (?:notes|passages)"
+    r"|\b(?:unable|not able) to (?:find|answer|determine|tell)|\bunknown\b"
+    r"|\bnot (?:mentioned|stated|specified|recorded|given|found|in (?:the|your|my) notes|known|available|provided)"
+    r"|\b(?:steht|stehen|sagen|erwähnen|enthalten|finde|weiß)\b[^.\n]*\b(?:nichts?|kein\w*)|\bkeine (?:angabe|info)"
     r"|(?:没有|未|无法|不).{0,6}(?:提到|提及|记录|说明|找到|回答|信息|知道|清楚|包含)",
-    re.IGNORECASE,
 )
 
 
