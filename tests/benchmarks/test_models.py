@@ -77,6 +77,12 @@ def test_what_is_made_up_and_what_is_told_stand_in_no_note(vault: str) -> None:
             assert not any(holds(whole, each) for each in fact["any"]), fact
 
 
+def test_no_question_gives_its_answer_away() -> None:
+    for task in all_tasks():
+        if "any" in task or "all" in task:
+            assert not right(task, " ".join(task["turns"])), task["id"]
+
+
 def test_a_long_conversation_has_thirty_turns_and_eight_facts() -> None:
     for task in all_tasks():
         if task["kind"] == "long":
