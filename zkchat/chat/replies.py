@@ -56,8 +56,8 @@ def repeats(text: str) -> bool:
         size = len(tail) - _MIN_LOOP - position
         if 3 * size > len(tail):
             return False
-        if size >= _MIN_LOOP:
-            return tail.endswith(tail[-size:] * 3) and any(letter.isalpha() for letter in tail[-size:])
+        if size >= _MIN_LOOP and tail.endswith(tail[-size:] * 3):
+            return any(letter.isalpha() for letter in tail[-size:])
     return False
 
 
@@ -74,7 +74,7 @@ class ReplyReader:
         self._state: Callable[[str], None] = self._text
         self._held = ""
         """What may become something else than text."""
-        self._starts_line = True
+        self._starts_line, self._follows_colon = True, False
         self._is_muted = False
         """Whether there was a call: what follows it is no answer."""
         self._strikes = 0
@@ -137,6 +137,8 @@ class ReplyReader:
         """Text that is no markup: to be shown, unless it follows a call."""
         _, newline, line = text.rpartition("\n")
         self._starts_line = not line.strip() and bool(newline or self._starts_line)
+        if word := text.rstrip(" \t*_"):
+            self._follows_colon = word[-1] in ":："
         if not self._is_muted:
             self._show(self._lines.code(text) if is_code else self._lines.text(text))
             return
@@ -168,7 +170,8 @@ class ReplyReader:
 
     @property
     def _may_call(self) -> bool:
-        return self._starts_line or self._is_muted
+        """Whether a call may begin here: on a line of its own, after «I call:», or after another."""
+        return self._starts_line or self._follows_colon or self._is_muted
 
     # States: each takes a letter.
 
@@ -259,7 +262,7 @@ class ReplyReader:
     # Code.
 
     def _run_of_ticks(self, letter: str) -> None:
-        if letter == self._held[0]:
+        if letter == self._held[0] and len(self._held) < MAX_TOKEN:
             self._held += letter
         elif self._held in ("~", "~~"):
             self._held += letter
@@ -361,10 +364,12 @@ class ReplyReader:
             self._mute()
         for name, arguments in found:
             self.calls.append(ToolCallPart(call_id=f"text-{uuid4().hex[:12]}", name=name, arguments=arguments))
-        if self._is_muted or candidate.is_wrapper:
-            self._remove(candidate.opener + candidate.body)
-        else:
+        if not (self._is_muted or candidate.is_wrapper):
             self._give_back()
+            return
+        self._remove(candidate.opener + candidate.body)
+        if self._is_muted and not found:
+            self._state = self._after
 
     def _give_back(self) -> None:
         """It is no call: code if it was in ticks, or data, of which nothing is taken out."""

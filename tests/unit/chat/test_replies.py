@@ -142,6 +142,26 @@ def test_text_before_a_call_is_shown_and_text_after_it_is_not() -> None:
     assert reader.removed == f"{CALL}\n\nIt says that {OTHER} sleep is good."
 
 
+def test_a_call_may_follow_a_colon() -> None:
+    for text in (f"I call **now:** {CALL}", f"Action: {CALL}\nObservation: x", 'Tool: find_excerpts(query="sleep")\n'):
+        answer, reader = read(text)
+        assert called(reader) == [SLEEP]
+        assert "{" not in answer
+
+
+def test_a_call_after_an_invented_result_is_none() -> None:
+    _, reader = read(f'{CALL}\n{{"result": "invented"}}\n{OTHER}')
+    assert called(reader) == [SLEEP]
+
+
+def test_tools_that_are_described_are_not_called() -> None:
+    described = '{"name": "read_note", "description": "Reads.", "parameters": {"title": {"type": "string"}}}'
+    assert shown(described) == described
+    answer, reader = read(f'<tools>\n[{{"type": "function", "function": {described}}}]\n</tools>\nSleep is rest.')
+    assert answer.strip() == "Sleep is rest."
+    assert reader.calls == []
+
+
 def test_arguments_keep_their_types_and_calls_have_ids_of_their_own() -> None:
     _, reader = read('find_excerpts(query="it\'s (deep) sleep", limit=3, exact=true, tags=["a"])\nlist_tags()')
     arguments = {"query": "it's (deep) sleep", "limit": 3, "exact": True, "tags": ["a"]}
@@ -297,7 +317,8 @@ def test_a_long_answer_without_calls_of_tools_keeps_nothing() -> None:
         ("no no no", False),
         ("I do not know. " * 6, True),
         ("I do not know. " * 3, False),
-        ("=" * 200, False),
+        ("=" * 2_000, False),
+        ("All of it is a rest of it, and then there is all of it is a rest of it. " * 3, True),
         ("A paragraph, which is long. " + "And so on, with other words in each of them, " * 9, True),
         ("".join(f"{number}. A line that differs in its number\n" for number in range(9)), False),
         ("word " * 3, False),
