@@ -25,7 +25,7 @@ _ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "params", "
 _OTHER_KEYS: Final = frozenset(("type", "id", "index"))
 _NAMED = lazy_pattern(r"[\"'](?:name|function|tool|tool_name|function_name|action)[\"']\s*:\s*[\"']([\w.-]+)")
 _NAME_AND_JSON = lazy_pattern(
-    r"\s*([\w.-]+?)(?::\d+)?\s*(?:\[ARGS\]|<\|[a-z_]+\|>)?\s*(\{.*)", re.DOTALL | re.IGNORECASE
+    r"\s*([\w.-]+?)(?::\d+)?\s*(?:\[ARGS\]|Action Input:|<\|[a-z_]+\|>)?\s*(\{.*)", re.DOTALL | re.IGNORECASE
 )
 _PARAMETER = lazy_pattern(r"<parameter(?:=|\s+name=[\"'])([\w-]+)[\"']?>\s*(.*?)\s*</parameter>", re.DOTALL)
 _STRING_OR_COMMA = lazy_pattern(
@@ -132,6 +132,7 @@ def calls_in(text: str, tools: Collection[str], of: str = "") -> list[Call]:
 
     Raises `UnreadableCall`.
     """
+    text = text.removeprefix("<tool_call>")
     try:
         if of:
             return [(of, _json(_arguments_in(text)))] if of in tools else []
