@@ -57,7 +57,17 @@ odd = st.sampled_from(
             CALL,
             f"[{CALL}]",
         ),
-        *("find_excerpts", "find_excerpts(", 'find_excerpts(query="x")', "print(", "functions.", "find", "read_note {"),
+        *(
+            "find_excerpts",
+            "find_excerpts(",
+            'find_excerpts(query="x")',
+            "print(",
+            "functions.",
+            "find",
+            "read_note {",
+            "Action: ",
+            "read_note\nAction Input: ",
+        ),
         *(
             "Answer:",
             "A:",

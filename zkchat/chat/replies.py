@@ -36,6 +36,8 @@ _WRAPPER = lazy_pattern(
 )
 _SQUARE: Final = ("[TOOL_CALLS]", "[INST]", "[/INST]")
 _SQUARE_STARTS: Final = frozenset(token[:size] for token in _SQUARE for size in range(len(token)))
+_WRAPPED: Final = "<tool_call>"
+_INPUT: Final = "\nAction Input: "
 _TURN: Final = frozenset(("<|im_start|>", "<|start_header_id|>", "<start_of_turn>"))
 _HEAD = lazy_pattern(r"((`+|~+)([\w+.-]*)[ \t]*(\n?)\s*)(.*)", re.DOTALL)
 _MAY_BE_ID = lazy_pattern(r"[ \t]*(?:\^(?:[A-Za-z0-9][A-Za-z0-9-]*[ \t]*)?)?")
@@ -56,8 +58,8 @@ def repeats(text: str) -> bool:
         size = len(tail) - _MIN_LOOP - position
         if 3 * size > len(tail):
             return False
-        if size >= _MIN_LOOP:
-            return tail.endswith(tail[-size:] * 3) and any(letter.isalpha() for letter in tail[-size:])
+        if size >= _MIN_LOOP and tail.endswith(tail[-size:] * 3):
+            return any(letter.isalpha() for letter in tail[-size:])
     return False
 
 
@@ -71,10 +73,11 @@ class ReplyReader:
         self._tools = frozenset(tools)
         spelled = [lead + name for name in self._tools for lead in ("", "functions.", "print(")]
         self._name_starts = {name[:size] for name in spelled for size in range(1, len(name) + 1)}
+        self._fenced_starts = self._name_starts | {_WRAPPED[:size] for size in range(len(_WRAPPED))}
         self._state: Callable[[str], None] = self._text
         self._held = ""
         """What may become something else than text."""
-        self._starts_line = True
+        self._starts_line, self._follows_colon = True, False
         self._is_muted = False
         """Whether there was a call: what follows it is no answer."""
         self._strikes = 0
@@ -136,7 +139,9 @@ class ReplyReader:
     def _pass(self, text: str, *, is_code: bool = False) -> None:
         """Text that is no markup: to be shown, unless it follows a call."""
         _, newline, line = text.rpartition("\n")
-        self._starts_line = not line.strip() and bool(newline or self._starts_line)
+        self._starts_line = not line.strip(" \t\r->") and bool(newline or self._starts_line)
+        if word := text.rstrip(" \t*_"):
+            self._follows_colon = word[-1] in ":："
         if not self._is_muted:
             self._show(self._lines.code(text) if is_code else self._lines.text(text))
             return
@@ -168,7 +173,8 @@ class ReplyReader:
 
     @property
     def _may_call(self) -> bool:
-        return self._starts_line or self._is_muted
+        """Whether a call may begin here: on a line of its own, after «I call:», or after another."""
+        return self._starts_line or self._follows_colon or self._is_muted
 
     # States: each takes a letter.
 
@@ -247,19 +253,23 @@ class ReplyReader:
         if self._calls_tool(self._held):
             self._collect("", self._held)
         elif self._held not in self._name_starts and (
-            len(self._held) > MAX_TOKEN or self._held.rstrip() not in self._tools
+            len(self._held) > MAX_TOKEN or not (self._held.rstrip() in self._tools or self._awaits_input())
         ):
             self._release()
 
+    def _awaits_input(self) -> bool:
+        name, newline, rest = self._held.partition("\n")
+        return name in self._tools and _INPUT.startswith(newline + rest)
+
     def _calls_tool(self, text: str) -> bool:
         """Whether it is the name of a tool and what begins its arguments."""
-        name = text[:-1].rstrip().removeprefix("print(").removeprefix("functions.")
+        name = text[:-1].rstrip().removesuffix(_INPUT.rstrip()).removeprefix("print(").removeprefix("functions.")
         return text[-1:] in ("(", "{") and name in self._tools
 
     # Code.
 
     def _run_of_ticks(self, letter: str) -> None:
-        if letter == self._held[0]:
+        if letter == self._held[0] and len(self._held) < MAX_TOKEN:
             self._held += letter
         elif self._held in ("~", "~~"):
             self._held += letter
@@ -278,9 +288,9 @@ class ReplyReader:
         may_call = is_fence or (self._may_call and not newline)
         if may_call and self._calls_tool(info + rest):
             self._collect(ticks, info + rest)
-        elif may_call and (rest in ("{", "[") or self._calls_tool(rest)):
+        elif may_call and (rest in ("{", "[", _WRAPPED) or self._calls_tool(rest)):
             self._collect(lead, rest)
-        elif not (may_call and (not rest or rest in self._name_starts) and len(self._held) < MAX_TOKEN):
+        elif not (may_call and rest in self._fenced_starts and len(self._held) < MAX_TOKEN):
             self._end_head(self._held)
 
     def _end_head(self, held: str) -> None:
@@ -361,10 +371,12 @@ class ReplyReader:
             self._mute()
         for name, arguments in found:
             self.calls.append(ToolCallPart(call_id=f"text-{uuid4().hex[:12]}", name=name, arguments=arguments))
-        if self._is_muted or candidate.is_wrapper:
-            self._remove(candidate.opener + candidate.body)
-        else:
+        if not (self._is_muted or candidate.is_wrapper):
             self._give_back()
+            return
+        self._remove(candidate.opener + candidate.body)
+        if self._is_muted and not found:
+            self._state = self._after
 
     def _give_back(self) -> None:
         """It is no call: code if it was in ticks, or data, of which nothing is taken out."""

@@ -25,7 +25,7 @@ _ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "params", "
 _OTHER_KEYS: Final = frozenset(("type", "id", "index"))
 _NAMED = lazy_pattern(r"[\"'](?:name|function|tool|tool_name|function_name|action)[\"']\s*:\s*[\"']([\w.-]+)")
 _NAME_AND_JSON = lazy_pattern(
-    r"\s*([\w.-]+?)(?::\d+)?\s*(?:\[ARGS\]|<\|[a-z_]+\|>)?\s*(\{.*)", re.DOTALL | re.IGNORECASE
+    r"\s*([\w.-]+?)(?::\d+)?\s*(?:\[ARGS\]|Action Input:|<\|[a-z_]+\|>)?\s*(\{.*)", re.DOTALL | re.IGNORECASE
 )
 _PARAMETER = lazy_pattern(r"<parameter(?:=|\s+name=[\"'])([\w-]+)[\"']?>\s*(.*?)\s*</parameter>", re.DOTALL)
 _STRING_OR_COMMA = lazy_pattern(
@@ -52,7 +52,7 @@ class CallText:
         """How it begins."""
         self._stack: list[str] = []
         self._quote, self._last, self._is_escaped = "", "", False
-        self._is_closed = False
+        self._is_open = False
         self._end = ""
 
     @property
@@ -66,7 +66,7 @@ class CallText:
         return self.body.removesuffix(self._end) + ("" if is_cut else "".join(reversed(self._stack)))
 
     def add(self, letter: str) -> Verdict:
-        if self._is_closed:
+        if self._is_closed():
             return self._follow(letter)
         self._letters.append(letter)
         if self._stack:
@@ -74,8 +74,11 @@ class CallText:
         elif not self._begin(letter):
             return "words"
         ends = letter in ">`~" and not self._quote and self._find_end()
-        is_complete = self._is_closed and (self.is_wrapper or self._word[0] in "{[")
+        is_complete = self._is_closed() and (self.is_wrapper or self._word[0] in "{[")
         return "whole" if ends or is_complete or len(self._letters) >= MAX_CALL else "more"
+
+    def _is_closed(self) -> bool:
+        return self._is_open and not self._stack
 
     def _begin(self, letter: str) -> bool:
         """Whether, before any bracket, it can be a call."""
@@ -107,9 +110,9 @@ class CallText:
             self._quote = letter
         elif letter in _CLOSING:
             self._stack.append(_CLOSING[letter])
+            self._is_open = True
         elif letter in ")]}":
             self._stack.pop()
-            self._is_closed = not self._stack
         if not letter.isspace():
             self._last = letter
 
@@ -129,6 +132,7 @@ def calls_in(text: str, tools: Collection[str], of: str = "") -> list[Call]:
 
     Raises `UnreadableCall`.
     """
+    text = text.removeprefix("<tool_call>")
     try:
         if of:
             return [(of, _json(_arguments_in(text)))] if of in tools else []
@@ -217,7 +221,7 @@ def _call_of(value: dict[str, object], tools: Collection[str]) -> Iterator[Call]
             yield name, _json(next(iter(rest.values())))
     elif given:
         arguments = _object(rest[given])
-        if not ("properties" in arguments and arguments.get("type") == "object"):
+        if "description" not in rest and not ("properties" in arguments and arguments.get("type") == "object"):
             yield _bare(str(value[key])), _json(arguments)
     elif key != "name" or not rest:
         yield _bare(str(value[key])), _json(rest)

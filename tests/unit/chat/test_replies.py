@@ -100,6 +100,7 @@ def shown(text: str, question: str = "") -> str:
         f"{CALL}\n\nThe result of the call is: nothing.",
         f"```json\n{CALL}\n```\n\n<tool_response>invented {OTHER}</tool_response>",
         f"<answer>{CALL}</answer>",
+        f"```xml\n<tool_call>\n{CALL}\n</tool_call>\n```",
     ],
 )
 def test_a_call_is_read_from_every_form_and_not_shown(text: str) -> None:
@@ -140,6 +141,33 @@ def test_text_before_a_call_is_shown_and_text_after_it_is_not() -> None:
     assert answer == "I will look.\n\n"
     assert called(reader) == [SLEEP]
     assert reader.removed == f"{CALL}\n\nIt says that {OTHER} sleep is good."
+
+
+def test_a_call_may_follow_a_colon_or_a_bullet() -> None:
+    react = 'Action: find_excerpts\nAction Input: {"query": "sleep"}\nObservation: invented'
+    for text in (
+        react,
+        f"- {CALL}",
+        f"I call **now:** {CALL}",
+        f"Action: {CALL}\nObservation: x",
+        'Tool: find_excerpts(query="sleep")\n',
+    ):
+        answer, reader = read(text)
+        assert called(reader) == [SLEEP]
+        assert "{" not in answer
+
+
+def test_a_call_after_an_invented_result_is_none() -> None:
+    _, reader = read(f'{CALL}\n{{"result": "invented"}}\n{OTHER}')
+    assert called(reader) == [SLEEP]
+
+
+def test_tools_that_are_described_are_not_called() -> None:
+    described = '{"name": "read_note", "description": "Reads.", "parameters": {"title": {"type": "string"}}}'
+    assert shown(described) == described
+    answer, reader = read(f'<tools>\n[{{"type": "function", "function": {described}}}]\n</tools>\nSleep is rest.')
+    assert answer.strip() == "Sleep is rest."
+    assert reader.calls == []
 
 
 def test_arguments_keep_their_types_and_calls_have_ids_of_their_own() -> None:
@@ -195,6 +223,9 @@ def test_what_looks_like_a_call_and_cannot_be_read_is_told_and_not_shown(text: s
         "find_excerpts(query, limit)\nread_note(title)\n",
         'Call find_excerpts(query="sleep") for that.',
         "find_excerpts is a tool.\nfind",
+        "Action: find_excerpts\nAction Inputs: {}\n",
+        "```xml\n<tool_call>\nx = 1\n</tool_call>\n```\n<b>",
+        '```xml\n<tool_call>{"name": "Mara"}</tool_call>\n```\n\nText.',
         "| a | b |\n|---|---|\n| `x` | <br> |\n",
         "- [ ] one\n- [x] two [[Note#^id]] and [[Note]]\n\n1. x ^2\n2. y ^n\n",
         "[link](a.md) [^1]\n[[Mara Okafor]]: a friend\n[1, 2]\n{x}\n{ }\n[ find ]",
@@ -297,7 +328,8 @@ def test_a_long_answer_without_calls_of_tools_keeps_nothing() -> None:
         ("no no no", False),
         ("I do not know. " * 6, True),
         ("I do not know. " * 3, False),
-        ("=" * 200, False),
+        ("=" * 2_000, False),
+        ("All of it is a rest of it, and then there is all of it is a rest of it. " * 3, True),
         ("A paragraph, which is long. " + "And so on, with other words in each of them, " * 9, True),
         ("".join(f"{number}. A line that differs in its number\n" for number in range(9)), False),
         ("word " * 3, False),
