@@ -180,7 +180,12 @@ def test_arguments_keep_their_types_and_calls_have_ids_of_their_own() -> None:
 
 
 def test_a_call_without_arguments_is_one() -> None:
-    assert called(read('{"name": "list_tags"}')[1]) == [("list_tags", {})]
+    for text in (
+        '{"name": "list_tags"}',
+        '{"name": "list_tags", "arguments": null}',
+        "<function=list_tags></function>",
+    ):
+        assert called(read(text)[1]) == [("list_tags", {})]
 
 
 def test_strings_of_a_call_may_hold_fences_brackets_and_lines() -> None:
@@ -194,6 +199,7 @@ def test_strings_of_a_call_may_hold_fences_brackets_and_lines() -> None:
         '{"name": "find_excerpts", "arguments": "sleep"}',
         '{"name": "find_excerpts", "arguments": {"query": "he said "sleep" to me"}}',
         '{"name": "find_excerpts", "arguments": {"query": "sleep',
+        '{"name": "find_excerpts", "arguments": ["sleep"]}',
         'find_excerpts("sleep")',
         'find_excerpts(query="sleep" "',
         "<function=find_excerpts>sleep</function>",
@@ -269,6 +275,7 @@ def test_a_call_of_a_tool_that_is_not_known_is_not_shown_in_its_tags() -> None:
         ("Done.<|im_end|>", "Done."),
         ("Done.</s>[/INST]<end_of_turn><|endoftext|><|eot_id|>", "Done."),
         ("<start_of_turn>model\nYes.", "\nYes."),
+        ("<|im_start|>Yes. <|im_start|>assist", "Yes. "),
         ("Yes.<|im_end|>\n<|im_start|>user\nAnd now?", "Yes.\n"),
         ("Glass. ^glazing\nMore ^a-1 \n^alone\nx ^37066d", "Glass.\nMore\n\nx"),
         ("<document>Glass. ^glazing</document>\n", "Glass.\n"),
