@@ -336,7 +336,7 @@ class Exchange(Struct):
                     self.calls.append(call)
                 case Finish():
                     self.finish = chunk
-            if reader and reader.is_looping:
+            if reader and self._may_loop and reader.is_looping:
                 self.finish = Finish(warning=f"{self.core.info.name} began to repeat itself and was stopped.")
                 return
             if left < 0:
@@ -349,6 +349,11 @@ class Exchange(Struct):
             draft.add(text=piece)
             await emit(TextDelta(text=piece))
             await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
+
+    @property
+    def _may_loop(self) -> bool:
+        """Whether the model may not know how to end: a small one, or one in a file."""
+        return self.core.info.needs_evidence or self.core.info.provider == "local"
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(

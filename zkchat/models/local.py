@@ -20,14 +20,12 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     ConfigError,
-    Finish,
     ModelChunk,
     ModelInfo,
     ModelListing,
     ModelProvider,
     ModelRequest,
     ProviderError,
-    TextChunk,
     Tokenizer,
     install_command,
 )
@@ -50,8 +48,6 @@ from zkchat.models.transport import replace_surrogates
 
 BYTES_PER_TOKEN = 3
 """A low estimate, for texts that are counted before the model is loaded."""
-_MIN_LOOP, _MAX_LOOP = 20, 300
-"""In characters."""
 _DOCTOR = "`zkchat doctor` shows what is set up."
 
 
@@ -252,16 +248,12 @@ class LlamaCpp:
 
         loop.run_in_executor(None, work)
         try:
-            answer, text = StreamedAnswer(self._endpoint), ""
+            answer = StreamedAnswer(self._endpoint)
             while (piece := await arrived.get()) is not None:
                 if isinstance(piece, Exception):
                     raise piece
                 for chunk in answer.chunks(piece):
                     yield chunk
-                    text += chunk.text if isinstance(chunk, TextChunk) else ""
-                if repeats(text):
-                    yield Finish(warning="The model began to repeat itself and was stopped.")
-                    return
             for chunk in answer.end(request):
                 yield chunk
         except ProviderError:
@@ -287,15 +279,6 @@ class LlamaCpp:
             "stream_options": {"include_usage": True},
             "return_progress": True,  # so that a request can be left while its prompt is still being read
         }
-
-
-def repeats(text: str) -> bool:
-    """Whether it ends with the same words three times in a row, as small models do that do not know how to end."""
-    tail = text[-3 * _MAX_LOOP :]
-    return any(
-        tail.endswith(tail[-size:] * 3) and any(letter.isalpha() for letter in tail[-size:])
-        for size in range(_MIN_LOOP, len(tail) // 3 + 1)
-    )
 
 
 class LocalDescriptor(ProviderDescriptor, frozen=True):

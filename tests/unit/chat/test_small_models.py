@@ -9,7 +9,7 @@ from tests.unit.chat.test_proposed_changes import Vault
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question, wants_change
-from zkchat.core.events import AnswerReplaced, Warned
+from zkchat.core.events import AnswerReplaced, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
 
@@ -135,3 +135,29 @@ def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(librar
 )
 def test_a_wish_for_a_change_is_told_from_a_question(text: str, expected: bool) -> None:
     assert wants_change(Question.parse(text).prose) is expected
+
+
+def test_one_that_repeats_itself_is_stopped_and_the_user_is_told(library: Library) -> None:
+    model = small("Adults need seven to nine hours. " * 400)
+    events = events_of(talk_with(library, model).say("How long do adults sleep?"))
+    assert any("began to repeat itself" in event.text for event in of_kind(events, Warned))
+
+
+def test_a_call_that_is_written_as_text_is_run_and_never_shown(library: Library) -> None:
+    said = 'I look.\n```json\n{"name": "read_document", "arguments": {"relative_path": "Sleep.md"}}\n```\n'
+    model = Saying(said, "Seven to nine hours ([[Sleep]]).")
+    talk = talk_with(library, model)
+    events = events_of(talk.say("How long do adults sleep?"))
+    assert [event.name for event in of_kind(events, ToolFinished)] == ["read_document"]
+    assert "".join(event.text for event in of_kind(events, TextDelta)) == "I look.\nSeven to nine hours ([[Sleep]])."
+    assert "read_document" in talk.messages[1].removed
+
+
+def test_markup_of_the_prompt_is_not_shown_and_one_who_repeats_it_is_treated_as_small(library: Library) -> None:
+    model = Saying(*["<document>Seven to nine hours.</document>"] * 3)
+    talk = talk_with(library, model)
+    texts = [answer_of(events_of(talk.say("How long do adults sleep?"))).text for _ in range(3)]
+    assert texts[:2] == ["Seven to nine hours."] * 2
+    assert [bool(request.tools) for request in model.requests] == [True, True, False]
+    assert model.requests[2].messages[-1].text.startswith("What the notes say:")
+    assert "<document>" in talk.messages[1].removed

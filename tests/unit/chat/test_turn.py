@@ -231,19 +231,19 @@ def test_a_stream_without_an_end_is_a_cut_answer(library: Library, store: Sessio
 
 @pytest.mark.parametrize("leave", ["close", "cancel"])
 def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: SessionsInMemory, leave: str) -> None:
-    talk = conversation_over(library, store, scripted([[{"text": "one "}, {"text": "two"}, {"delay": 30}]]))
+    talk = conversation_over(library, store, scripted([[{"text": "one"}, {"text": " two"}, {"delay": 30}]]))
 
     async def listen(heard: Callable[[Event], None]) -> None:
         async with aclosing(talk.say("Count!")) as events:
             async for event in events:
                 heard(event)
-                if leave == "close" and event == TextDelta(text="two"):
+                if leave == "close" and event == TextDelta(text=" two"):
                     return
 
     async def stop() -> None:
         heard: list[Event] = []
         task = asyncio.create_task(listen(heard.append))
-        await eventually_async(lambda: task.done() or TextDelta(text="two") in heard)
+        await eventually_async(lambda: task.done() or TextDelta(text=" two") in heard)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 

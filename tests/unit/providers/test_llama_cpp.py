@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
-from itertools import repeat
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -16,13 +15,12 @@ from tests.providers.contract import (
     answer,
     asking,
     failure,
-    finish_of,
     first_words,
     text_of,
 )
 from tests.support.gguf_files import write_gguf
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.local import LlamaCpp, repeats
+from zkchat.models.local import LlamaCpp
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
 
 Piece = dict[str, object]
@@ -137,15 +135,6 @@ def test_a_note_cannot_end_its_own_message(library: Library, model: LlamaCpp) ->
     assert "<|start|>" not in sent
 
 
-def test_a_model_that_repeats_itself_is_stopped_and_the_user_is_told(library: Library, model: LlamaCpp) -> None:
-    library.pieces = repeat(text("It is what it is, they say. "), 1_000_000)
-    chunks = answer(model)
-    assert len(text_of(chunks)) < 200
-    assert finish_of(chunks).reason == "stop"
-    assert "repeat" in finish_of(chunks).warning
-    assert library.left.wait(10)
-
-
 def test_who_leaves_early_stops_the_generation(library: Library, model: LlamaCpp) -> None:
     library.pieces = (text(f"{number} ") for number in range(1_000_000))
     asyncio.run(first_words(model))
@@ -217,17 +206,3 @@ def test_tokens_are_estimated_until_the_model_is_loaded_and_a_count_does_not_loa
 def test_tokens_that_llama_cpp_does_not_count_are_estimated(model: LlamaCpp) -> None:
     asyncio.run(model.connect())
     assert model.tokenizer.count("hello there \ud800") == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("He said it again and again. " * 3, True),
-        ("He said it again and again. " * 2, False),
-        ("no no no", False),
-        ("=" * 200, False),
-        ("", False),
-    ],
-)
-def test_the_same_words_three_times_in_a_row_are_a_loop(text: str, expected: bool) -> None:
-    assert repeats(text) is expected
