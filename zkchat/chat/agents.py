@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from pkgutil import get_data
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -458,15 +458,19 @@ def default_instructions() -> str:
     return text[cut(text).end :].strip()
 
 
-def instructions(agent: Agent, *, is_plain: bool = False) -> str:
+Tier = Literal["default", "handed", "small"]
+"""What a model can do: use tools, answer from the passages that it is handed, or answer from plain quotations."""
+
+
+def instructions(agent: Agent, tier: Tier = "default") -> str:
     """What the agent is told. However it was written, it knows that what notes say is data.
 
-    `is_plain` is for small models: the default agent has other words for them, and no tag is named.
+    The default agent has a text for each tier: builtin/default.md, handed.md and small.md.
     """
-    if is_plain and agent.name == DEFAULT and agent.origin == "built-in":
-        return _built_in_text("small").strip()
+    if tier != "default" and agent.name == DEFAULT and agent.origin == "built-in":
+        return _built_in_text(tier).strip()
     text = agent.text or default_instructions()
-    data = _QUOTATIONS_ARE_DATA if is_plain else _NOTES_ARE_DATA
+    data = _QUOTATIONS_ARE_DATA if tier == "small" else _NOTES_ARE_DATA
     return text if _WARNING in text else f"{text}\n{data}"
 
 

@@ -8,6 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.answers import LINK_MARK, MAX_LISTED, parse_question
+from zkchat.chat.context.assembly import PromptItem, prompt_item
+from zkchat.chat.context.formatting import format_evidence
 from zkchat.chat.context.unit_ranking import find_in_text
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.question import Question
@@ -29,7 +31,7 @@ from zkchat.core import (
     VaultError,
     VaultListing,
 )
-from zkchat.index import Library
+from zkchat.index import Library, terms, topic_terms
 from zkchat.notes import is_folder, link_catalog
 
 if TYPE_CHECKING:
@@ -62,6 +64,38 @@ def look_up(
         return found
     of_notes = tuple(each for each in found.evidence if each.linked)
     return Findings((*of_files[skip:], *of_notes), more=found.more + len(found.evidence) - len(of_notes))
+
+
+def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
+    """What the notes say on a message, if it asks for something that may stand there.
+
+    A passage has more than one word with the question in common, or is from a note of that name: a single word is
+    found anywhere, and what was no question about notes shall not be made one.
+    """
+    topic = topic_terms(" ".join([question.prose, *(link.target for link in question.links)]))
+    if not topic:
+        return []
+    found = look_up(library, question, references)
+    return [
+        each
+        for each in found.evidence
+        if found.remark
+        or topic.intersection(terms(each.title))
+        or len(topic.intersection(terms(f"{each.heading} {each.text}"))) > 1
+    ]
+
+
+def evidence_item(evidence: Evidence, reason: str) -> PromptItem:
+    """A passage that goes with this question alone, and why."""
+    return prompt_item(
+        "evidence",
+        evidence.relative_path,
+        format_evidence([evidence]),
+        include="agent",
+        score=evidence.score,
+        reason=reason,
+        this_turn_only=True,
+    )
 
 
 def as_reference(evidence: Evidence) -> DocumentReference:

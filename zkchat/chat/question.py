@@ -167,7 +167,9 @@ class Question(Struct, frozen=True, kw_only=True):
                 topics.append(" ".join([topic_of(question.prose), *(link.target for link in question.links)]))
                 if not question.points_back:
                     break
-        topic = " ".join({word.casefold(): word for word in " ".join(reversed(topics)).split()}.values())
+        said = [frozenset(words(each)) for each in topics]
+        new = [each for place, each in enumerate(topics) if not any(said[place] <= other for other in said[:place])]
+        topic = ", ".join(each for each in reversed(new) if not any(set(words(each)) < other for other in said))
         prose = self.prose if is_open else str(self.prose)
         return replace(self, topic=topic, prose=prose) if topic else self
 

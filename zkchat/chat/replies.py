@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 from uuid import uuid4
 
-from zkchat.chat.text_calls import CallText, UnreadableCall, calls_in
+from zkchat.chat.text_calls import Call, CallText, UnreadableCall, calls_in
 from zkchat.core import ToolCallPart, lazy_pattern
 
 MAX_TOKEN: Final = 200
@@ -46,7 +46,9 @@ _LABELS: Final = ("answer", "antwort", "回答", "a")
 _LABEL: Final = r"\s*(\*\*|__|)(?:answer|antwort|回答|a)(?:\s?[:：]\1|\1\s?[:：])\s*"
 _ASKED: Final = ("", "question", "frage", "问题", "q")
 _ASKED_LABEL: Final = r"[\W_]*(?:(?:question|frage|问题|q)[\W_]+)?"
-_ASKED_END: Final = r"[^\w\n?？]*(?:[?？][*_\"'”’»]*\s*|\n\s*)"
+_ASKED_END: Final = r"[^\w\n?？]*[?？][*_\"'”’»]*\s*"
+_TOLD_END: Final = r"[^\w\n]*\n\s*"
+"""What follows a question that is repeated, and a wish: more is taken from no answer."""
 _BETWEEN: Final = r"[\W_]*"
 
 
@@ -68,8 +70,6 @@ class ReplyReader:
 
     def __init__(self, tools: Collection[str] = (), question: str = "") -> None:
         self.calls: list[ToolCallPart] = []
-        self.unreadable = ""
-        """For the model: what looked like a call and could not be read."""
         self._tools = frozenset(tools)
         spelled = [lead + name for name in self._tools for lead in ("", "functions.", "print(")]
         self._name_starts = {name[:size] for name in spelled for size in range(1, len(name) + 1)}
@@ -359,14 +359,12 @@ class ReplyReader:
                 self._replay(candidate.body)
 
     def _end_call(self) -> None:
-        candidate, found = self._candidate, []
+        candidate, found = self._candidate, list[Call]()
         self._state = self._text
         try:
             found = calls_in(candidate.text, self._tools, candidate.of)
-        except UnreadableCall as error:
-            self._mute()
-            form = f'{{"name": "{error}", "arguments": {{…}}}}'
-            self.unreadable = f"The call of {error} could not be read: write it as {form}, with its arguments by name."
+        except UnreadableCall as error:  # its tool will say what is wrong with it
+            found = [(str(error), candidate.body)]
         if found:
             self._mute()
         for name, arguments in found:
@@ -399,7 +397,8 @@ class _Lines:
         is_long = len(question.split()) > 2 or question.rstrip().endswith(("?", "？"))
         asked = _letters(question) if is_long and len(question) <= _MAX_QUESTION else ""
         self._openings = [*_LABELS, *(label + asked for label in _ASKED if asked)]
-        repeated = f"|{_ASKED_LABEL}{_BETWEEN.join(map(re.escape, asked))}{_ASKED_END}" if asked else ""
+        end = _ASKED_END if question.rstrip().endswith(("?", "？")) else _TOLD_END
+        repeated = f"|{_ASKED_LABEL}{_BETWEEN.join(map(re.escape, asked))}{end}" if asked else ""
         self._pattern = lazy_pattern(_LABEL + repeated, re.IGNORECASE)
         self._starts_line = True
         self._tail = ""
@@ -409,12 +408,12 @@ class _Lines:
         return "".join(map(self._add, text))
 
     def code(self, text: str) -> str:
-        shown = self._end_opening("") + self._tail + text
+        shown = self._end_opening() + self._tail + text
         self._tail, self._starts_line = "", False
         return shown
 
     def end(self) -> str:
-        shown, tail = self._end_opening("\n"), self._tail
+        shown, tail = self._end_opening(), self._tail
         self._tail = ""
         return shown + self._without_id(tail)
 
@@ -425,12 +424,12 @@ class _Lines:
         letters = _letters(self._opening)
         if len(self._opening) <= _MAX_OPENING and any(each.startswith(letters) for each in self._openings):
             return ""
-        return self._settle_opening("")
+        return self._settle_opening()
 
-    def _settle_opening(self, following: str) -> str:
+    def _settle_opening(self) -> str:
         """Take one label, or the question, away; without one, the answer begins."""
         opening = self._opening or ""
-        found = self._pattern.match(opening + following)
+        found = self._pattern.match(opening)
         if found and found.end():
             self.removed.append(found[0].strip())
             self._opening = ""
@@ -438,10 +437,10 @@ class _Lines:
         self._opening = None
         return self.text(opening)
 
-    def _end_opening(self, following: str) -> str:
+    def _end_opening(self) -> str:
         shown = ""
         while self._opening:
-            shown += self._settle_opening(following)
+            shown += self._settle_opening()
         self._opening = None
         return shown
 

@@ -7,7 +7,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.agents import instructions
+from zkchat.chat.agents import Tier, instructions
 from zkchat.chat.change_settlement import outcome_items
 from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
 from zkchat.chat.context.condensing import (
@@ -424,7 +424,8 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
 
 
 def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
-    return prompt_item("system", agent.name, instructions(agent, is_plain=info.needs_evidence))
+    tier: Tier = "small" if info.needs_evidence else "default" if info.calls_tools else "handed"
+    return prompt_item("system", agent.name, instructions(agent, tier))
 
 
 def _recalled_item(recalled: Recalled, *, is_plain: bool) -> PromptItem:

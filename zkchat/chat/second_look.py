@@ -1,17 +1,16 @@
 """Answers that are not left as they are: given without a look into the notes, or against what they say."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from zkchat.chat.context.assembly import AssembledRequest, PromptItem, RequestPlan, prompt_item
-from zkchat.chat.context.formatting import format_evidence
+from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.evidence_lookup import as_reference, look_up
+from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange
@@ -19,7 +18,6 @@ from zkchat.chat.used_passages import sources_of
 from zkchat.core import (
     AnswerReplaced,
     ChatMessage,
-    DocumentReference,
     Evidence,
     EvidenceFound,
     FilePart,
@@ -35,7 +33,7 @@ from zkchat.core import (
     quotations,
     shorten,
 )
-from zkchat.index import Library, terms, topic_terms
+from zkchat.index import terms, topic_terms
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -49,25 +47,6 @@ MAX_SOURCES: Final = 3
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 REASON: Final = "the first answer was given without a look into the notes"
-
-
-def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
-    """What the notes say on a message, if it asks for something that may stand there.
-
-    A passage has more than one word with the question in common, or is from a note of that name: a single word is
-    found anywhere, and what was no question about notes shall not be made one.
-    """
-    topic = topic_terms(" ".join([question.prose, *(link.target for link in question.links)]))
-    if not topic:
-        return []
-    found = look_up(library, question, references)
-    return [
-        each
-        for each in found.evidence
-        if found.remark
-        or topic.intersection(terms(each.title))
-        or len(topic.intersection(terms(f"{each.heading} {each.text}"))) > 1
-    ]
 
 
 def may_look_again(core: ConversationCore, plan: RequestPlan) -> bool:
@@ -130,7 +109,7 @@ async def _ask_again(exchange: Exchange, user: ChatMessage, found: Sequence[Evid
 
     try:
         journal.append(HeadEntry(message_id=user.id))
-        exchange.plan = exchange.plan.with_items(map(_evidence_item, found))
+        exchange.plan = exchange.plan.with_items(evidence_item(each, REASON) for each in found)
         exchange.references = ReferenceList(user.references)
         await emit(EvidenceFound(evidence=tuple(found)))
         await exchange.ask_again(user.id, [*map(as_reference, found)], emit)
@@ -148,18 +127,6 @@ def _is_given(item: RequestItem) -> bool:
     if item.type == "memory":
         return item.include == "agent"
     return item.type in {"reference", "evidence", "recall", "image"}
-
-
-def _evidence_item(evidence: Evidence) -> PromptItem:
-    return prompt_item(
-        "evidence",
-        evidence.relative_path,
-        format_evidence([evidence]),
-        include="agent",
-        score=evidence.score,
-        reason=REASON,
-        this_turn_only=True,
-    )
 
 
 def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:

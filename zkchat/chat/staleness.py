@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import Struct
 
-from zkchat.chat.agents import DEFAULT, Profiles, instructions
+from zkchat.chat.agents import DEFAULT, Profiles, Tier, instructions
 from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import build_candidates
@@ -138,7 +138,7 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
                 return [digest_of(library.read_data(item.name, MAX_FILE_BYTES))]
         case "system":
             if agent := profiles.agents.get(item.name.casefold()):
-                texts = [instructions(agent), instructions(agent, is_plain=True)]
+                texts = [instructions(agent, tier) for tier in get_args(Tier)]
         case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
             return None
         case "rule":

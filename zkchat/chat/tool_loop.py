@@ -12,7 +12,9 @@ from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
 from zkchat.chat.journal import Draft
+from zkchat.chat.question import Question
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.replies import ReplyReader
@@ -68,6 +70,7 @@ _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
+NO_CALL_WORKED = "the model could not use its tools"
 TOO_SMALL = "This model is too small to know by itself."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
@@ -121,7 +124,7 @@ class Exchange(Struct):
             elif round_ == MAX_ROUNDS:
                 self.lost_tools = f"called tools in {MAX_ROUNDS} rounds without an answer"
             if self.lost_tools:
-                self.plan = self.plan.without_tools()
+                self.plan = self._plan_without_tools()
             if round_:
                 await self._build(emit)
             await self._ask(emit)
@@ -131,6 +134,14 @@ class Exchange(Struct):
             if self.proposed and self.core.info.needs_evidence:
                 await self._say_proposed(emit)  # it would only repeat the note, or say that it is done
                 return
+
+    def _plan_without_tools(self) -> RequestPlan:
+        """For a model that cannot use its tools: what the notes say on the question, unless it was given something."""
+        asked = self.core.history.last_question
+        if asked is None or self.is_grounded or not self.failed_rounds:
+            return self.plan.without_tools()
+        found = relevant_evidence(self.core.library, Question.of(asked), asked.references)
+        return self.plan.without_tools().with_items(evidence_item(each, NO_CALL_WORKED) for each in found)
 
     async def ask_again(self, message_id: str, given: Sequence[DocumentReference], emit: Emit) -> None:
         """Run once more after the plan was changed, with what the model is given now."""

@@ -15,13 +15,13 @@ from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.context.unit_ranking import find_excerpts
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up
+from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
 from zkchat.chat.journal import Asked
 from zkchat.chat.privacy import Resource, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import ReferenceList, embedded, is_sent_anyway, resolve_links, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again, relevant_evidence
+from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (

@@ -20,7 +20,9 @@ def read(text: str, question: str = "", tools: Sequence[str] = TOOLS) -> tuple[s
     letters = ReplyReader(tools, question)
     assert "".join(map(letters.feed, text)) + letters.end() == whole
     assert letters.removed == reader.removed
-    assert called(letters) == called(reader)
+    assert [(each.name, each.arguments) for each in letters.calls] == [
+        (each.name, each.arguments) for each in reader.calls
+    ]
     return whole, reader
 
 
@@ -108,7 +110,6 @@ def test_a_call_is_read_from_every_form_and_not_shown(text: str) -> None:
     assert called(reader) == [SLEEP]
     assert answer.strip() == ""
     assert reader.removed
-    assert not reader.unreadable
 
 
 @pytest.mark.parametrize(
@@ -207,11 +208,10 @@ def test_strings_of_a_call_may_hold_fences_brackets_and_lines() -> None:
         '{"name": "find_excerpts", "arguments": {"query": "' + "sleep " * 2_000,
     ],
 )
-def test_what_looks_like_a_call_and_cannot_be_read_is_told_and_not_shown(text: str) -> None:
+def test_what_looks_like_a_call_and_cannot_be_read_is_left_to_its_tool_to_refuse(text: str) -> None:
     answer, reader = read(f"Well.\n{text}")
     assert answer == "Well.\n"
-    assert reader.calls == []
-    assert "find_excerpts" in reader.unreadable
+    assert [call.name for call in reader.calls] == ["find_excerpts"]
     assert reader.removed
 
 
@@ -252,7 +252,7 @@ def test_other_text_is_shown_as_it_is(text: str) -> None:
     answer, reader = read(text, "What is sleep?")
     assert answer == text
     assert reader.calls == []
-    assert reader.removed == reader.unreadable == ""
+    assert reader.removed == ""
 
 
 def test_a_call_of_a_tool_that_is_not_known_is_not_shown_in_its_tags() -> None:
@@ -287,7 +287,7 @@ def test_a_call_of_a_tool_that_is_not_known_is_not_shown_in_its_tags() -> None:
         ("<answer>\nAnswer: Yes</answer>", "Yes"),
         ("What is sleep? Sleep is rest.", "Sleep is rest."),
         ("**what is  SLEEP?**\n\nRest.", "Rest."),
-        ("What is sleep\nRest.", "Rest."),
+        ("What is sleep\nRest.", "What is sleep\nRest."),
         ("Question: What is sleep?\nAnswer: Rest.", "Rest."),
         ("What is sleep? ", ""),
         ("What is sleep about", "What is sleep about"),
