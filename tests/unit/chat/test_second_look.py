@@ -15,8 +15,9 @@ from tests.support.world import GARDEN
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
+from zkchat.chat.evidence_lookup import relevant_evidence
 from zkchat.chat.question import Question
-from zkchat.chat.second_look import REASON, relevant_evidence
+from zkchat.chat.second_look import REASON
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, Warned
 from zkchat.core.message import RequestItem, ToolCallPart
