@@ -401,6 +401,7 @@ if TYPE_CHECKING:
         local_time,
         shorten,
         wide_letters,
+        without_block_ids,
         without_password,
     )
     from zkchat.core.tool_server import (
@@ -543,7 +544,7 @@ else:
             ),
             "text": (
                 "Glob KEY KEY_MARKS NAMED_KEY NAMED_KEY_MARKS NameGlobs counted lazy_pattern local_time shorten "
-                "wide_letters without_password"
+                "wide_letters without_block_ids without_password"
             ),
             "tool_server": (
                 "HIDDEN PromptArgument REFERENCE ServerAnswer ServerDefinition ServerOrigin ServerPrompt "

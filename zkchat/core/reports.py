@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from zkchat.core.message import Evidence, LineRange, MessageExcerpt
 from zkchat.core.note import NoteDate
 from zkchat.core.prompt import RemarkChunk, TextChunk
-from zkchat.core.text import shorten
+from zkchat.core.text import shorten, without_block_ids
 from zkchat.core.values import Value
 
 ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
@@ -79,7 +79,7 @@ def no_answer(nearest: Sequence[Evidence], searched_for: Sequence[str] = ()) -> 
 
 
 def _quoted(passage: Evidence) -> str:
-    lines = _LINE_END.split(passage.text.strip("\r\n"))
+    lines = _LINE_END.split(without_block_ids(passage.text).strip("\r\n"))
     return "".join(f"> {line}\n" if line.strip() else ">\n" for line in lines)
 
 

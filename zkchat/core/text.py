@@ -104,6 +104,11 @@ class _LazyPattern:
         return found
 
 
+def without_block_ids(text: str) -> str:
+    """Without the ids that end blocks (`^glazing`), which nobody reads."""
+    return _BLOCK_ID.sub("", text)
+
+
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, for patterns of modules and classes; for use by its methods, not as an argument of `re`."""
     return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
@@ -176,3 +181,6 @@ def wide_letters(text: str) -> int:
     """How many letters are as wide as two others."""
     # A look before a slow pattern, whether there may be any, such as those of Chinese.
     return len(_WIDE_LETTER.findall(text)) if not text.isascii() and max(text) >= _FIRST_WIDE else 0
+
+
+_BLOCK_ID: Final = lazy_pattern(r"[ \t]\^[A-Za-z][\w-]*[ \t]*$", re.MULTILINE)

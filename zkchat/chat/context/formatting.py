@@ -22,12 +22,12 @@ from zkchat.core import (
     lazy_pattern,
     place_of,
     time_of,
+    without_block_ids,
 )
 
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
 _DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
 _DOCUMENT_END: Final = "\n</document>"
-_BLOCK_ID: Final = lazy_pattern(r"[ \t]\^[A-Za-z][\w-]*[ \t]*$", re.MULTILINE)
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
 NO_ROOM: Final = "there is no room for it in the context"
@@ -117,7 +117,7 @@ def _plain_text(message: ChatMessage, images: str) -> str:
 
 def _as_quotation(text: str) -> str:
     """The text as a quotation, so that no line of it passes for ours, without the ids of its blocks."""
-    return "\n".join(f"> {line}".rstrip() for line in _BLOCK_ID.sub("", text.strip()).splitlines())
+    return "\n".join(f"> {line}".rstrip() for line in without_block_ids(text.strip()).splitlines())
 
 
 def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) -> str:
