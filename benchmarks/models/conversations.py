@@ -60,8 +60,8 @@ def notes_of(vault: str) -> Iterator[tuple[str, str]]:
 class World:
     """A user with an empty home and copies of the vaults, all in one temporary folder."""
 
-    def __init__(self, root: Path, model: str, window: int | None = None) -> None:
-        self._root, self._model, self._window = root, model, window
+    def __init__(self, root: Path, model: str, window: int | None = None, server: str = "") -> None:
+        self._root, self._model, self._window, self._server = root, model, window, server
         self._home, self._begun = root / "home", utc_now()
 
     def answer(self, task: Task) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class World:
             stdin=io.StringIO(),
             stdout=out,
             stderr=err,
-            variables={"LANG": "C.UTF-8", "TERM": "dumb"},
+            variables={"LANG": "C.UTF-8", "TERM": "dumb", "OPENAI_BASE_URL": self._server},
             cwd=vault,
             home=self._home,
             now=lambda: TODAY + (utc_now() - self._begun),
@@ -212,6 +212,7 @@ def kept_in(file: Path | None, model: str) -> dict[str, Record]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="local:FILE.gguf, quote, or any other that zkchat knows")
+    parser.add_argument("--server", default="", help="the address of a server on OpenAI's wire, for openai:NAME")
     parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
     parser.add_argument("--kind", action="append", help="only tasks of this kind; as often as you like")
     parser.add_argument("--id", action="append", help="only this task; as often as you like")
@@ -230,7 +231,7 @@ def main() -> None:
     kept = kept_in(wanted.out, model)
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, models_stay_loaded():
-        world = World(Path(folder).resolve(), model, wanted.window)
+        world = World(Path(folder).resolve(), model, wanted.window, wanted.server)
         for number, task in enumerate(tasks, 1):
             if task["id"] in kept:
                 continue
