@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick properties check live protocols format format-check lint types contracts sizes coverage browser shells site dist release install-matrix lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live live-ollama protocols format format-check lint types contracts sizes coverage browser shells site dist release install-matrix lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -74,7 +74,10 @@ contracts: $(VENV)/.dev
 sizes: $(VENV)/.dev ## hold each package to the lines and modules that it has now; git diff shows whether any grew
 	@$(BIN)/python -m tests.architecture.test_sizes
 
-live: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB into the cache folder once)
+live: $(VENV)/.dev ## ask real models over vault-fixtures/garden, ARGS="-k qwen" some of them (fetches 1.8 GB into the cache folder once)
+	@$(BIN)/python -m pytest -vv --durations=0 -p no:cacheprovider tests/live/contract_models.py $(ARGS)
+
+live-ollama: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB into the cache folder once)
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/live/contract_ollama.py
 
 protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, the inspector and acpx (fetches 400 MB into the cache folder once)

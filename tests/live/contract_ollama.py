@@ -1,4 +1,4 @@
-"""The provider contract against a real Ollama server (`make live`); its name keeps it out of the other tests."""
+"""The provider contract against a real Ollama server (`make live-ollama`); its name keeps it out of the other tests."""
 
 import asyncio
 from collections.abc import Iterator

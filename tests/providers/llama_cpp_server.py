@@ -1,4 +1,4 @@
-"""A real llama.cpp server in a process of its own: `python llama_cpp_server.py MODEL KEY [WINDOW]`.
+"""A real llama.cpp server in a process of its own: `python llama_cpp_server.py MODEL KEY [WINDOW [THREADS [NAME]]]`.
 
 It prints its address, and ends when its standard input does.
 """
@@ -13,18 +13,18 @@ NAME = "smollm2"
 WINDOW = 1024
 
 
-def main(model: str, key: str, window: str = str(WINDOW)) -> None:
+def main(model: str, key: str, window: str = str(WINDOW), threads: str = "1", name: str = NAME) -> None:
     llama_cpp = import_module("xllamacpp")  # it comes without types
     params = llama_cpp.CommonParams()
     params.model.path = model
-    params.model_alias = {NAME}
+    params.model_alias = {name}
     params.api_keys = [key]
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = int(window)
     params.n_parallel = 2
     params.kv_unified = True
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(threads)
     params.cache_ram_mib = 64
     params.verbosity = 0
     params.ui = False

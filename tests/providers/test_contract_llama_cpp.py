@@ -38,8 +38,9 @@ def address(file: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(file: Path) -> Iterator[str]:
-    command = [sys.executable, str(Path(llama_cpp_server.__file__)), str(file), KEY]
+def serving(file: Path, *, window: int = WINDOW, threads: int = 1, name: str = NAME) -> Iterator[str]:
+    script = Path(llama_cpp_server.__file__)
+    command = [sys.executable, str(script), str(file), KEY, str(window), str(threads), name]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

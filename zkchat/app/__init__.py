@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         pull_model,
         survey_models,
         verify_model,
+        weights_summary,
     )
     from zkchat.app.paths import (
         MAX_NOTES_COUNTED,
@@ -128,7 +129,7 @@ else:
             "mcp_servers": ("DefinedServer ServerConnections connect_servers defined_servers is_client_installed"),
             "models": (
                 "LiveSettings check_model check_model_name create_provider key_variables preload_client "
-                "provider_statuses pull_model survey_models verify_model"
+                "provider_statuses pull_model survey_models verify_model weights_summary"
             ),
             "paths": (
                 "FoundFolder MAX_NOTES_COUNTED Paths count_notes default_vault find_folder find_paths "

@@ -44,7 +44,7 @@ from zkchat.models import (
 )
 
 if TYPE_CHECKING:
-    from zkchat.models import Progress
+    from zkchat.models import Progress, Weights
 
 
 TAKEN_BACK: Final = "You took back an approval of what comes with this vault, so nothing is sent to a model any more."
@@ -428,14 +428,25 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
     return "; ".join(facts)
 
 
-def pull_model(environment: Environment, name: str, progress: "Progress") -> Path:
-    """Fetch a small model into the cache folder, and return its path."""
-    from zkchat.models import gguf as weights
+def weights_summary(name: str) -> str:
+    """What `pull_model` fetches: its size, its licence, and the memory that it needs."""
+    return _weights(name).summary
 
-    known = weights.KNOWN.get(name)
+
+def pull_model(environment: Environment, name: str, progress: "Progress") -> Path:
+    """Fetch a model into the cache folder, and return its path."""
+    from zkchat.models import gguf
+
+    return gguf.pull(_weights(name), environment.cache_dir, progress, variables=environment.variables)
+
+
+def _weights(name: str) -> "Weights":
+    from zkchat.models import gguf
+
+    known = gguf.KNOWN.get(name)
     if known is None:
         raise UsageError(
             f"zkchat does not know how to fetch '{name}'.",
-            hint=f"It knows: {', '.join(weights.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
+            hint=f"It knows: {', '.join(gguf.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
         )
-    return weights.pull(known, environment.cache_dir, progress, variables=environment.variables)
+    return known

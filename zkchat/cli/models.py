@@ -1,4 +1,4 @@
-"""`zkchat models`: which model is used, which others there are, and how to get a small one."""
+"""`zkchat models`: which model is used, which others there are, and how to get one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from zkchat.app import pull_model, survey_models
+from zkchat.app import pull_model, survey_models, weights_summary
 from zkchat.cli.common import JsonOption, SettingsVaultOption, argument, current_io
 from zkchat.cli.note_lookup import progress
 from zkchat.core import ModelOverview
 from zkchat.render import embedding_line, fold, model_lines, problem_lines
 
-app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
+app = typer.Typer(help="List the models there are, and fetch one.", invoke_without_command=True)
 
 
 @app.callback()
@@ -33,15 +33,23 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
         io.out(line)
 
 
-@app.command()
+@app.command(
+    epilog="qwen2.5-coder-1.5b  1,117 MB  Apache-2.0   4 GB of memory, recommended\n"
+    "gemma3-270m           253 MB  Gemma terms  2 GB of memory, completes texts\n"
+    "smollm2                98 MB  Apache-2.0   1 GB of memory, the smallest"
+)
 def pull(
-    name: Annotated[str, argument("NAME", "The model to fetch: smollm2.")], json_output: JsonOption = False
+    name: Annotated[str, argument("NAME", "qwen2.5-coder-1.5b, gemma3-270m or smollm2.")],
+    json_output: JsonOption = False,
 ) -> None:
-    """Fetch a small model that runs on this machine. It is checked, and kept in your cache folder.
+    """Fetch a model that runs on this machine. It is checked, and kept in your cache folder.
 
-    The model in use stays the same: `zkchat config set model local:NAME` changes it.
+    When it is stopped, the parts that arrived stay there, and the next run goes on.
+
+    No setting is changed: `zkchat config set model local:NAME` makes it the model in use.
     """
     io = current_io()
+    io.note(weights_summary(name))
     with progress(io.environment, f"Fetching {name}") as report:
         path = pull_model(io.environment, name, report)
     if json_output:
@@ -49,7 +57,7 @@ def pull(
         return
     io.out(f"{name} is there and sound: {path}")
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
-    io.out(f"The model in use stays the same. To use this one from now on: zkchat config set model local:{name}")
+    io.out(f"To use it from now on: zkchat config set model local:{name}")
 
 
 def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:

@@ -7,7 +7,7 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.models.embedding_conventions import EmbeddingSettings
     from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
-    from zkchat.models.gguf import Progress
+    from zkchat.models.gguf import Progress, Weights
     from zkchat.models.local import list_models
     from zkchat.models.mcp_servers import McpServers
     from zkchat.models.ollama import Ollama
@@ -39,7 +39,7 @@ else:
         {
             "embedding_conventions": "EmbeddingSettings",
             "embeddings": "ServerEmbedder ollama_embedder openai_embedder",
-            "gguf": "Progress",
+            "gguf": "Progress Weights",
             "local": "list_models",
             "mcp_servers": "McpServers",
             "ollama": "Ollama",

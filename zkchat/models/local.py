@@ -31,7 +31,7 @@ from zkchat.core import (
 )
 from zkchat.models.completions import StreamedAnswer, message_param
 from zkchat.models.errors import BadReply, Endpoint, map_error
-from zkchat.models.gguf import find_model_file, model_files, models_folder, read_header, read_size
+from zkchat.models.gguf import TO_PULL, find_model_file, model_files, models_folder, read_header, read_size
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
     Choice,
@@ -300,7 +300,7 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
     async def list_models(self, context: ProviderContext) -> ModelListing:
         source, models = f"Files in {models_folder(context.cache)}", tuple(list_models(context.cache))
         if not models:
-            return ModelListing(source=source, hint="Fetch a small one: zkchat models pull smollm2")
+            return ModelListing(source=source, hint=f"Fetch one: {TO_PULL}")
         if not is_installed():
             return ModelListing(
                 source=source,

