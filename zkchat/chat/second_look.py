@@ -177,19 +177,19 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
 
 
 async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> bool:
-    """Quote the notes where the model said nothing, or what they do not say; where they hardly answer, say that."""
+    """Quote the notes where the model said nothing, or what they do not say; where they do not answer, say that."""
     assert exchange.draft is not None
     request, text = exchange.assembled.request, exchange.draft.finished().text
     given = [each.text for each in request.evidence]
     given += [part.text for part in user.parts if isinstance(part, FilePart)]
     given += [message.text for message in request.messages[:-1] if message.role != "system"]
     name = exchange.core.info.name
-    is_silent = not text.strip() or text.strip().startswith(NO_ANSWER)
-    if not is_silent and is_founded(text, question.prose, given):
+    refuses = NO_ANSWER in text
+    if text.strip() and not refuses and is_founded(text, question.prose, given):
         return False
-    said = f"{name} found no answer in your notes." if is_silent else f"{name} said what your notes do not say."
-    evidence = [] if request.is_doubtful else request.evidence
-    await _replace_answer(exchange, user, evidence, said, emit)
+    said = "said what your notes do not say" if text.strip() and not refuses else "found no answer in your notes"
+    evidence = [] if refuses or request.is_doubtful else request.evidence
+    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit)
     return True
 
 

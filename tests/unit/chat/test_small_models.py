@@ -65,7 +65,6 @@ def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -
     [
         ("Mara is an astronaut from Toronto who won prizes.", "said what your notes do not say."),
         ("She has 14 students.", "said what your notes do not say."),
-        ("The notes do not say.", "found no answer in your notes."),
         ("  ", "found no answer in your notes."),
     ],
 )
@@ -76,6 +75,12 @@ def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, s
     assert answer_of(events).text.startswith("> Mara teaches physics.")
     assert talk.history.messages[replaced.message_id].text == said
     assert [event.text for event in of_kind(events, Warned)] == [f"saying:x {why}"]
+
+
+def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) -> None:
+    answer = answer_of(events_of(talk_with(library, small("The notes do not say.")).say("Who is Mara?")))
+    assert answer.text == "No passage answers this. Nearest: [[Mara]], [[Mara]] › Van, [[Tent]].\n"
+    assert answer.abstained
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
