@@ -191,6 +191,11 @@ class Question(Struct, frozen=True, kw_only=True):
         is_own = not _OWN.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_STATEMENTS)
         return not is_own or bool(REQUEST.search(self.prose)) or _begins_as_question(used)
 
+    @property
+    def is_open_question(self) -> bool:
+        """Whether it asks for more than a yes or a no."""
+        return _begins_as_question(words(self.prose))
+
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
         asked = topic_terms(topic_of(self.prose))

@@ -70,6 +70,8 @@ SQUEEZE = 0.85
 """Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
+SMALL_MODEL_DOCUMENTS = 1_500
+"""Tokens of documents that a small model gets with a question."""
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 SUMMARY_SHARE = 0.30
@@ -123,6 +125,8 @@ class RequestBuilder:
         left = int(COUNT_MARGIN * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
         if can_read:
             left, question = min(left, budget.messages - own), ""
+        if info.needs_evidence:  # which takes a minute for what another reads in a second
+            left = min(left, SMALL_MODEL_DOCUMENTS)
         return DocumentRoom(tokens=max(0, left), share=MAX_DOCUMENT_SHARE if can_read else 1.0, question=question)
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:

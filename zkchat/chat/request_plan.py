@@ -7,7 +7,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.agents import Tier, instructions
+from zkchat.chat.agents import Tier, how_to_change, instructions
 from zkchat.chat.change_settlement import outcome_items
 from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
 from zkchat.chat.context.condensing import (
@@ -163,8 +163,10 @@ def _most_informative(
 
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
-USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property", "add_tag"})
+USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
 """Tools for a small model that is asked for a change; others where the message has a word of their names."""
+USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
+"""Of their names, words that any change may be asked for with."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
@@ -218,7 +220,7 @@ class RequestPlanner:
             withheld = [LeftOut(item=item, why="private") for item in items]
         left_out = (*selected.left_out, *project.left_out, *facts.left_out)
         planned = RequestPlan(
-            items=(_instructions(agent, info), *self._may_write(selected.items), *selected.items, *beside),
+            items=(*self._instructed(agent, selected.items), *selected.items, *beside),
             left_out=(*withheld, *map(self._with_its_reason, left_out)),
             agent=agent.name,
             can_read=can_read,
@@ -233,7 +235,7 @@ class RequestPlanner:
         """The instructions, and what is in every request whatever the question."""
         selected = self._selected(agent, "").items
         lasting = [each for each in selected if each.item.include != "agent"]
-        return [_instructions(agent, self._core.info), *self._may_write(lasting), *lasting]
+        return [*self._instructed(agent, lasting), *lasting]
 
     def candidates(self, agent: Agent) -> list[Candidate]:
         """The rules, notes and tools that this agent may be given."""
@@ -257,12 +259,14 @@ class RequestPlanner:
             left_out |= self._core.proposals.tool_names
         return [spec for spec in self.tools.specs if spec.name not in left_out]
 
-    def _may_write(self, selected: Iterable[PromptItem]) -> list[PromptItem]:
-        """What the model is told while it has tools that propose changes."""
+    def _instructed(self, agent: Agent, selected: Iterable[PromptItem]) -> list[PromptItem]:
+        """What the model is told, also while it has tools that propose changes."""
         names = self._core.proposals.tool_names if self._core.proposals else frozenset()
-        if not any(each.item.type == "tool" and each.item.name in names for each in selected):
-            return []
-        return [prompt_item("rule", "write", WRITING, reason="writing is on")]
+        offered = [each.item.name for each in selected if each.item.type == "tool" and each.item.name in names]
+        if offered and self._core.info.needs_evidence:
+            return [prompt_item("system", agent.name, how_to_change(offered), reason="a change is asked for")]
+        rules = [prompt_item("rule", "write", WRITING, reason="writing is on")] if offered else []
+        return [_instructions(agent, self._core.info), *rules]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
@@ -305,9 +309,9 @@ class RequestPlanner:
     def _for_small_model(self, candidates: Iterable[Candidate], question: str) -> Iterator[Candidate]:
         """Without the tools that the message does not call for: what notes say goes along with it anyway."""
         writes = self._core.proposals.tool_names if self._core.proposals else frozenset()
-        asked = set(words(question))
+        asked = {*words(question), *(["tag"] if "#" in question else [])}
         for each in candidates:
-            is_named = each.name in USUAL_CHANGES or not asked.isdisjoint(each.name.split("_"))
+            is_named = each.name in USUAL_CHANGES or not asked.isdisjoint({*each.name.split("_")} - USUAL_WORDS)
             if each.server:
                 yield replace(each, include="agent" if each.include == "always" else each.include)
             elif each.type != "tool" or (each.name in writes and is_named and wants_change(question)):

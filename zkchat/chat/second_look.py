@@ -160,7 +160,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
         await _replace_answer(exchange, user, [found.evidence], said, emit)
         return
     if core.info.needs_evidence:
-        await _name_sources(exchange, question, text, emit)
+        await _name_sources(exchange, question, user, text, emit)
     if core.settings.strict:
         statements = verify(core.library, text).statements
         missing = [f"“{_quoted(each.text)}”" for each in statements if not each.is_supported]
@@ -184,13 +184,18 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     given += [part.text for part in user.parts if isinstance(part, FilePart)]
     given += [message.text for message in request.messages[:-1] if message.role != "system"]
     name = exchange.core.info.name
-    refuses = NO_ANSWER in text
-    if text.strip() and not refuses and is_founded(text, question.prose, given):
+    is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
+    if not is_empty and is_founded(text, question.prose, given):
         return False
-    said = "said what your notes do not say" if text.strip() and not refuses else "found no answer in your notes"
-    evidence = [] if refuses or request.is_doubtful else request.evidence
+    said = "found no answer in your notes" if is_empty else "said what your notes do not say"
+    evidence = [] if request.is_doubtful else request.evidence
     await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit)
     return True
+
+
+def _adds_nothing(answer: str, question: Question) -> bool:
+    """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."."""
+    return question.is_open_question and topic_terms(answer) <= topic_terms(question.prose)
 
 
 def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
@@ -206,16 +211,19 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     return sum(term in known for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
-async def _name_sources(exchange: Exchange, question: Question, text: str, emit: Emit) -> None:
-    """Add the places of the passages that the answer uses, unless it names notes by itself."""
+async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, text: str, emit: Emit) -> None:
+    """Add the places of the notes that the answer uses, unless it names some by itself."""
     assert exchange.draft is not None
-    evidence = exchange.assembled.request.evidence
+    library = exchange.core.library
+    given = [(place_of(each), each.text) for each in exchange.assembled.request.evidence]
+    files = (part for part in user.parts if isinstance(part, FilePart) and not part.server)
+    given = [*((library.link_to(part.name.partition("#")[0]), part.text) for part in files), *given]
     if "[[" in text:
         return
-    used = sources_of(text, question.prose, [each.text for each in evidence], exchange.core.library)
-    places = dict.fromkeys(place_of(evidence[number]) for number in used[:MAX_SOURCES])
+    used = sources_of(text, question.prose, [said for _, said in given], library)
+    places = dict.fromkeys(given[number][0] for number in used)
     if places:
-        line = f"\n\n— {' · '.join(places)}\n"
+        line = f"\n\n— {' · '.join([*places][:MAX_SOURCES])}\n"
         exchange.draft.add(text=line)
         await emit(TextDelta(text=line))
 

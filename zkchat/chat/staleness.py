@@ -136,6 +136,8 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
         case "image" if item.tokens and not item.title:
             with suppress(VaultError, StorageError):
                 return [digest_of(library.read_data(item.name, MAX_FILE_BYTES))]
+        case "system" if item.reason:  # words for this message alone
+            return None
         case "system":
             if agent := profiles.agents.get(item.name.casefold()):
                 texts = [instructions(agent, tier) for tier in get_args(Tier)]

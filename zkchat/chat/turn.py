@@ -62,6 +62,8 @@ from zkchat.notes import describe_warning, summarize_warnings
 
 PASTE_TOKENS: Final = 2_000
 """From here on a message that is mostly material counts as a paste."""
+SMALL_MODEL_PASSAGES: Final = 5
+"""Passages that a small model gets; three held fewer answers to questions on two notes (benchmarks/models)."""
 RoomBeside = Callable[[int], DocumentRoom]
 """The room for documents beside so many tokens of other things."""
 
@@ -128,6 +130,7 @@ class Augmentation:
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
             if settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
+                limit = SMALL_MODEL_PASSAGES if core.info.needs_evidence else limit
                 found = look_up(core.library, question, references, limit=limit)
             elif core.history.was_asked_again:  # a model that would hardly look by itself
                 found = Findings(tuple(relevant_evidence(core.library, question, references)))
@@ -170,8 +173,10 @@ class Augmentation:
             return include_documents(linked, self._text_of, tokenizer, room, partial(embedded, self._core.library))
 
         files, marked = include(found)
-        if info.needs_notes or info.needs_evidence:
+        if info.needs_notes or (info.needs_evidence and not files):
             return files, marked, found
+        if info.needs_evidence:  # it would take what others say for what the linked note says
+            return files, marked, tuple(each for each in found if each.linked and not _holds(files, each))
         evidence = tuple(each for each in found if not _holds(files, each))
         if len(evidence) < len(found):  # passages that need not be sent leave their room to the documents
             files, marked = include(evidence)

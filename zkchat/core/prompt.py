@@ -136,7 +136,7 @@ class ModelRequest(Value, frozen=True, kw_only=True):
     messages: tuple[PromptMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     must_call: bool = False
-    """Whether the answer has to be a call of a tool, as far as the server can see to that."""
+    """Whether the answer has to be a call of a tool, as JSON. The tools are described in the messages then."""
     evidence: tuple[Evidence, ...] = ()
     """For models that cannot search by themselves: what the vault says, best first."""
     nearest: tuple[Evidence, ...] = ()

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -21,6 +21,7 @@ from zkchat.core import (
     TokenUsage,
     ToolCallPart,
     ToolRequested,
+    ToolSpec,
     from_plain,
 )
 from zkchat.models.errors import BadReply, Endpoint, said_in
@@ -137,6 +138,20 @@ def message_param(message: PromptMessage, detail: ImageDetail = "high") -> dict[
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
         case role:
             return {"role": role, "content": text}
+
+
+def tools_param(request: ModelRequest) -> dict[str, object]:
+    """The tools that may be called; or, where one has to be, the form of a call, which more servers see to."""
+    if request.must_call:
+        schema = {"name": "call", "schema": call_schema(request.tools)}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"tools": [spec.definition for spec in request.tools]} if request.tools else {}
+
+
+def call_schema(tools: Iterable[ToolSpec]) -> dict[str, object]:
+    """A call of one of the tools."""
+    calls = [{"name": {"const": spec.name}, "arguments": spec.parameters} for spec in tools]
+    return {"anyOf": [{"type": "object", "properties": each, "required": [*each]} for each in calls]}
 
 
 class _Function(Struct):

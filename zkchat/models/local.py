@@ -29,7 +29,7 @@ from zkchat.core import (
     Tokenizer,
     install_command,
 )
-from zkchat.models.completions import StreamedAnswer, message_param
+from zkchat.models.completions import StreamedAnswer, message_param, tools_param
 from zkchat.models.errors import BadReply, Endpoint, map_error
 from zkchat.models.gguf import TO_PULL, find_model_file, model_files, models_folder, read_header, read_size
 from zkchat.models.registry import (
@@ -267,9 +267,7 @@ class LlamaCpp:
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
         temperature, max_tokens = sampling_for(request, self._settings, conservative=self._info.needs_evidence)
-        tools = [spec.definition for spec in request.tools]
-        choice = "required" if request.must_call else None
-        asked = {"temperature": temperature, "max_tokens": max_tokens, "tools": tools or None, "tool_choice": choice}
+        asked = {"temperature": temperature, "max_tokens": max_tokens, **tools_param(request)}
         escape = self._engine.escape_control_tokens
         return {
             **self._settings.options,

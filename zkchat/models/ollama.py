@@ -27,11 +27,10 @@ from zkchat.core import (
     TokenUsage,
     ToolCallPart,
     ToolRequested,
-    ToolSpec,
     from_plain,
     without_password,
 )
-from zkchat.models.completions import ThinkingSplitter, finish_chunks
+from zkchat.models.completions import ThinkingSplitter, call_schema, finish_chunks
 from zkchat.models.embedding_conventions import convention_for, is_only_for_embedding
 from zkchat.models.errors import BadReply, Endpoint, said_in
 from zkchat.models.openai import with_shown_vision
@@ -167,9 +166,9 @@ class Ollama(ServerModel):
         body = {
             "model": self._model,
             "messages": [_message(message) for message in request.messages],
-            "tools": [spec.definition for spec in request.tools],
+            "tools": [] if request.must_call else [spec.definition for spec in request.tools],
             "options": {**self._settings.options, **wanted, "num_ctx": request.window},
-            **({"format": _any_call_of(request.tools)} if request.must_call else {}),
+            **({"format": call_schema(request.tools)} if request.must_call else {}),
             "stream": True,
             # A prompt that is too long is to be refused, and not robbed of its beginning.
             "truncate": False,
@@ -199,14 +198,6 @@ class Ollama(ServerModel):
         finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
         for chunk in finish_chunks(splitter, finish):
             yield chunk
-
-
-def _any_call_of(tools: Sequence[ToolSpec]) -> dict[str, object]:
-    """The schema of a call, as text: Ollama has no other way to insist on one."""
-    properties = [
-        {"name": {"const": spec.name}, "arguments": spec.definition["function"]["parameters"]} for spec in tools
-    ]
-    return {"anyOf": [{"type": "object", "properties": each, "required": [*each]} for each in properties]}
 
 
 def _window(model: _Shown) -> int | None:

@@ -24,7 +24,7 @@ from zkchat.core import (
     from_plain,
     without_password,
 )
-from zkchat.models.completions import StreamedAnswer, message_param
+from zkchat.models.completions import StreamedAnswer, message_param, tools_param
 from zkchat.models.errors import BadReply, Endpoint
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
@@ -323,8 +323,7 @@ class OpenAI(ServerModel):
         # OpenAI has given up the old name, and most of the others have not learnt the new one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
         wanted = {
-            "tools": [spec.definition for spec in request.tools] or None,
-            "tool_choice": "required" if request.must_call else None,
+            **tools_param(request),
             "temperature": None if self._thinks else temperature,
             limit: max_tokens,
         }

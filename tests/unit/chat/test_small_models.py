@@ -6,6 +6,7 @@ from tests.support.changes import Answering, yes
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
 from tests.support.sessions import SessionsInMemory
 from tests.unit.chat.test_proposed_changes import Vault
+from zkchat.chat import request_plan
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question, wants_change
@@ -66,6 +67,7 @@ def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -
         ("Mara is an astronaut from Toronto who won prizes.", "said what your notes do not say."),
         ("She has 14 students.", "said what your notes do not say."),
         ("  ", "found no answer in your notes."),
+        ("The notes do not say.", "found no answer in your notes."),
     ],
 )
 def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, said: str, why: str) -> None:
@@ -78,9 +80,11 @@ def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, s
 
 
 def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) -> None:
-    answer = answer_of(events_of(talk_with(library, small("The notes do not say.")).say("Who is Mara?")))
-    assert answer.text == "No passage answers this. Nearest: [[Mara]], [[Mara]] › Van, [[Tent]].\n"
-    assert answer.abstained
+    talk = talk_with(library, small("The notes do not say.", "The tent is deep."))
+    for question in ("What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"):
+        answer = answer_of(events_of(talk.say(question)))
+        assert answer.text.startswith("No passage answers this. Nearest: [[Tent]]")
+        assert answer.abstained
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
@@ -112,12 +116,16 @@ def test_it_answers_from_what_was_said_before(library: Library) -> None:
     assert answer_of(events_of(talk.say("What is my locker code?"))).text == "4711."
 
 
-def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(library: Library) -> None:
+def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_plan, "USUAL_CHANGES", {"append"})
     call = ToolCallPart(call_id="c1", name="append", arguments='{"text": "more"}')
     vault, model = Vault(), small(call, "Seven to nine hours.")
     talk = talk_with(library, model, proposals=vault.proposing(Answering(yes)))
     answer = answer_of([event for event in events_of(talk.say("Append more to [[Sleep]].")) if hasattr(event, "usage")])
     assert answer.text.startswith("Proposed: ")
+    assert model.requests[0].messages[0].text.startswith("You change the user's notes.")
     assert [(each.must_call, [tool.name for tool in each.tools]) for each in model.requests] == [(True, ["append"])]
     assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\n"
     events_of(talk.say("How long do adults sleep?"))
