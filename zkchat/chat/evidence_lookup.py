@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from zkchat.answers import CatalogAnswer
 
 
+EACH_OF_TWO: Final = 2
+"""Passages on each of two questions that are asked at once."""
+
+
 def look_up(
     library: Library,
     question: Question,
@@ -55,6 +60,8 @@ def look_up(
         files = dict.fromkeys(path for path, _ in linked if not library.is_indexed(path))
         of_files = [each for path in files for each in _evidence_of_file(library, path, asked)]
         if not of_files:
+            if len(question.halves) > 1 and not (linked or skip):
+                return _of_both(*(find_evidence(library, each, (), limit=limit) for each in question.halves))
             return find_evidence(library, asked, linked, limit=limit, skip=skip)
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
@@ -64,6 +71,15 @@ def look_up(
         return found
     of_notes = tuple(each for each in found.evidence if each.linked)
     return Findings((*of_files[skip:], *of_notes), more=found.more + len(found.evidence) - len(of_notes))
+
+
+def _of_both(first: Findings, second: Findings) -> Findings:
+    """What is said on two questions, the best on each first."""
+    pairs = zip_longest(first.evidence[:EACH_OF_TWO], second.evidence[:EACH_OF_TWO])
+    found = tuple(dict.fromkeys(each for pair in pairs for each in pair if each))
+    if not (first.evidence and second.evidence):
+        return first if first.evidence else second
+    return replace(first, evidence=found, is_doubtful=first.is_doubtful or second.is_doubtful, more=0)
 
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:

@@ -27,10 +27,13 @@ from zkchat.core import (
     lazy_pattern,
     without_suffix,
 )
-from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, topic_of, topic_terms, words
+from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, terms, topic_of, topic_terms, words
 from zkchat.language import (
     CHANGES,
+    CONNECTIVES,
     FIRST_PERSON,
+    FOR_A_NUMBER,
+    FOR_A_TIME,
     GOES_ON,
     INTERROGATIVES,
     MAY_POINT_BACK,
@@ -106,6 +109,8 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 
 _OWN: Final = frozenset(words(FIRST_PERSON))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
+_FOR_A_FIGURE: Final = frozenset(terms(FOR_A_TIME + FOR_A_NUMBER))
+_AND: Final = lazy_pattern(rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])", re.IGNORECASE)
 _CHANGES: Final = frozenset(words(CHANGES))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
@@ -183,6 +188,19 @@ class Question(Struct, frozen=True, kw_only=True):
         is_short = len(topic) <= MAX_SHORT_TOPIC and MAY_POINT_BACK.search(self.prose)
         is_bare = _begins_as_question(used) and not topic
         return bool(POINTS_BACK.search(self.prose) or is_short or is_bare or (topic and GOES_ON.match(self.prose)))
+
+    @property
+    def halves(self) -> tuple[str, ...]:
+        """What is looked for in the notes: two things where it is two questions, each with a topic of its own."""
+        asked = self.sought
+        for found in _AND.finditer(asked):
+            first, second = asked[: found.start()], asked[found.end() :]
+            is_question = not _ASKING.isdisjoint(words(second)[:2])
+            if is_question and topic_terms(first) and topic_terms(second) - _FOR_A_FIGURE:
+                points_back = replace(self, prose=second, links=()).points_back
+                second = f"{second} {topic_of(first)}" if points_back else second
+                return as_open_as(asked, first), as_open_as(asked, second)
+        return (asked,)
 
     @property
     def asks(self) -> bool:

@@ -62,8 +62,6 @@ from zkchat.notes import describe_warning, summarize_warnings
 
 PASTE_TOKENS: Final = 2_000
 """From here on a message that is mostly material counts as a paste."""
-SMALL_MODEL_PASSAGES: Final = 5
-"""Passages that a small model gets; three held fewer answers to questions on two notes (benchmarks/models)."""
 RoomBeside = Callable[[int], DocumentRoom]
 """The room for documents beside so many tokens of other things."""
 
@@ -130,7 +128,6 @@ class Augmentation:
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
             if settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
-                limit = SMALL_MODEL_PASSAGES if core.info.needs_evidence else limit
                 found = look_up(core.library, question, references, limit=limit)
             elif core.history.was_asked_again:  # a model that would hardly look by itself
                 found = Findings(tuple(relevant_evidence(core.library, question, references)))
