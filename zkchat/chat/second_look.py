@@ -146,9 +146,14 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     In strict mode, statements that do not stand in the notes are named.
     """
     core = exchange.core
-    if exchange.draft is None or exchange.rounds or not is_checked(core, exchange.assembled):
+    if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.assembled.request.listing:
         return
-    if core.info.needs_evidence and await _replace_unfounded(exchange, question, user, emit):
+    is_small = core.info.needs_evidence and core.settings.check_answers
+    if is_small and await _replace_unfounded(exchange, question, user, emit):
+        return
+    if not is_checked(core, exchange.assembled):
+        if is_small:
+            await _name_sources(exchange, question, user, emit)
         return
     from zkchat.answers import find_contradiction, verify
 
@@ -159,8 +164,8 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
         said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
         await _replace_answer(exchange, user, [found.evidence], said, emit)
         return
-    if core.info.needs_evidence:
-        await _name_sources(exchange, question, user, text, emit)
+    if is_small:
+        await _name_sources(exchange, question, user, emit)
     if core.settings.strict:
         statements = verify(core.library, text).statements
         missing = [f"“{_quoted(each.text)}”" for each in statements if not each.is_supported]
@@ -178,17 +183,23 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
 
 async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> bool:
     """Quote the notes where the model said nothing, or what they do not say; where they do not answer, say that."""
+    from zkchat.answers import openings
+
     assert exchange.draft is not None
     request, text = exchange.assembled.request, exchange.draft.finished().text
-    given = [each.text for each in request.evidence]
-    given += [part.text for part in user.parts if isinstance(part, FilePart)]
+    files = [part for part in user.parts if isinstance(part, FilePart)]
+    if not (request.evidence or files):
+        return False
+    given = [*(each.text for each in request.evidence), *(each.text for each in files)]
     given += [message.text for message in request.messages[:-1] if message.role != "system"]
     name = exchange.core.info.name
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
     if not is_empty and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
-    evidence = [] if request.is_doubtful else request.evidence
+    evidence: Sequence[Evidence] = [] if request.is_doubtful else request.evidence
+    if files and not evidence:
+        evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
     await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit)
     return True
 
@@ -211,10 +222,10 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     return sum(term in known for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
-async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, text: str, emit: Emit) -> None:
+async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
     """Add the places of the notes that the answer uses, unless it names some by itself."""
     assert exchange.draft is not None
-    library = exchange.core.library
+    library, text = exchange.core.library, exchange.draft.finished().text
     given = [(place_of(each), each.text) for each in exchange.assembled.request.evidence]
     files = (part for part in user.parts if isinstance(part, FilePart) and not part.server)
     given = [*((library.link_to(part.name.partition("#")[0]), part.text) for part in files), *given]
