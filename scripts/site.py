@@ -32,7 +32,7 @@ CONTENTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Other programs": ("mcp", "acp", "json", "events", "python", "scripted"),
     "Reference": ("configuration", "exit-codes", "glossary", "promises", "security", "changelog"),
-    "Inside": ("architecture", "dependencies", "live-ollama", "contributing", "decisions/*"),
+    "Inside": ("architecture", "dependencies", "contributing", "decisions/*"),
 }  # fmt: skip
 """The order of the pages; what is missing here is a warning, which fails the build."""
 

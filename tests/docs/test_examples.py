@@ -35,7 +35,6 @@ from zkchat.render.phrases import compaction
 
 NOT_RUN = {
     "make test": "runs this test",
-    "make live-ollama": "fetches 2.6 GB; it runs tests/live/contract_ollama.py",
     "pip install .": "installs packages",
     "pip install 'zkchat[acp]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",

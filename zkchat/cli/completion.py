@@ -22,7 +22,7 @@ from zkchat.render import sanitize_line, sanitize_text
 from zkchat.repl import normalize_name
 
 _PACKAGE: Final = Path(__file__).parents[1]
-_FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies", "live-ollama"})
+_FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies"})
 _FENCE: Final = lazy_pattern(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _PICTURE_LINE: Final = lazy_pattern(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK: Final = lazy_pattern(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")

@@ -63,3 +63,26 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
 )
 def test_words_that_point_back(text: str, expected: bool) -> None:
     assert Question.parse(text).points_back is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "What is the port of Jellyfin, and how long does bread bake?",
+            ("What is the port of Jellyfin", "how long does bread bake?"),
+        ),
+        ("What does it cost, and how much of it do we pay?", ("What does it cost", "how much of it do we pay? cost")),
+        ("Who made the bell, and in what year?", ("Who made the bell, and in what year?",)),
+        ("Do we have bread and butter?", ("Do we have bread and butter?",)),
+    ],
+)
+def test_two_questions_in_one_are_told_apart(text: str, expected: tuple[str, ...]) -> None:
+    assert Question.parse(text).halves == expected
+
+
+def test_two_questions_at_once_are_both_answered(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    answer = answer_of(events_of(talk.say("What is the port of the router, and how long does the bread bake?")))
+    assert "443" in answer.text
+    assert "40 minutes" in answer.text
