@@ -459,19 +459,20 @@ def default_instructions() -> str:
     return text[cut(text).end :].strip()
 
 
-Tier = Literal["default", "handed", "small"]
-"""What a model can do: use tools, answer from the passages that it is handed, or answer from plain quotations."""
+Tier = Literal["default", "handed", "small", "talk"]
+"""What a model can do: use tools, answer from the passages that it is handed, or answer from plain quotations; and a
+small one where there are none."""
 
 
 def instructions(agent: Agent, tier: Tier = "default") -> str:
     """What the agent is told. However it was written, it knows that what notes say is data.
 
-    The default agent has a text for each tier: builtin/default.md, handed.md and small.md.
+    The default agent has a text for each tier: builtin/default.md, handed.md, small.md and talk.md.
     """
     if tier != "default" and agent.name == DEFAULT and agent.origin == "built-in":
         return _built_in_text(tier).strip()
     text = agent.text or default_instructions()
-    data = _QUOTATIONS_ARE_DATA if tier == "small" else _NOTES_ARE_DATA
+    data = _QUOTATIONS_ARE_DATA if tier in {"small", "talk"} else _NOTES_ARE_DATA
     return text if _WARNING in text else f"{text}\n{data}"
 
 

@@ -40,6 +40,8 @@ from zkchat.core import (
     Agent,
     Brief,
     ChatMessage,
+    EvidencePart,
+    FilePart,
     LeftOut,
     ModelInfo,
     RequestItem,
@@ -50,7 +52,8 @@ from zkchat.core import (
     abstained_turns,
     shorten,
 )
-from zkchat.index import words
+from zkchat.index import terms, topic_terms, words
+from zkchat.language import ENDS_AS_QUESTION
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -167,6 +170,8 @@ USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
 """Tools for a small model that is asked for a change; others where the message has a word of their names."""
 USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
+MAX_TOLD = 2
+"""Earlier messages of the user that are repeated to a small model."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
@@ -209,6 +214,8 @@ class RequestPlanner:
         beside = [*project.items, *facts.items]
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
+        if user and info.needs_evidence:
+            beside += self._told_before(user, typed)
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -220,7 +227,7 @@ class RequestPlanner:
             withheld = [LeftOut(item=item, why="private") for item in items]
         left_out = (*selected.left_out, *project.left_out, *facts.left_out)
         planned = RequestPlan(
-            items=(*self._instructed(agent, selected.items), *selected.items, *beside),
+            items=(*self._instructed(agent, selected.items, user), *selected.items, *beside),
             left_out=(*withheld, *map(self._with_its_reason, left_out)),
             agent=agent.name,
             can_read=can_read,
@@ -259,14 +266,16 @@ class RequestPlanner:
             left_out |= self._core.proposals.tool_names
         return [spec for spec in self.tools.specs if spec.name not in left_out]
 
-    def _instructed(self, agent: Agent, selected: Iterable[PromptItem]) -> list[PromptItem]:
+    def _instructed(
+        self, agent: Agent, selected: Iterable[PromptItem], user: ChatMessage | None = None
+    ) -> list[PromptItem]:
         """What the model is told, also while it has tools that propose changes."""
         names = self._core.proposals.tool_names if self._core.proposals else frozenset()
         offered = [each.item.name for each in selected if each.item.type == "tool" and each.item.name in names]
         if offered and self._core.info.needs_evidence:
             return [prompt_item("system", agent.name, how_to_change(offered), reason="a change is asked for")]
         rules = [prompt_item("rule", "write", WRITING, reason="writing is on")] if offered else []
-        return [_instructions(agent, self._core.info), *rules]
+        return [_instructions(agent, self._core.info, user), *rules]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
@@ -400,6 +409,18 @@ class RequestPlanner:
         by_id = {each.message.id: each for each in found}
         return [_recalled_item(by_id[id_], is_plain=core.info.needs_evidence) for id_ in archived if id_ in by_id]
 
+    def _told_before(self, user: ChatMessage, question: str) -> list[PromptItem]:
+        """What the user told earlier on the subject, for a small model, which would look for it in the notes alone."""
+        topic, hidden = topic_terms(question), self._core.privacy.hidden()
+        told = [
+            each
+            for each in self._core.history.window.live
+            if each.role == "user" and each.id not in {*hidden, user.id} and not ENDS_AS_QUESTION.search(each.text)
+        ]
+        shared = {each.id: len(topic.intersection(terms(each.text))) for each in told}
+        best = sorted((each for each in told if shared[each.id]), key=lambda each: -shared[each.id])[:MAX_TOLD]
+        return [_recalled_item(Recalled(each, each.text, 1.0), is_plain=True) for each in told if each in best]
+
     def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""
         assert self._core.search is not None
@@ -427,8 +448,11 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
     return offered.with_items([item])
 
 
-def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
-    tier: Tier = "small" if info.needs_evidence else "default" if info.calls_tools else "handed"
+def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None) -> PromptItem:
+    tier: Tier = "default" if info.calls_tools else "handed"
+    if info.needs_evidence:
+        is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in user.parts)
+        tier = "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 

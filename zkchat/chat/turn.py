@@ -126,7 +126,10 @@ class Augmentation:
         if core.info.needs_notes and listing is None:
             excerpts = find_excerpts(question.text)
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
-            if settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
+            is_told = core.info.needs_evidence and not (question.asks or references)
+            if is_told:
+                pass  # a small model would answer from the notes what nobody asked
+            elif settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
                 found = look_up(core.library, question, references, limit=limit)
             elif core.history.was_asked_again:  # a model that would hardly look by itself
@@ -465,9 +468,11 @@ class Turn:
             return False
         if plan.offers_tools or request.is_small_talk or question.split.material or not question.asks:
             return True
-        recalled = (each for each in assembled.context.items if each.type in {"memory", "recall", "summary"})
+        items = assembled.context.items
+        if any(each.type == "recall" for each in items):
+            return True
         said = [message.text for message in request.messages[:-1] if message.role != "system"]
-        said += [assembled.contents[each.digest] for each in recalled]
+        said += [assembled.contents[each.digest] for each in items if each.type in {"memory", "summary"}]
         topic = topic_terms(question.prose)
         return any(2 * len(topic.intersection(terms(text))) > len(topic) for text in said)
 

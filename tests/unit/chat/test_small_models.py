@@ -174,3 +174,14 @@ def test_markup_of_the_prompt_is_not_shown_and_one_who_repeats_it_is_treated_as_
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
     assert model.requests[2].messages[-1].text.startswith("What the notes say:")
     assert "<document>" in talk.messages[1].removed
+
+
+def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_for(library: Library) -> None:
+    model = small("Noted.", "Ochre.")
+    talk = talk_with(library, model)
+    events_of(talk.say("I decided to paint the tent of Mara ochre."))
+    assert model.requests[0].messages[-1].text == "I decided to paint the tent of Mara ochre."
+    events_of(talk.say("Which colour did I choose for the tent?"))
+    asked = model.requests[1].messages[-1].text
+    assert asked.startswith("The user said earlier: I decided to paint the tent of Mara ochre.\n\n")
+    assert asked.endswith("Which colour did I choose for the tent?")
