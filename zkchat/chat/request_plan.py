@@ -215,7 +215,8 @@ class RequestPlanner:
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
         if user and info.needs_evidence:
-            beside += self._told_before(user, typed)
+            known = {each.item.name for each in beside}
+            beside += [each for each in self._told_before(user, typed) if each.item.name not in known]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -414,7 +415,7 @@ class RequestPlanner:
         topic, hidden = topic_terms(question), self._core.privacy.hidden()
         told = [
             each
-            for each in self._core.history.window.live
+            for each in [*self._core.history.archived.values(), *self._core.history.window.live][-MAX_CANDIDATES:]
             if each.role == "user" and each.id not in {*hidden, user.id} and not ENDS_AS_QUESTION.search(each.text)
         ]
         shared = {each.id: len(topic.intersection(terms(each.text))) for each in told}
