@@ -192,6 +192,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
         return False
     given = [*(each.text for each in request.evidence), *(each.text for each in files)]
     given += [message.text for message in request.messages[:-1] if message.role != "system"]
+    sent = exchange.assembled
+    given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     name = exchange.core.info.name
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
     if not is_empty and is_founded(text, question.prose, given):

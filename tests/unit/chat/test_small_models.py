@@ -181,7 +181,17 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     talk = talk_with(library, model)
     events_of(talk.say("I decided to paint the tent of Mara ochre."))
     assert model.requests[0].messages[-1].text == "I decided to paint the tent of Mara ochre."
-    events_of(talk.say("Which colour did I choose for the tent?"))
+    events = events_of(talk.say("Which colour did I choose for the tent?"))
     asked = model.requests[1].messages[-1].text
-    assert asked.startswith("The user said earlier: I decided to paint the tent of Mara ochre.\n\n")
-    assert asked.endswith("Which colour did I choose for the tent?")
+    assert asked.startswith("What the notes say:")
+    told = "The user said earlier: I decided to paint the tent of Mara ochre."
+    assert asked.endswith(f"\n\n{told}\n\nQuestion: Which colour did I choose for the tent?")
+    assert answer_of(events).text == "Ochre."
+
+
+def test_what_the_user_told_counts_after_the_context_was_cleared(library: Library) -> None:
+    model = small("Noted.", "Your code is 4711.")
+    talk = talk_with(library, model)
+    events_of(talk.say("My code for the van of Mara is 4711."))
+    talk.clear()
+    assert answer_of(events_of(talk.say("What is my code for the van of Mara?"))).text.startswith("Your code is 4711.")

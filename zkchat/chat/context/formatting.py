@@ -63,8 +63,11 @@ def format_message(
         text = short[""]
     elif is_plain and not is_asked:
         text = "\n\n".join(filter(None, [message.text, describe_images(with_reasons(message, unsent))]))
+    elif is_plain and message.role == "user":
+        text = _plain_text(message, describe_images(with_reasons(message, unsent)), beside)
+        beside = ()
     else:
-        text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent)
+        text = augmented_text(message, can_read=can_read, unsent=unsent)
     calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
     images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
@@ -94,7 +97,7 @@ def augmented_text(message: ChatMessage, *, can_read: bool, is_plain: bool = Fal
     return "\n\n".join(block for block in blocks if block)
 
 
-def _plain_text(message: ChatMessage, images: str) -> str:
+def _plain_text(message: ChatMessage, images: str, beside: Sequence[str] = ()) -> str:
     """What notes say as quotations under their names, without a tag that could be echoed, and the question last."""
     found = [part for part in message.parts if isinstance(part, EvidencePart) and part.evidence]
     passages = [each for part in found for each in part.evidence]
@@ -110,6 +113,7 @@ def _plain_text(message: ChatMessage, images: str) -> str:
         *([f"({NEWEST_COUNTS})"] if any(each.outdated_by for each in passages) else []),
         "\n".join(map(_reference_line, missing)),
         images,
+        *beside,
         f"Question: {message.text}" if quoted else message.text,
     ]
     return "\n\n".join(filter(None, blocks))
