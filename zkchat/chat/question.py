@@ -109,7 +109,6 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 
 _OWN: Final = frozenset(words(FIRST_PERSON))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
-_FOR_A_FIGURE: Final = frozenset(terms(FOR_A_TIME + FOR_A_NUMBER))
 _AND: Final = lazy_pattern(rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])", re.IGNORECASE)
 _CHANGES: Final = frozenset(words(CHANGES))
 MAX_SHORT_TOPIC: Final = 2
@@ -196,7 +195,7 @@ class Question(Struct, frozen=True, kw_only=True):
         for found in _AND.finditer(asked):
             first, second = asked[: found.start()], asked[found.end() :]
             is_question = not _ASKING.isdisjoint(words(second)[:2])
-            if is_question and topic_terms(first) and topic_terms(second) - _FOR_A_FIGURE:
+            if is_question and topic_terms(first) and topic_terms(second).difference(terms(FOR_A_TIME + FOR_A_NUMBER)):
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
                 return as_open_as(asked, first), as_open_as(asked, second)

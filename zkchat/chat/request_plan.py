@@ -458,11 +458,11 @@ def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None
 
 
 def _recalled_item(recalled: Recalled, *, is_plain: bool) -> PromptItem:
-    who = "The user" if recalled.message.role == "user" else "You"
+    who = "I" if recalled.message.role == "user" else "you"  # as part of what the user says
     made = prompt_item(
         "recall",
         recalled.message.id,
-        f"{who} said earlier: {recalled.text}" if is_plain else recalled.quoted,
+        f"Earlier {who} said: {recalled.text}" if is_plain else recalled.quoted,
         include="agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",

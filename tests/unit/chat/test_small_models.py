@@ -184,7 +184,7 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     events = events_of(talk.say("Which colour did I choose for the tent?"))
     asked = model.requests[1].messages[-1].text
     assert asked.startswith("What the notes say:")
-    told = "The user said earlier: I decided to paint the tent of Mara ochre."
+    told = "Earlier I said: I decided to paint the tent of Mara ochre."
     assert asked.endswith(f"\n\n{told}\n\nQuestion: Which colour did I choose for the tent?")
     assert answer_of(events).text == "Ochre."
 
