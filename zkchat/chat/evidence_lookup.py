@@ -60,8 +60,9 @@ def look_up(
         files = dict.fromkeys(path for path, _ in linked if not library.is_indexed(path))
         of_files = [each for path in files for each in _evidence_of_file(library, path, asked)]
         if not of_files:
-            if len(question.halves) > 1 and not (linked or skip):
-                return _of_both(*(find_evidence(library, each, (), limit=limit) for each in question.halves))
+            halves = () if linked or skip else question.halves
+            if len(halves) > 1:
+                return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
             return find_evidence(library, asked, linked, limit=limit, skip=skip)
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))

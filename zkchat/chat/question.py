@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -119,6 +120,11 @@ _CHANGE_WORDS: Final = 8
 """Words at the beginning of a message, among which the verb stands where a change is asked for."""
 
 
+@cache
+def _for_a_figure() -> frozenset[str]:
+    return frozenset(terms(FOR_A_TIME + FOR_A_NUMBER))
+
+
 def _begins_as_question(used: Sequence[str]) -> bool:
     return not _ASKING.isdisjoint(used[:1])
 
@@ -195,7 +201,7 @@ class Question(Struct, frozen=True, kw_only=True):
         for found in _AND.finditer(asked):
             first, second = asked[: found.start()], asked[found.end() :]
             is_question = not _ASKING.isdisjoint(words(second)[:2])
-            if is_question and topic_terms(first) and topic_terms(second).difference(terms(FOR_A_TIME + FOR_A_NUMBER)):
+            if is_question and topic_terms(first) and topic_terms(second) - _for_a_figure():
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
                 return as_open_as(asked, first), as_open_as(asked, second)

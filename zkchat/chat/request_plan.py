@@ -412,15 +412,16 @@ class RequestPlanner:
 
     def _told_before(self, user: ChatMessage, question: str) -> list[PromptItem]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone."""
-        topic, hidden = topic_terms(question), self._core.privacy.hidden()
-        told = [
-            each
-            for each in [*self._core.history.archived.values(), *self._core.history.window.live][-MAX_CANDIDATES:]
-            if each.role == "user" and each.id not in {*hidden, user.id} and not ENDS_AS_QUESTION.search(each.text)
-        ]
-        shared = {each.id: len(topic.intersection(terms(each.text))) for each in told}
-        best = sorted((each for each in told if shared[each.id]), key=lambda each: -shared[each.id])[:MAX_TOLD]
-        return [_recalled_item(Recalled(each, each.text, 1.0), is_plain=True) for each in told if each in best]
+        history, topic, left_out = self._core.history, topic_terms(question), self._core.privacy.hidden() | {user.id}
+        earlier = [*history.archived.values(), *history.window.live][-MAX_CANDIDATES:]
+        told = {
+            each.id: each
+            for each in earlier
+            if each.role == "user" and each.id not in left_out and not ENDS_AS_QUESTION.search(each.text)
+        }
+        shared = {id_: len(topic.intersection(terms(each.text))) for id_, each in told.items()}
+        best = sorted(filter(shared.__getitem__, told), key=lambda id_: -shared[id_])[:MAX_TOLD]
+        return [_recalled_item(Recalled(told[id_], told[id_].text, 1.0), is_plain=True) for id_ in told if id_ in best]
 
     def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""

@@ -126,10 +126,10 @@ class Augmentation:
         if core.info.needs_notes and listing is None:
             excerpts = find_excerpts(question.text)
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
+            # A small model would answer from the notes what nobody asked.
             is_told = core.info.needs_evidence and not (question.asks or references)
-            if is_told:
-                pass  # a small model would answer from the notes what nobody asked
-            elif settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read):
+            wanted = settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read)
+            if wanted and not is_told:
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
                 found = look_up(core.library, question, references, limit=limit)
             elif core.history.was_asked_again:  # a model that would hardly look by itself
@@ -464,7 +464,7 @@ class Turn:
     def _may_talk(self, plan: RequestPlan, assembled: AssembledRequest, question: Question) -> bool:
         """Whether a small model has something to answer from although no note says anything, or need not know."""
         request, core = assembled.request, self.core
-        if core.settings.strict or core.info.is_tiny:
+        if core.settings.strict or core.info.is_tiny or not core.info.needs_evidence:
             return False
         if plan.offers_tools or request.is_small_talk or question.split.material or not question.asks:
             return True

@@ -169,6 +169,8 @@ class History:
         self.contents: dict[str, str] = {}
         """Texts that requests were built from, by digest."""
         self._messages: dict[str, ChatMessage] = {}
+        self._slips: dict[str, set[str]] = {}
+        """By model, the answers that repeated the markup of their prompts."""
         self._drafts: set[str] = set()
         self.head: str | None = None
         """The message after which the conversation continues: the newest one, unless a branch was begun since.
@@ -234,8 +236,7 @@ class History:
 
     def slips(self, model: str) -> int:
         """How many answers of a model repeated the markup of its prompt."""
-        own = (each for each in self._messages.values() if each.removed and f"{each.provider}:{each.model}" == model)
-        return sum(_MARKUP.search(each.removed) is not None for each in own)
+        return len(self._slips.get(model, ()))
 
     @property
     def items(self) -> tuple[ItemsEntry, ...]:
@@ -319,6 +320,8 @@ class History:
     def _put(self, stored: ChatMessage) -> None:
         if stored.id not in self._messages:
             self.head = stored.id
+        if stored.removed and _MARKUP.search(stored.removed):
+            self._slips.setdefault(f"{stored.provider}:{stored.model}", set()).add(stored.id)
         priority = self._priorities.get(stored.id, stored.priority)
         self._messages[stored.id] = stored if priority == stored.priority else replace(stored, priority=priority)
 

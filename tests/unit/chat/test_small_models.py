@@ -195,3 +195,12 @@ def test_what_the_user_told_counts_after_the_context_was_cleared(library: Librar
     events_of(talk.say("My code for the van of Mara is 4711."))
     talk.clear()
     assert answer_of(events_of(talk.say("What is my code for the van of Mara?"))).text.startswith("Your code is 4711.")
+
+
+def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(library: Library) -> None:
+    model = Saying(*['{"name": "read_document", "arguments": {"relative_path": "Sle'] * 2, "Seven to nine hours.")
+    events = events_of(talk_with(library, model).say("How many hours do adults need?"))
+    assert answer_of(events).text == "Seven to nine hours."
+    assert [bool(request.tools) for request in model.requests] == [True, True, False]
+    asked = next(each.text for each in model.requests[2].messages if each.role == "user")
+    assert "Adults need seven to nine hours." in asked

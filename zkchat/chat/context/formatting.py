@@ -63,11 +63,9 @@ def format_message(
         text = short[""]
     elif is_plain and not is_asked:
         text = "\n\n".join(filter(None, [message.text, describe_images(with_reasons(message, unsent))]))
-    elif is_plain and message.role == "user":
-        text = _plain_text(message, describe_images(with_reasons(message, unsent)), beside)
-        beside = ()
     else:
-        text = augmented_text(message, can_read=can_read, unsent=unsent)
+        text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent, beside=beside)
+        beside = ()
     calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
     images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
@@ -77,13 +75,21 @@ def format_message(
     ]
 
 
-def augmented_text(message: ChatMessage, *, can_read: bool, is_plain: bool = False, unsent: Sequence[str] = ()) -> str:
+def augmented_text(
+    message: ChatMessage,
+    *,
+    can_read: bool,
+    is_plain: bool = False,
+    unsent: Sequence[str] = (),
+    beside: Sequence[str] = (),
+) -> str:
     """The words of a message, followed by what its links and the search brought along; if plain, after that."""
     if message.role != "user":
-        return message.text
+        return "\n\n".join([*beside, message.text])
     if is_plain:
-        return _plain_text(message, describe_images(with_reasons(message, unsent)))
+        return _plain_text(message, describe_images(with_reasons(message, unsent)), beside)
     blocks = [
+        *beside,
         message.text,
         _reference_list(message.references, can_read=can_read),
         describe_images(with_reasons(message, unsent)),
@@ -97,7 +103,7 @@ def augmented_text(message: ChatMessage, *, can_read: bool, is_plain: bool = Fal
     return "\n\n".join(block for block in blocks if block)
 
 
-def _plain_text(message: ChatMessage, images: str, beside: Sequence[str] = ()) -> str:
+def _plain_text(message: ChatMessage, images: str, beside: Sequence[str]) -> str:
     """What notes say as quotations under their names, without a tag that could be echoed, and the question last."""
     found = [part for part in message.parts if isinstance(part, EvidencePart) and part.evidence]
     passages = [each for part in found for each in part.evidence]
