@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,14 +14,19 @@ FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
 DEVELOPMENT_QUESTIONS = Path(__file__).parent / "queries" / "development"
 FRESH_QUESTIONS = Path(__file__).parent / "queries" / "fresh"
-VAULTS: Final = ("garden", "handbook", "journal")
+CONVERSATIONS = Path(__file__).parent / "queries" / "conversations"
+WORKSHOP = Path(__file__).parent / "vaults" / "workshop"
+VAULTS: Final = ("garden", "handbook", "journal", "workshop")
 HALVES: Final = ("dev", "test")
 DEVELOPMENT: Final = "development"
 """The questions whose misses are read: they are in neither half."""
 FRESH: Final = "fresh"
 """The questions on which nothing is chosen and whose misses are not read: they are in neither half."""
-UNANSWERABLE: Final = ("near", "off-topic", "greeting")
-KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", *UNANSWERABLE)
+UNANSWERABLE: Final = ("near", "off-topic", "greeting", "none")
+KINDS: Final = (
+    *("linked", "named", "plain", "time", "list", "table", "faq", "follow-up", "paraphrase", "typo", "two"),
+    *UNANSWERABLE,
+)
 
 _MARKUP = re.compile(r"[*`|\s]+")
 
@@ -56,6 +61,8 @@ class Asked:
     kind: str
     text: str
     parts: tuple[tuple[Place, ...], ...]
+    before: tuple[str, ...] = ()
+    """What was asked before it in the conversation."""
 
     @property
     def answerable(self) -> bool:
@@ -91,11 +98,16 @@ def fresh_questions() -> list[Asked]:
     return _questions_in(FRESH_QUESTIONS)
 
 
+def conversations() -> list[Asked]:
+    """Questions of conversations, in other words, with slips and two at once; those of `test` are never read."""
+    return [replace(each, half=f"conversations {each.half}") for each in _questions_in(CONVERSATIONS)]
+
+
 def _questions_in(folder: Path) -> list[Asked]:
     return [
-        _asked(vault, each)
-        for vault in VAULTS
-        for each in json.loads((folder / f"{vault}.json").read_text(encoding="utf-8"))
+        _asked(file.stem, each)
+        for file in sorted(folder.glob("*.json"))
+        for each in json.loads(file.read_text(encoding="utf-8"))
     ]
 
 
@@ -108,15 +120,17 @@ def _asked(vault: str, each: dict[str, Any]) -> Asked:
         kind=each["kind"],
         text=each["question"],
         parts=tuple(tuple(Place(*place) for place in part) for part in each["answers"]),
+        before=tuple(each.get("before", ())),
     )
 
 
 def notes_of(vault: str) -> Iterator[tuple[str, str]]:
     """The path and the text of each note; the garden lends room to the library, in a folder of its own."""
-    if vault != "garden":
+    folders = [(FIXTURES / "garden", ""), (FIXTURES / "library", "Library/")]
+    if vault not in {"garden", "workshop"}:
         yield from generated_notes(vault)
         return
-    for folder, prefix in ((FIXTURES / "garden", ""), (FIXTURES / "library", "Library/")):
+    for folder, prefix in folders if vault == "garden" else [(WORKSHOP, "")]:
         for file in sorted(folder.rglob("*.md")):
             if file.name != "README.md":
                 yield prefix + file.relative_to(folder).as_posix(), file.read_text(encoding="utf-8")

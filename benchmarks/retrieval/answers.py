@@ -17,6 +17,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.retrieval.answer_set import (
     DEVELOPMENT,
     FRESH,
@@ -26,20 +28,22 @@ from benchmarks.retrieval.answer_set import (
     Asked,
     Passage,
     all_questions,
+    conversations,
     development_questions,
     fresh_questions,
     write_vault,
 )
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
-from zkchat.answers import find_evidence
 from zkchat.chat import Question, resolve_links
-from zkchat.core import Embedder
+from zkchat.chat.evidence_lookup import as_reference, look_up
+from zkchat.core import ChatMessage, Embedder, Findings, TextPart, utc_now
 from zkchat.index import Library, SqliteNoteIndex, TextRanking, VectorSearch
 from zkchat.models import installed
 from zkchat.storage import VaultFiles
 
 SHOWN = 3
+TALKS = tuple(f"conversations {half}" for half in HALVES)
 EVIDENCE, SEARCH, BASELINE = "evidence", "search", "FTS5 bm25"
 
 
@@ -98,7 +102,7 @@ class Result:
         return any(each.path in self.linked for each in self.shown.passages[:1])
 
 
-System = Callable[[Question, Sequence[tuple[str, str]]], Shown]
+System = Callable[[Question], Shown]
 
 
 @dataclass(frozen=True)
@@ -163,16 +167,16 @@ def systems(library: Library, index: SqliteNoteIndex) -> dict[str, System]:
     sections = sections_of(index, TextRanking(lookup.segments or (), lookup.dead))
     table = plain_table(sections)
 
-    def evidence(question: Question, linked: Sequence[tuple[str, str]]) -> Shown:
-        found = find_evidence(library, question.prose, linked, limit=SHOWN)
+    def evidence(question: Question) -> Shown:
+        found = evidence_of(library, question)
         passages = tuple(Passage(each.relative_path, each.text) for each in found.evidence)
         return Shown(passages, tuple(each.relative_path for each in found.nearest), found.is_doubtful)
 
-    def search(question: Question, _: Sequence[tuple[str, str]]) -> Shown:
+    def search(question: Question) -> Shown:
         found = library.search(question.text, limit=SHOWN)
         return Shown(tuple(Passage(each.path, each.text) for each in found))
 
-    def baseline(question: Question, _: Sequence[tuple[str, str]]) -> Shown:
+    def baseline(question: Question) -> Shown:
         words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question.text))
         rows = table.execute("SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain) LIMIT ?", (words, SHOWN))
         return Shown(tuple(Passage(sections[row].path, sections[row].text) for (row,) in rows))
@@ -194,10 +198,25 @@ def asked_of(vault: str, questions: Sequence[Asked], embedder: Embedder) -> dict
 
 
 def result(library: Library, system: System, asked: Asked) -> Result:
-    question = Question.parse(asked.text)
+    question = in_conversation(library, asked)
     references = resolve_links(library, question.links)
-    linked = [(each.relative_path, each.anchor) for each in references if each.relative_path]
-    return Result(asked, system(question, linked), frozenset(path for path, _ in linked))
+    return Result(asked, system(question), frozenset(each.relative_path for each in references if each.relative_path))
+
+
+def evidence_of(library: Library, question: Question) -> Findings:
+    return look_up(library, question, resolve_links(library, question.links), limit=SHOWN)
+
+
+def in_conversation(library: Library, asked: Asked) -> Question:
+    """The question with the topic of those before it, each answered by what is found for it."""
+    said: list[ChatMessage] = []
+    for number, text in enumerate(asked.before):
+        found = evidence_of(library, Question.parse(text).after(reversed(said)))
+        cited = tuple(replace(as_reference(each), cited=True) for each in found.evidence)
+        asked_at = utc_now()
+        said.append(ChatMessage(id=f"q{number}", role="user", parts=(TextPart(text=text),), created_at=asked_at))
+        said.append(ChatMessage(id=f"a{number}", role="assistant", references=cited, created_at=asked_at))
+    return Question.parse(asked.text).after(reversed(said))
 
 
 def report(results: dict[str, list[Result]], halves: Sequence[str]) -> Iterator[str]:
@@ -206,9 +225,10 @@ def report(results: dict[str, list[Result]], halves: Sequence[str]) -> Iterator[
         for name, of_all in results.items():
             yield f"{f'{half}: {name}':24}{Figures.of(each for each in of_all if each.asked.half == half).row()}"
     languages = sorted({each.asked.language for each in results[EVIDENCE]})
-    yield from grouped("kind", results, KINDS)
+    asked = [each.asked for each in results[EVIDENCE]]
+    yield from grouped("kind", results, [kind for kind in KINDS if any(each.kind == kind for each in asked)])
     yield from grouped("language", results, languages)
-    yield from grouped("vault", results, VAULTS)
+    yield from grouped("vault", results, [vault for vault in VAULTS if any(each.vault == vault for each in asked)])
 
 
 def grouped(title: str, results: dict[str, list[Result]], order: Iterable[str]) -> Iterator[str]:
@@ -244,7 +264,7 @@ def misses(results: Iterable[Result]) -> Iterator[str]:
         asked, shown = each.asked, each.shown
         if each.verdict == "right":
             continue
-        yield f"\n{each.verdict:9}{asked.id} {asked.language} {asked.kind}: {asked.text}"
+        yield f"\n{each.verdict:9}{asked.id} {asked.language} {asked.kind}: {' → '.join([*asked.before, asked.text])}"
         yield from (f"    right: {place.path}: {place.contains or '(any)'}" for part in asked.parts for place in part)
         for passage in shown.passages:
             mark = "+" if asked.is_answered_by(passage) else "-"
@@ -255,18 +275,20 @@ def misses(results: Iterable[Result]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, "both", DEVELOPMENT, FRESH), default="both")
+    parser.add_argument("--half", choices=(*HALVES, "both", DEVELOPMENT, FRESH, *TALKS), default="both")
     parser.add_argument("--misses", action="store_true", help="list what the evidence does not answer first")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     add_arguments(parser)
     wanted = parser.parse_args()
     halves = HALVES if wanted.half == "both" else (wanted.half,)
-    every = (*all_questions(), *development_questions(), *fresh_questions())
+    every = (*all_questions(), *development_questions(), *fresh_questions(), *conversations())
     questions = [each for each in every if each.half in halves]
     results: dict[str, list[Result]] = defaultdict(list)
     with embedder_of(wanted.minilm, wanted.cache) as embedder:
         for vault in VAULTS:
             of_vault = [each for each in questions if each.vault == vault]
+            if not of_vault:
+                continue
             for name, found in asked_of(vault, of_vault, embedder).items():
                 results[name] += found
     if wanted.json:

@@ -19,7 +19,7 @@ def frames(text: str) -> list[str]:
 
 
 def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
-    question = "Did Luhmann have a computer?"
+    question = "Did Luhmann ever work with a computer or a typewriter?"
     result = world.run("ask", question)
     assert result.out.startswith("> The slip box of Luhmann")
     assert frames(result.out) == []

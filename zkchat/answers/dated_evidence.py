@@ -26,7 +26,7 @@ from zkchat.core import (
     as_open_as,
     place_of,
 )
-from zkchat.index import Library, company_in, language_of, notes_by_day, terms, topic_of, topic_terms
+from zkchat.index import Library, company_in, language_of, misspelled, notes_by_day, terms, topic_of, topic_terms
 from zkchat.language import LANGUAGE_NAMES
 from zkchat.notes import (
     TimeInQuestion,
@@ -49,14 +49,27 @@ SAMPLED_CHARACTERS: Final = 2_000
 
 
 def find_evidence(
-    library: Library, question: str, linked: Sequence[tuple[str, str]], *, limit: int = DEFAULT_LIMIT, skip: int = 0
+    library: Library,
+    question: str,
+    linked: Sequence[tuple[str, str]],
+    *,
+    about: str = "",
+    limit: int = DEFAULT_LIMIT,
+    skip: int = 0,
 ) -> Findings:
-    """Passages for a question without its links; where it asks for a time and links no note, of that time."""
+    """Passages for a question without its links; where it asks for a time and links no note, of that time.
+
+    `about` is what of it was said in earlier questions.
+    """
     calendar = library.calendar()
     if impossible := impossible_times(question, calendar):
         return Findings(remark=impossible)
-    found = _find_evidence(library, question, linked, limit, skip)
-    remarks = [unknown_times(question, calendar), found.remark]
+    meant = misspelled(question, library.idf, library.spelled) if topic_terms(question) else {}
+    for word, known in meant.items():
+        question = question.replace(word, known)  # which a note says: no longer the user's words alone
+    found = _find_evidence(library, question, linked, about, limit, skip)
+    told = [f"“{word}” was read as “{known}”." for word, known in meant.items() if found.evidence]
+    remarks = [*told, unknown_times(question, calendar), found.remark]
     if not found.evidence and topic_terms(question):
         found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), MAX_SEARCHED_FOR)))
         remarks.append("" if found.remark else _other_language(library, question))
@@ -81,7 +94,7 @@ def _other_language(library: Library, question: str) -> str:
 
 
 def _find_evidence(
-    library: Library, question: str, linked: Sequence[tuple[str, str]], limit: int, skip: int
+    library: Library, question: str, linked: Sequence[tuple[str, str]], about: str, limit: int, skip: int
 ) -> Findings:
     if not linked and (missing := missing_day(question, library.calendar())):
         found = evidence.find_undated_evidence(library, question, (), limit=limit, skip=skip)
@@ -89,7 +102,7 @@ def _find_evidence(
     time = None if linked else time_of(library, question)
     is_own = not linked and asks_for_own_writing(question)
     if time is None:
-        scope = Scope(without_pdfs=is_own)
+        scope = Scope(without_pdfs=is_own, about=about)
         found = evidence.find_undated_evidence(library, question, linked, limit=limit, skip=skip, scope=scope)
         if is_own and not found.evidence:
             return evidence.find_undated_evidence(library, question, linked, limit=limit, skip=skip)
@@ -99,7 +112,7 @@ def _find_evidence(
         if not found.evidence and time.period:
             return _of_nearest_days(library, time.period)
     else:
-        scope = Scope(time.period, time.order, company_in(time.rest), is_own)
+        scope = Scope(time.period, time.order, company_in(time.rest), is_own, about)
         topic = as_open_as(question, time.topic)
         found = evidence.find_undated_evidence(library, topic, (), limit=limit, skip=skip, scope=scope)
         days = time.period

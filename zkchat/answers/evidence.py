@@ -48,8 +48,12 @@ MAX_EVIDENCE = 30
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
 MIN_CONFIDENCE = 1.03
 """Of what is shown as an answer: its score, and what its similarity to the question adds."""
-DOUBTLESS = 1.78
-"""Below this confidence an answer is shown with a word of doubt."""
+DOUBTLESS = 1.6
+"""Below this confidence, with what the lead adds, an answer is shown with a word of doubt."""
+LEAD_CONFIDENCE = 0.8
+"""What the lead of the best passage over those of other notes adds, as a share of its score."""
+MAX_LEAD = 0.3
+"""The most that counts: where there is no other note, nothing was better than it."""
 MIN_SCORE_AFTER_LINKED = 1.2
 """The score from which a passage of another note follows those of linked ones."""
 SIMILARITY_CONFIDENCE = 0.4
@@ -90,7 +94,7 @@ def find_undated_evidence(
         passages = search_passages(library, topic, scope) if topic else []
         notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
-        ranked = [*first, *_of_others(library, asked, passages, notes, first)]
+        ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.about)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
@@ -105,7 +109,8 @@ def find_undated_evidence(
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
-    return Findings(evidence, is_doubtful=confidence < DOUBTLESS, more=more, day=day)
+    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
+    return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -159,11 +164,12 @@ def _of_others(
     passages: Sequence[Passage],
     notes: Mapping[str, Passage],
     first: Sequence[Candidate],
+    about: str,
 ) -> Iterator[Candidate]:
     """The passages of other notes; after linked ones, those that meet more of the question."""
     known = {candidate.path for candidate in first}
     least = max((candidate.ranked.own_score for candidate in first), default=0.0)
-    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), about=about)
     for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages, notes))):
         if ranked.passage.path in known or ranked.own_score < least:
             continue
@@ -189,6 +195,12 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
     ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
     (similarity,) = library.similarities(asked, [_described(ranked)])
     return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
+
+
+def _lead(found: Sequence[Candidate]) -> float:
+    """The share of its score that the best passage is ahead of the best of another note."""
+    of_others = max((each.score for each in found if each.path != found[0].path), default=0.0)
+    return min(MAX_LEAD, 1 - of_others / found[0].score)
 
 
 def _nearer(ranked: RankedBlock, similarity: float) -> RankedBlock:

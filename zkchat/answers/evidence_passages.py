@@ -55,6 +55,8 @@ class Scope(Struct, frozen=True):
     """Notes that hold them come before all others."""
     without_pdfs: bool = False
     """Where it is asked what the user wrote."""
+    about: str = ""
+    """What of the question was said before it."""
 
 
 EVERYWHERE: Final = Scope()

@@ -63,7 +63,7 @@ def look_up(
             halves = () if linked or skip else question.halves
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
-            return find_evidence(library, asked, linked, limit=limit, skip=skip)
+            return find_evidence(library, asked, linked, about=question.topic, limit=limit, skip=skip)
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):

@@ -28,7 +28,17 @@ from zkchat.core import (
     lazy_pattern,
     without_suffix,
 )
-from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, terms, topic_of, topic_terms, words
+from zkchat.index import (
+    UNSPACED_SCRIPTS,
+    Library,
+    are_related,
+    begins_unspaced,
+    term_matches,
+    terms,
+    topic_of,
+    topic_terms,
+    words,
+)
 from zkchat.language import (
     CHANGES,
     CONNECTIVES,
@@ -40,6 +50,7 @@ from zkchat.language import (
     MAY_POINT_BACK,
     POINTS_BACK,
     REQUEST,
+    UNSPACED,
     UNSPACED_CHANGES,
     UNSPACED_STATEMENTS,
 )
@@ -110,7 +121,9 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 
 _OWN: Final = frozenset(words(FIRST_PERSON))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
-_AND: Final = lazy_pattern(rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])", re.IGNORECASE)
+_AND: Final = lazy_pattern(
+    rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
+)
 _CHANGES: Final = frozenset(words(CHANGES))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
@@ -127,6 +140,13 @@ def _for_a_figure() -> frozenset[str]:
 
 def _begins_as_question(used: Sequence[str]) -> bool:
     return not _ASKING.isdisjoint(used[:1])
+
+
+def _asks_early(text: str, most: int) -> bool:
+    """Whether one of its first words asks; in a script without spaces, any."""
+    if begins_unspaced(text.lstrip()):
+        return any(phrase in text for phrase in UNSPACED.split())
+    return not _ASKING.isdisjoint(words(text)[:most])
 
 
 def wants_change(text: str) -> bool:
@@ -200,8 +220,8 @@ class Question(Struct, frozen=True, kw_only=True):
         asked = self.sought
         for found in _AND.finditer(asked):
             first, second = asked[: found.start()], asked[found.end() :]
-            is_question = not _ASKING.isdisjoint(words(second)[:2])
-            if is_question and topic_terms(first) and topic_terms(second) - _for_a_figure():
+            are_questions = _asks_early(first, 3) and _asks_early(second, 2)
+            if are_questions and topic_terms(first) and topic_terms(second) - _for_a_figure():
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
                 return as_open_as(asked, first), as_open_as(asked, second)

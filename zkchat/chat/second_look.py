@@ -42,6 +42,8 @@ MAX_QUOTED_STATEMENTS: Final = 3
 """Statements that a warning quotes."""
 MIN_KNOWN_SHARE: Final = 0.6
 """Of the words of a small model's answer: what has to stand in what it was given."""
+MIN_SURE: Final = 0.72
+"""The score of a passage that is quoted although a model found no answer in it."""
 MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
@@ -199,7 +201,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     if not is_empty and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
-    evidence: Sequence[Evidence] = [] if request.is_doubtful else request.evidence
+    evidence = request.evidence if any(each.linked or each.score >= MIN_SURE for each in request.evidence) else ()
     if files and not evidence:
         evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
     await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit)

@@ -360,6 +360,9 @@ class GuardedSearch:
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         return self._search().idf(wanted)
 
+    def spelled(self, word: str) -> str:
+        return self._search().spelled(word)
+
     def _asked(self, text: str) -> str:
         return str(text) if self._guard.may_tell_of_local_notes() else text
 

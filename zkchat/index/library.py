@@ -479,6 +479,10 @@ class Library:
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
         return self._answer(lambda: self._ports.search.idf(terms))
 
+    def spelled(self, word: str) -> str:
+        """The word of the notes, as a term, that one is likely meant as which they do not have; else empty."""
+        return self._answer(lambda: self._ports.search.spelled(word))
+
     def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question in meaning, 1 at most."""
         vectors = self._ports.vectors

@@ -1,8 +1,11 @@
 """A question that points back is about what was spoken of before."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.conversations import answer_of, conversation_over, events_of, of_kind
+from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.question import Question
 from zkchat.core.events import Remarked
@@ -75,6 +78,9 @@ def test_words_that_point_back(text: str, expected: bool) -> None:
         ("What does it cost, and how much of it do we pay?", ("What does it cost", "how much of it do we pay? cost")),
         ("Who made the bell, and in what year?", ("Who made the bell, and in what year?",)),
         ("Do we have bread and butter?", ("Do we have bread and butter?",)),
+        ("my coffee is too sour, what should I change?", ("my coffee is too sour, what should I change?",)),
+        ("in the bread note, how long does it bake?", ("in the bread note, how long does it bake?",)),
+        ("面包烤多久？端口是多少？", ("面包烤多久", "端口是多少？")),
     ],
 )
 def test_two_questions_in_one_are_told_apart(text: str, expected: tuple[str, ...]) -> None:
@@ -86,3 +92,36 @@ def test_two_questions_at_once_are_both_answered(library: Library) -> None:
     answer = answer_of(events_of(talk.say("What is the port of the router, and how long does the bread bake?")))
     assert "443" in answer.text
     assert "40 minutes" in answer.text
+
+
+def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp_path: Path) -> None:
+    school = (
+        "# School\n\nWe look after the pool of bikes of the school, 24 bikes of children.\n\n## Stolen\n\n"
+        "One was found in the canal in May. A fisherman saw it.\n\n## Contract\n\nThe pool of bikes of the school costs "
+        "140 pounds a month, and the children get a lesson on the bikes.\n"
+    )
+    with library_of(tmp_path, {"School.md": school}) as library:
+        talk = conversation_over(library, SessionsInMemory(), Quote())
+        events_of(talk.say("How many bikes of children are in the pool of the school?"))
+        answer = answer_of(events_of(talk.say("and was one of them found again?")))
+    assert answer.text.startswith("> One was found in the canal")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which port does jelyfin use?", "“jelyfin” was read as “jellyfin”."),
+        ("Which port does jellyfni use?", "“jellyfni” was read as “jellyfin”."),
+        ("What is the routerport?", "“routerport” was read as “router port”."),
+    ],
+)
+def test_a_word_that_no_note_has_is_read_as_the_one_that_it_is_near(library: Library, question: str, said: str) -> None:
+    events = events_of(conversation_over(library, SessionsInMemory(), Quote()).say(question))
+    assert of_kind(events, Remarked)[0].text.startswith(said)
+    assert "port" in answer_of(events).text
+
+
+@pytest.mark.parametrize("question", ["Which port does Jellyfish use?", "That was brad!", "How long does it baking?"])
+def test_other_words_are_left_as_they_are(library: Library, question: str) -> None:
+    events = events_of(conversation_over(library, SessionsInMemory(), Quote()).say(question))
+    assert not any("was read as" in each.text for each in of_kind(events, Remarked))

@@ -266,6 +266,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "similarities": lambda library: library.similarities("crimson", ["apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
+    "spelled": lambda library: [library.spelled(word) for word in ("crimsonn", "whimsper", "jurnal")],
     "stamps": lambda library: library.stamps(),
     "commits": lambda library: library.commits("Secret.md", 5),
     "dates": lambda library: (library.dates(), library.dates(["Open.md", "Secret.md"])),
@@ -345,7 +346,12 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     },
     "links": {"resolve": (link("Hus"), None)},
     "text": {"sections": (range(100),), "look_up": (["crimson"], None), "section_ranges": (NoteFilter(),)},
-    "search": {"passages": ("crimson door",), "documents": ("crimson door",), "idf": (["crimson", "door"],)},
+    "search": {
+        "passages": ("crimson door",),
+        "documents": ("crimson door",),
+        "idf": (["crimson", "door"],),
+        "spelled": ("crimsonn",),
+    },
     "extracted": {
         "covers": ("Journal/door.pdf",),
         "find": (FileStamp("Journal/door.pdf", 0, 0),),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 
 MAX_SNIPPET_CHARACTERS = 200
+MAX_NEAR = 5
+MIN_LIKENESS = 0.85
+"""Of two words that may be one, in `difflib`'s ratio: one letter of seven may be another."""
 _MEANING = "meaning"
 _SNIPPET_LEAD = 40
 """Characters shown before the first match."""
@@ -177,6 +181,16 @@ class Search:
         with _noticing_damage():
             index, postings = self._look_up(terms_asked)
             return index.idf(postings)
+
+    def spelled(self, word: str) -> str:
+        """The word of the notes, as a term, that one is likely meant as which they do not have; else empty."""
+        with _noticing_damage():
+            index, postings = self._look_up(set(), {word[:1]})
+            others = {each.term for each in postings if not (word.startswith(each.term) or each.term.startswith(word))}
+            near = get_close_matches(word, others, MAX_NEAR, MIN_LIKENESS)
+            common = index.idf(each for each in postings if each.term in near)
+        alike = {term: SequenceMatcher(None, term, word).ratio() for term in near if term in common}
+        return max(alike, key=lambda term: (alike[term], -common[term], term), default="")
 
     def _filter(self, query: Query, within: Collection[str] | None, period: DayRange | None) -> NoteFilter:
         return NoteFilter(

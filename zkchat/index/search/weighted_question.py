@@ -65,6 +65,8 @@ _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_COMPOUND: Final = 6
 """Letters of two words that may be one, with the space between them."""
+_MIN_MISSPELLED: Final = 6
+"""Letters of a word that may be spelled wrongly: a shorter one is near to too many others."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -207,6 +209,33 @@ def with_compounds(question: str, known_of: Callable[[Iterable[str]], Container[
     return written + question[done:]
 
 
+def misspelled(
+    question: str, known_of: Callable[[Iterable[str]], Container[str]], spelled: Callable[[str], str]
+) -> dict[str, str]:
+    """The words of a question that the notes do not have, each with what it is likely meant as.
+
+    `known_of` tells which terms they know, and `spelled` which of them is nearest to a word.
+    """
+    long = [word for word in written_words(topic_of(question)) if len(word) >= _MIN_MISSPELLED and word.isalpha()]
+    asked = {word: terms(word)[0] for word in long if not begins_unspaced(word)}
+    meant = {word: {term, *synonyms_of(term)} for word, term in asked.items()}
+    known = known_of({term for each in meant.values() for term in each}) if meant else ()
+    found: dict[str, str] = {}
+    for word, term in asked.items():
+        if not any(each in known for each in meant[word]) and (near := _parted(word, known_of) or spelled(term)):
+            found[word] = near
+    return found
+
+
+def _parted(word: str, known_of: Callable[[Iterable[str]], Container[str]]) -> str:
+    """Two words of the notes that were written as one; else empty."""
+    lowered = "".join(words(word))
+    cuts = range(_MIN_PART_LETTERS - 1, len(lowered) - _MIN_PART_LETTERS + 2)
+    pairs = [(lowered[:cut], lowered[cut:]) for cut in cuts]
+    known = known_of({stem(part) for pair in pairs for part in pair}) if pairs else ()
+    return next((" ".join(pair) for pair in pairs if all(stem(part) in known for part in pair)), "")
+
+
 def wants_number(question: str) -> bool:
     return _holds_one_of(question, _FOR_A_NUMBER, UNSPACED_FOR_A_NUMBER)
 
@@ -280,6 +309,8 @@ MIN_SHARE_OF_BEST_SENTENCE = 0.5
 """Sentences of a block that is cut stay if they meet so much of what the best does."""
 _MIN_CUT_CHARACTERS = 240
 """Shorter blocks are quoted whole."""
+EARLIER_WEIGHT = 0.15
+"""The weight of a word that only earlier questions said, against that of one of this question."""
 LETTER_WEIGHT = 0.5
 """The weight of a letter where no spaces are written, against that of a word."""
 LONE_LETTER_WEIGHT = 0.5
@@ -334,8 +365,18 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_list: bool = False
 
     @classmethod
-    def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
-        """`without` are terms that tell nothing, such as the name of the only note that is looked at; nor does what
+    def of(
+        cls,
+        question: str,
+        idf: Idf,
+        *,
+        rarest: float = 0.0,
+        without: Set[str] = frozenset(),
+        about: str = "",
+    ) -> "WeightedQuestion":
+        """`about` is what of the question was said before it: that tells the note, and little of the place in it.
+
+        `without` are terms that tell nothing, such as the name of the only note that is looked at; nor does what
         says the same as one of them: "What did we decide in [[Decisions]] about the roof?"
 
         A word that the vault never uses weighs as much as the heaviest that it does, and at least as the `rarest`.
@@ -343,9 +384,11 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         units = [unit for unit in _units(topic_of(question)) if unit.term not in without]
         known = idf({unit.term for unit in units})
         unknown = max([rarest, *known.values()])
+        earlier = {*_units(about)}
         weights: dict[Unit, float] = {}
         for unit in units:
             weights[unit] = known.get(unit.term, unknown) * (LETTER_WEIGHT if unit.groups else 1.0)
+            weights[unit] *= EARLIER_WEIGHT if unit in earlier else 1.0
         total = sum(weights.values())
         synonyms = {unit: said for unit in weights if (said := synonyms_of(unit.term)) and said.isdisjoint(without)}
         return cls(
