@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from zkchat.answers import evidence
 from zkchat.answers.evidence import MAX_EVIDENCE
-from zkchat.answers.evidence_passages import Scope
+from zkchat.answers.evidence_passages import NOTHING_EARLIER, Earlier, Scope
 from zkchat.core import (
     DEFAULT_LIMIT,
     Ambiguous,
@@ -53,13 +53,13 @@ def find_evidence(
     question: str,
     linked: Sequence[tuple[str, str]],
     *,
-    about: str = "",
+    earlier: Earlier = NOTHING_EARLIER,
     limit: int = DEFAULT_LIMIT,
     skip: int = 0,
 ) -> Findings:
     """Passages for a question without its links; where it asks for a time and links no note, of that time.
 
-    `about` is what of it was said in earlier questions.
+    `earlier` is what it points back to, the topic of which is part of it.
     """
     calendar = library.calendar()
     if impossible := impossible_times(question, calendar):
@@ -67,7 +67,7 @@ def find_evidence(
     meant = misspelled(question, library.idf, library.spelled) if topic_terms(question) else {}
     for word, known in meant.items():
         question = question.replace(word, known)  # which a note says: no longer the user's words alone
-    found = _find_evidence(library, question, linked, about, limit, skip)
+    found = _find_evidence(library, question, linked, earlier, limit, skip)
     told = [f"“{word}” was read as “{known}”." for word, known in meant.items() if found.evidence]
     remarks = [*told, unknown_times(question, calendar), found.remark]
     if not found.evidence and topic_terms(question):
@@ -94,7 +94,7 @@ def _other_language(library: Library, question: str) -> str:
 
 
 def _find_evidence(
-    library: Library, question: str, linked: Sequence[tuple[str, str]], about: str, limit: int, skip: int
+    library: Library, question: str, linked: Sequence[tuple[str, str]], earlier: Earlier, limit: int, skip: int
 ) -> Findings:
     if not linked and (missing := missing_day(question, library.calendar())):
         found = evidence.find_undated_evidence(library, question, (), limit=limit, skip=skip)
@@ -102,7 +102,7 @@ def _find_evidence(
     time = None if linked else time_of(library, question)
     is_own = not linked and asks_for_own_writing(question)
     if time is None:
-        scope = Scope(without_pdfs=is_own, about=about)
+        scope = Scope(without_pdfs=is_own, earlier=earlier)
         found = evidence.find_undated_evidence(library, question, linked, limit=limit, skip=skip, scope=scope)
         if is_own and not found.evidence:
             return evidence.find_undated_evidence(library, question, linked, limit=limit, skip=skip)
@@ -112,7 +112,7 @@ def _find_evidence(
         if not found.evidence and time.period:
             return _of_nearest_days(library, time.period)
     else:
-        scope = Scope(time.period, time.order, company_in(time.rest), is_own, about)
+        scope = Scope(time.period, time.order, company_in(time.rest), is_own, earlier)
         topic = as_open_as(question, time.topic)
         found = evidence.find_undated_evidence(library, topic, (), limit=limit, skip=skip, scope=scope)
         days = time.period

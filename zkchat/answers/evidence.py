@@ -17,6 +17,7 @@ from zkchat.answers.evidence_passages import (
     MAX_OPENING_CHARACTERS,
     SEARCHED_PASSAGES,
     Candidate,
+    Earlier,
     Scope,
     max_characters,
     of_named,
@@ -60,6 +61,8 @@ SIMILARITY_CONFIDENCE = 0.4
 """What the similarity in meaning of the question and a passage with its title adds."""
 MEANING_WEIGHT = 0.4
 """What similarity in meaning counts."""
+OF_EARLIER = 0.2
+"""What it adds that a passage is of the note that the answer before was from, where a question points back."""
 MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
@@ -94,7 +97,7 @@ def find_undated_evidence(
         passages = search_passages(library, topic, scope) if topic else []
         notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
-        ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.about)]
+        ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.earlier)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
@@ -122,7 +125,13 @@ def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
             found += opening_of(library, path, "")[:each_gives]
     dates = library.dates([each.path for each in found])
     dated = [
-        replace(each, linked=False, date=dates[each.path].written if each.path in dates else None) for each in found
+        replace(
+            each,
+            ranked=replace(each.ranked, score=MAX_SCORE),  # these notes are what is asked for
+            linked=False,
+            date=dates[each.path].written if each.path in dates else None,
+        )
+        for each in found
     ]
     return _evidence(library, with_useful_dates(dated))
 
@@ -164,13 +173,17 @@ def _of_others(
     passages: Sequence[Passage],
     notes: Mapping[str, Passage],
     first: Sequence[Candidate],
-    about: str,
+    earlier: Earlier,
 ) -> Iterator[Candidate]:
     """The passages of other notes; after linked ones, those that meet more of the question."""
     known = {candidate.path for candidate in first}
     least = max((candidate.ranked.own_score for candidate in first), default=0.0)
-    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), about=about)
-    for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages, notes))):
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), about=earlier.topic)
+    found = rank_blocks(question, passages, notes)
+    if earlier.notes:
+        found = [replace(each, score=each.score + OF_EARLIER * (each.passage.path in earlier.notes)) for each in found]
+        found.sort(key=lambda each: -each.score)
+    for ranked in telling(_by_meaning(library, asked, found)):
         if ranked.passage.path in known or ranked.own_score < least:
             continue
         candidate = Candidate(ranked)

@@ -34,6 +34,7 @@ from zkchat.index import (
     terms,
     topic_of,
     with_synonyms,
+    written_words,
 )
 from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
@@ -43,6 +44,18 @@ WHOLE_NOTES = 5
 """Notes, the best first, of which all sections are looked at."""
 MAX_WHOLE_NOTE = 10_000
 """Characters of such a note."""
+
+
+class Earlier(Struct, frozen=True):
+    """What a question points back to."""
+
+    topic: str = ""
+    """What the questions before it were about."""
+    notes: tuple[str, ...] = ()
+    """The notes that their answers were from, by path."""
+
+
+NOTHING_EARLIER: Final = Earlier()
 
 
 class Scope(Struct, frozen=True):
@@ -55,8 +68,7 @@ class Scope(Struct, frozen=True):
     """Notes that hold them come before all others."""
     without_pdfs: bool = False
     """Where it is asked what the user wrote."""
-    about: str = ""
-    """What of the question was said before it."""
+    earlier: Earlier = NOTHING_EARLIER
 
 
 EVERYWHERE: Final = Scope()
@@ -91,7 +103,22 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
     found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
+    beside: list[Passage] = []
+    if scope.earlier.notes:
+        beside += library.search(topic, within=scope.earlier.notes, limit=DEFAULT_LIMIT)
+    if rarest := _rarest_unfound(library, topic, found):
+        beside += library.search(rarest, limit=DEFAULT_LIMIT, period=scope.period)
+    known = {(each.path, each.heading_path) for each in found}
+    found += [each for each in beside if (each.path, each.heading_path) not in known]
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
+
+
+def _rarest_unfound(library: Library, topic: str, found: Sequence[Passage]) -> str:
+    """The rarest word of a topic that notes hold, if no passage that was found does: a code in a table, often."""
+    weights = library.idf({term for word in written_words(topic) for term in terms(word)})
+    rarest = max(weights, key=lambda term: (weights[term], term), default="")
+    is_found = not rarest or any(rarest in terms(f"{each.title}\n{each.text}") for each in found)
+    return "" if is_found else rarest
 
 
 def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:

@@ -52,7 +52,7 @@ def look_up(
     skip: int = 0,
 ) -> Findings:
     """What the vault says on a question; nothing where the vault cannot be searched."""
-    from zkchat.answers import find_evidence
+    from zkchat.answers import Earlier, find_evidence
 
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     asked = question.sought
@@ -63,7 +63,8 @@ def look_up(
             halves = () if linked or skip else question.halves
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
-            return find_evidence(library, asked, linked, about=question.topic, limit=limit, skip=skip)
+            earlier = Earlier(question.topic, question.notes)
+            return find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):

@@ -172,6 +172,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """Paths that are typed in it and are not there; they are part of the prose."""
     topic: str = ""
     """What earlier questions were about, where this one points back to them."""
+    notes: tuple[str, ...] = ()
+    """The notes that their answers were from, by path."""
     split: SplitMessage = SplitMessage()
     """What was typed, and the text of its own that it comes with to be answered from, such as a log."""
 
@@ -183,12 +185,14 @@ class Question(Struct, frozen=True, kw_only=True):
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
         """The question with the topic of the earlier messages, the latest first, if it points back to them."""
         topics: list[str] = []
+        notes: list[str] = []
         is_open = True
         for message in islice(earlier, MAX_EARLIER) if self.points_back else ():
             if message.role == "assistant":
-                titles = [each.title for each in message.references if each.cited and each.title][:1]
-                topics += titles
-                is_open = is_open and not titles  # which a note says, and the user did not type
+                cited = [each for each in message.references if each.cited and each.title][:1]
+                topics += (each.title for each in cited)
+                notes += (each.relative_path for each in cited if each.relative_path)
+                is_open = is_open and not cited  # whose title the user did not type
             elif message.role == "user":
                 question = Question.of(message)
                 if not (topic_terms(question.prose) or question.links):
@@ -201,7 +205,7 @@ class Question(Struct, frozen=True, kw_only=True):
         new = [each for place, each in enumerate(topics) if not any(said[place] <= other for other in said[:place])]
         topic = ", ".join(each for each in reversed(new) if not any(set(words(each)) < other for other in said))
         prose = self.prose if is_open else str(self.prose)
-        return replace(self, topic=topic, prose=prose) if topic else self
+        return replace(self, topic=topic, notes=tuple(notes), prose=prose) if topic else self
 
     @property
     def points_back(self) -> bool:
@@ -232,7 +236,7 @@ class Question(Struct, frozen=True, kw_only=True):
         """Whether it asks for something, rather than to tell something of the user's own."""
         used = words(self.prose)
         is_own = not _OWN.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_STATEMENTS)
-        return not is_own or bool(REQUEST.search(self.prose)) or _begins_as_question(used)
+        return not is_own or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
 
     @property
     def is_open_question(self) -> bool:

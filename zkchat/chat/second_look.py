@@ -33,7 +33,7 @@ from zkchat.core import (
     quotations,
     shorten,
 )
-from zkchat.index import terms, topic_terms
+from zkchat.index import lacks_number, terms, topic_terms
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -42,7 +42,7 @@ MAX_QUOTED_STATEMENTS: Final = 3
 """Statements that a warning quotes."""
 MIN_KNOWN_SHARE: Final = 0.6
 """Of the words of a small model's answer: what has to stand in what it was given."""
-MIN_SURE: Final = 0.72
+MIN_SURE: Final = 0.65
 """The score of a passage that is quoted although a model found no answer in it."""
 MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
@@ -209,7 +209,9 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 
 
 def _adds_nothing(answer: str, question: Question) -> bool:
-    """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."."""
+    """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."; or tells no number."""
+    if lacks_number(question.prose, answer):
+        return True
     return question.is_open_question and topic_terms(answer) <= topic_terms(question.prose)
 
 

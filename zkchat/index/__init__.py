@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         are_related,
         blocks_of,
         company_in,
+        lacks_number,
         language_of,
         misspelled,
         names_in,
@@ -101,8 +102,8 @@ else:
             "search.vectors": "VectorSearch",
             "search.weighted_question": (
                 "COVERAGE_WEIGHT FAMILY_WEIGHT MAX_SCORE RankedBlock WeightedQuestion are_related blocks_of "
-                "company_in language_of misspelled names_in parts_of rank_blocks topic_of topic_terms "
-                "wants_time with_compounds with_synonyms"
+                "company_in lacks_number language_of misspelled names_in parts_of rank_blocks topic_of "
+                "topic_terms wants_time with_compounds with_synonyms"
             ),
         },
     )

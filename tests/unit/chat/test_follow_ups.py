@@ -97,8 +97,8 @@ def test_two_questions_at_once_are_both_answered(library: Library) -> None:
 def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp_path: Path) -> None:
     school = (
         "# School\n\nWe look after the pool of bikes of the school, 24 bikes of children.\n\n## Stolen\n\n"
-        "One was found in the canal in May. A fisherman saw it.\n\n## Contract\n\nThe pool of bikes of the school costs "
-        "140 pounds a month, and the children get a lesson on the bikes.\n"
+        "One was found in the canal in May. A fisherman saw it.\n\n## Contract\n\nThe pool of bikes of the school "
+        "costs 140 pounds a month, and the children get a lesson on the bikes.\n"
     )
     with library_of(tmp_path, {"School.md": school}) as library:
         talk = conversation_over(library, SessionsInMemory(), Quote())
@@ -121,7 +121,7 @@ def test_a_word_that_no_note_has_is_read_as_the_one_that_it_is_near(library: Lib
     assert "port" in answer_of(events).text
 
 
-@pytest.mark.parametrize("question", ["Which port does Jellyfish use?", "That was brad!", "How long does it baking?"])
+@pytest.mark.parametrize("question", ["Which port does Jellyfish use?", "That was brad!", "How long is it baking?"])
 def test_other_words_are_left_as_they_are(library: Library, question: str) -> None:
     events = events_of(conversation_over(library, SessionsInMemory(), Quote()).say(question))
     assert not any("was read as" in each.text for each in of_kind(events, Remarked))

@@ -240,6 +240,12 @@ def wants_number(question: str) -> bool:
     return _holds_one_of(question, _FOR_A_NUMBER, UNSPACED_FOR_A_NUMBER)
 
 
+def lacks_number(question: str, answer: str) -> bool:
+    """Whether a question asks how many, how deep or the like, and no number is in the answer."""
+    asked = any(first in _DEGREES and second in _FOR_A_NUMBER for first, second in pairwise(words(question)))
+    return asked and not _AMOUNT.search(answer)
+
+
 def wants_time(question: str) -> bool:
     return _holds_one_of(question, _FOR_A_TIME, UNSPACED_FOR_A_TIME)
 
