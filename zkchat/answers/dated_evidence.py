@@ -26,7 +26,17 @@ from zkchat.core import (
     as_open_as,
     place_of,
 )
-from zkchat.index import Library, company_in, language_of, misspelled, notes_by_day, terms, topic_of, topic_terms
+from zkchat.index import (
+    Library,
+    company_in,
+    language_of,
+    misspelled,
+    notes_by_day,
+    terms,
+    topic_of,
+    topic_terms,
+    written_words,
+)
 from zkchat.language import LANGUAGE_NAMES
 from zkchat.notes import (
     TimeInQuestion,
@@ -68,7 +78,12 @@ def find_evidence(
     for word, known in meant.items():
         question = question.replace(word, known)  # which a note says: no longer the user's words alone
     found = _find_evidence(library, question, linked, earlier, limit, skip)
-    told = [f"“{word}” was read as “{known}”." for word, known in meant.items() if found.evidence]
+    texts = [f"{each.title} {each.heading} {each.text}" for each in found.evidence]
+    used = (
+        {term: word.lower() for text in texts for word in written_words(text) for term in terms(word)} if meant else {}
+    )
+    used |= {pair: pair for pair in meant.values() if " " in pair and texts}
+    told = [f"“{word}” was read as “{used[known]}”." for word, known in meant.items() if known in used]
     remarks = [*told, unknown_times(question, calendar), found.remark]
     if not found.evidence and topic_terms(question):
         found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), MAX_SEARCHED_FOR)))

@@ -68,7 +68,8 @@ def repeats(text: str) -> bool:
 class ReplyReader:
     """Reads a streamed answer: what may be shown of it, the calls that it holds as text, and what was taken out."""
 
-    def __init__(self, tools: Collection[str] = (), question: str = "") -> None:
+    def __init__(self, tools: Collection[str] = (), question: str = "", *, may_echo: bool = False) -> None:
+        """`may_echo`: a reply that is nothing but the message it answers is none."""
         self.calls: list[ToolCallPart] = []
         self._tools = frozenset(tools)
         spelled = [lead + name for name in self._tools for lead in ("", "functions.", "print(")]
@@ -85,7 +86,7 @@ class ReplyReader:
         self._shown: list[str] = []
         self._removed: list[str] = []
         self._recent = ""
-        self._lines = _Lines(question)
+        self._lines = _Lines(question, may_echo=may_echo)
         self._fence, self._line, self._ticks = "", "", 0
         """What encloses code, and of its last line what tells whether it ends it."""
         self._candidate = CallText("")
@@ -390,8 +391,9 @@ class ReplyReader:
 class _Lines:
     """The rules for text: what an answer does not open with, and ids of blocks at the ends of lines."""
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, *, may_echo: bool) -> None:
         self.removed: list[str] = []
+        self._echo = _letters(question) if may_echo else ""
         self._opening: str | None = ""
         """The start of an answer while it may be a label, or the question; None after that."""
         is_long = len(question.split()) > 2 or question.rstrip().endswith(("?", "？"))
@@ -439,6 +441,9 @@ class _Lines:
 
     def _end_opening(self) -> str:
         shown = ""
+        if self._opening and self._echo and self._echo == _letters(self._opening):
+            self.removed.append(self._opening.strip())
+            self._opening = ""
         while self._opening:
             shown += self._settle_opening()
         self._opening = None

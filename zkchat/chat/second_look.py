@@ -7,15 +7,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.chat.context.formatting import QUOTED
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
+from zkchat.chat.replies import repeats
 from zkchat.chat.tool_loop import Exchange
 from zkchat.chat.used_passages import sources_of
 from zkchat.core import (
+    DOUBT,
     AnswerReplaced,
     ChatMessage,
     Evidence,
@@ -23,6 +26,7 @@ from zkchat.core import (
     FilePart,
     Finish,
     HeadEntry,
+    Remarked,
     RequestItem,
     TextDelta,
     Warned,
@@ -33,7 +37,7 @@ from zkchat.core import (
     quotations,
     shorten,
 )
-from zkchat.index import lacks_number, terms, topic_terms
+from zkchat.index import are_related, lacks_number, synonyms_of, terms, topic_of, topic_terms
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -48,6 +52,9 @@ MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
+FOUND_NONE: Final = "The model found no answer. These passages come nearest.\n\n"
+NOT_BORNE_OUT: Final = "The model gave no answer that your notes bear out. These passages come nearest.\n\n"
+NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
 
@@ -151,6 +158,10 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.assembled.request.listing:
         return
     is_small = core.info.needs_evidence and core.settings.check_answers
+    if is_small and not question.asks and not exchange.draft.finished().text.strip():
+        exchange.draft.add(text=NOTED)  # it only repeated what was told
+        await emit(TextDelta(text=NOTED))
+        return
     if is_small and await _replace_unfounded(exchange, question, user, emit):
         return
     if not is_checked(core, exchange.assembled):
@@ -197,15 +208,38 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     name = exchange.core.info.name
+    is_garbled = QUOTED in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-    if not is_empty and is_founded(text, question.prose, given):
+    is_strange = not _is_about(exchange, text, question)
+    if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
-    evidence = request.evidence if any(each.linked or each.score >= MIN_SURE for each in request.evidence) else ()
+    said = "gave no answer that can be read" if is_garbled else said
+    # Of a model that cannot read them, it tells nothing that it found no answer there.
+    is_blind = is_garbled or exchange.core.info.is_tiny
+    is_sure = is_blind or is_strange or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
+    evidence = request.evidence if is_sure else ()
+    if evidence and is_blind and request.is_doubtful:
+        await emit(Remarked(text=DOUBT.text))
     if files and not evidence:
         evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
-    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit)
+    lead = "" if is_blind or any(each.linked for each in evidence) else FOUND_NONE if is_empty else NOT_BORNE_OUT
+    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead)
     return True
+
+
+def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
+    """Whether a passage that the answer uses holds the rarest word of the question: "Rafa earns 690" is not from what
+    says that the rent is 690."""
+    library, evidence = exchange.core.library, exchange.assembled.request.evidence
+    used = sources_of(answer, question.prose, [each.text for each in evidence], library)
+    weights = library.idf(topic_terms(topic_of(question.prose)))
+    rarest = max(weights, key=lambda term: (weights[term], term), default="")
+    said = [f"{evidence[number].title}\n{evidence[number].heading}\n{evidence[number].text}" for number in used]
+    known = {rarest, *synonyms_of(rarest)}
+    return not (rarest and said) or any(
+        term in known or are_related(rarest, term) for text in said for term in terms(text)
+    )
 
 
 def _adds_nothing(answer: str, question: Question) -> bool:
@@ -246,14 +280,18 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
 
 
 async def _replace_answer(
-    exchange: Exchange, user: ChatMessage, evidence: Sequence[Evidence], said: str, emit: Emit
+    exchange: Exchange, user: ChatMessage, evidence: Sequence[Evidence], said: str, emit: Emit, *, lead: str = ""
 ) -> None:
-    """Quote the evidence in place of the answer, which stays in the session, on a branch of its own."""
+    """Quote the evidence in place of the answer, which stays in the session, on a branch of its own.
+
+    `lead` is what the answer begins with if there is evidence.
+    """
     journal, first = exchange.core.journal, exchange.close()
     warnings = [exchange.store(first), journal.append(HeadEntry(message_id=user.id))]
     request = exchange.assembled.request
     nearest = request.nearest or request.evidence
-    text = "".join(piece.text for piece in quotations(evidence)) or no_answer(nearest, request.searched_for)
+    quoted = "".join(piece.text for piece in quotations(evidence))
+    text = lead + quoted if quoted else no_answer(nearest, request.searched_for)
     exchange.draft = journal.begin_answer(exchange.core.info)
     exchange.draft.add(text=text)
     exchange.finish = Finish(reason="stop" if evidence else "abstained")
@@ -262,6 +300,8 @@ async def _replace_answer(
     hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."
     await emit(Warned(text=said, hint=hint))
     await emit(AnswerReplaced(message_id=first.id))
+    if request.remark:
+        await emit(Remarked(text=request.remark))
     await emit(TextDelta(text=text))
 
 

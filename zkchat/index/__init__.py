@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         names_in,
         parts_of,
         rank_blocks,
+        synonyms_of,
         topic_of,
         topic_terms,
         wants_time,
@@ -102,7 +103,7 @@ else:
             "search.vectors": "VectorSearch",
             "search.weighted_question": (
                 "COVERAGE_WEIGHT FAMILY_WEIGHT MAX_SCORE RankedBlock WeightedQuestion are_related blocks_of "
-                "company_in lacks_number language_of misspelled names_in parts_of rank_blocks topic_of "
+                "company_in lacks_number language_of misspelled names_in parts_of rank_blocks synonyms_of topic_of "
                 "topic_terms wants_time with_compounds with_synonyms"
             ),
         },

@@ -480,8 +480,8 @@ def services_with_key(variables: Mapping[str, str]) -> list[HostedService]:
 
 SMALL_MODEL_SIZE = 3_000_000_000
 """Parameters, or bytes of a file, below which a model is handed what the notes say (benchmarks/models)."""
-TINY_MODEL_SIZE = 1_000_000_000
-"""Below which it gets no tools, and is used only where the user names it."""
+TINY_MODEL_SIZE = 1_200_000_000
+"""Below which it gets no tools, and is used only where the user names it: TinyLlama, of 1.1 billion, loops."""
 MAX_ANSWER_TOKENS = 256
 """Limit for a small model, unless set otherwise: it does not know when to end."""
 MAX_CALL_TOKENS = 768

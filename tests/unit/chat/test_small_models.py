@@ -87,6 +87,17 @@ def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) 
         assert answer.abstained
 
 
+@pytest.mark.parametrize(
+    "said", ["What the notes say:\n\n[[Tent]]:\n> Ole has the tent.", "The tent of Ole is the tent of Ole. " * 4]
+)
+def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(library: Library, said: str) -> None:
+    question = "What colour has the inner lining of the tent of Ole?"
+    events = events_of(talk_with(library, small(said)).say(question))
+    assert answer_of(events).text.startswith("> ")
+    assert "[[Tent]]" in answer_of(events).text
+    assert any("gave no answer that can be read" in each.text for each in of_kind(events, Warned))
+
+
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
     model = small()
     answer = answer_of(events_of(talk_with(library, model).say("Which notes link to [[Mara]]?")))
@@ -187,6 +198,12 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     told = "Earlier I said: I decided to paint the tent of Mara ochre."
     assert asked.endswith(f"\n\n{told}\n\nQuestion: Which colour did I choose for the tent?")
     assert answer_of(events).text == "Ochre."
+
+
+def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
+    told = "I decided to paint the tent of Mara ochre."
+    answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))
+    assert (answer.text, answer.removed) == ("Noted.", told)
 
 
 def test_what_the_user_told_counts_after_the_context_was_cleared(library: Library) -> None:

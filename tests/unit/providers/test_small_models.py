@@ -161,8 +161,8 @@ def test_only_a_size_that_is_known_makes_a_model_tiny(size: int | None, expected
 @pytest.mark.parametrize(
     ("size", "tools", "expected"),
     [
-        (999_999_999, None, (True, True, False)),
-        (1_000_000_000, None, (True, False, True)),
+        (1_199_999_999, None, (True, True, False)),
+        (1_200_000_000, None, (True, False, True)),
         (2_999_999_999, None, (True, False, True)),
         (2_999_999_999, True, (False, False, True)),
         (3_000_000_000, None, (False, False, True)),

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.index import UNSPACED_RUN, begins_unspaced
-from zkchat.language import by_code, phrases
+from zkchat.language import COMPANY_ARTICLES, by_code, phrases
 from zkchat.notes import Phrases, Token, find_period, fold
 
+_ARTICLES: Final = frozenset(COMPANY_ARTICLES.split())
 LINK_MARK: Final = "\ue000"
 """Stands for a link in the text."""
 PERIOD_MARK: Final = "\ue001"
@@ -157,7 +158,17 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
-_LINK_WORDS: Final = _ANY | {"linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
+_LINK_WORDS: Final = _ANY | {
+    "linkto",
+    "mention",
+    "backlink",
+    "outlink",
+    "linked",
+    "whereto",
+    "whereis",
+    "link",
+    "single",
+}
 _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
@@ -274,6 +285,8 @@ def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Na
             return replace(phrase, note=links[0], note_at=at)
         if token.meaning in {"linkto", "backlink"}:
             name = text[token.end :].strip(_SIGNS)
+            article, _, rest = name.partition(" ")
+            name = rest if article.lower() in _ARTICLES and not names.is_note(name) else name
             if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
                 kept = [*tokens[: at + 1], replace(token, meanings={"link": ""})]
                 return replace(phrase, tokens=kept, note=name, note_at=at + 1)
@@ -289,7 +302,7 @@ def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
         return CatalogQuery(kind="backlinks", note=phrase.note)
     if "outlink" in meanings or {"whereto", "linkto"} <= meanings:
         return CatalogQuery(kind="links", note=phrase.note)
-    place = next((at for at, token in enumerate(phrase.tokens) if token.meaning == "linkto"), None)
+    place = next((at for at, token in enumerate(phrase.tokens) if token.meaning in {"linkto", "mention"}), None)
     if place is None:
         return None
     if language == "ja":  # "X に link" leads to X, "X は … に link" from it

@@ -28,6 +28,8 @@ from zkchat.core import (
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
 _DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
 _DOCUMENT_END: Final = "\n</document>"
+QUOTED: Final = "What the notes say:"
+"""Before plain quotations. An answer that holds it copies its prompt."""
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
 NO_ROOM: Final = "there is no room for it in the context"
@@ -113,7 +115,7 @@ def _plain_text(message: ChatMessage, images: str, beside: Sequence[str]) -> str
         *(f"{place_of(each)}{_time(each)}:\n{_as_quotation(each.text)}" for each in passages),
     ]
     blocks = [
-        *(["What the notes say:"] if quoted else []),
+        *([QUOTED] if quoted else []),
         *(f"({part.remark})" for part in found if part.remark),
         *quoted,
         *([f"({NEWEST_COUNTS})"] if any(each.outdated_by for each in passages) else []),

@@ -184,12 +184,12 @@ class Search:
 
     def spelled(self, word: str) -> str:
         """The word of the notes, as a term, that one is likely meant as which they do not have; else empty."""
+        written = f"{word[:-1]}i" if word.endswith("y") else word  # as the stemmer writes it
         with _noticing_damage():
             index, postings = self._look_up(set(), {word[:1]})
-            others = {each.term for each in postings if not (word.startswith(each.term) or each.term.startswith(word))}
-            near = get_close_matches(word, others, MAX_NEAR, MIN_LIKENESS)
+            near = get_close_matches(written, {each.term for each in postings}, MAX_NEAR, MIN_LIKENESS)
             common = index.idf(each for each in postings if each.term in near)
-        alike = {term: SequenceMatcher(None, term, word).ratio() for term in near if term in common}
+        alike = {term: SequenceMatcher(None, term, written).ratio() for term in near if term in common}
         return max(alike, key=lambda term: (alike[term], -common[term], term), default="")
 
     def _filter(self, query: Query, within: Collection[str] | None, period: DayRange | None) -> NoteFilter:

@@ -67,6 +67,8 @@ _MIN_COMPOUND: Final = 6
 """Letters of two words that may be one, with the space between them."""
 _MIN_MISSPELLED: Final = 6
 """Letters of a word that may be spelled wrongly: a shorter one is near to too many others."""
+_MIN_PARTED: Final = 3
+"""Letters of each of two words that were written as one."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -221,8 +223,10 @@ def misspelled(
     meant = {word: {term, *synonyms_of(term)} for word, term in asked.items()}
     known = known_of({term for each in meant.values() for term in each}) if meant else ()
     found: dict[str, str] = {}
-    for word, term in asked.items():
-        if not any(each in known for each in meant[word]) and (near := _parted(word, known_of) or spelled(term)):
+    for word in asked:
+        if not any(each in known for each in meant[word]) and (
+            near := spelled(words(word)[0]) or _parted(word, known_of)
+        ):
             found[word] = near
     return found
 
@@ -230,8 +234,8 @@ def misspelled(
 def _parted(word: str, known_of: Callable[[Iterable[str]], Container[str]]) -> str:
     """Two words of the notes that were written as one; else empty."""
     lowered = "".join(words(word))
-    cuts = range(_MIN_PART_LETTERS - 1, len(lowered) - _MIN_PART_LETTERS + 2)
-    pairs = [(lowered[:cut], lowered[cut:]) for cut in cuts]
+    cuts = range(_MIN_PARTED, len(lowered) - _MIN_PARTED + 1)
+    pairs = [pair for cut in cuts if _STOP_WORDS.isdisjoint(pair := (lowered[:cut], lowered[cut:]))]
     known = known_of({stem(part) for pair in pairs for part in pair}) if pairs else ()
     return next((" ".join(pair) for pair in pairs if all(stem(part) in known for part in pair)), "")
 
