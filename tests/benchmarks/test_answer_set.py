@@ -11,6 +11,7 @@ from benchmarks.retrieval.answer_set import (
     KINDS,
     VAULTS,
     all_questions,
+    conversations,
     development_questions,
     fresh_questions,
     notes_of,
@@ -25,7 +26,7 @@ from zkchat.storage.vault_files import VaultFiles
 QUESTIONS = all_questions()
 FOR_DEVELOPMENT = development_questions()
 UNSEEN = fresh_questions()
-EVERY = (*QUESTIONS, *FOR_DEVELOPMENT, *UNSEEN)
+EVERY = (*QUESTIONS, *FOR_DEVELOPMENT, *UNSEEN, *conversations())
 README = FRESH_QUESTIONS.parents[1] / "README.md"
 LANGUAGES = {"en", "de", "fr", "es", "ru", "zh", "ja", "hi", "th", "it", "pt"}
 
@@ -51,13 +52,13 @@ def test_there_are_enough_questions_of_each_kind_and_language() -> None:
 
     assert len(answerable) >= 425
     assert len(unanswerable) >= 100
-    assert {each.kind for each in QUESTIONS} == {*KINDS}
+    assert {each.kind for each in EVERY} == {*KINDS}
     assert {each.language for each in QUESTIONS} >= LANGUAGES
 
 
 def test_ids_and_questions_are_unique() -> None:
     assert max(Counter(each.id for each in EVERY).values()) == 1
-    assert max(Counter((each.vault, each.text.casefold()) for each in EVERY).values()) == 1
+    assert max(Counter((each.vault, each.before, each.text.casefold()) for each in EVERY).values()) == 1
 
 
 @pytest.mark.parametrize("group", ["kind", "language", "vault"])

@@ -61,7 +61,7 @@ SIMILARITY_CONFIDENCE = 0.4
 """What the similarity in meaning of the question and a passage with its title adds."""
 MEANING_WEIGHT = 0.4
 """What similarity in meaning counts."""
-OF_EARLIER = 0.2
+OF_EARLIER = 0.15
 """What it adds that a passage is of the note that the answer before was from, where a question points back."""
 MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""

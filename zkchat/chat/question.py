@@ -42,6 +42,7 @@ from zkchat.index import (
 from zkchat.language import (
     CHANGES,
     CONNECTIVES,
+    ENDS_AS_QUESTION,
     FIRST_PERSON,
     FOR_A_NUMBER,
     FOR_A_TIME,
@@ -183,11 +184,12 @@ class Question(Struct, frozen=True, kw_only=True):
         return as_open_as(self.prose, f"{self.prose} {self.topic}") if self.topic else self.prose
 
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
-        """The question with the topic of the earlier messages, the latest first, if it points back to them."""
+        """The question with the topic of the earlier messages, the latest first, if it points back to them, or is so
+        short that it may: "who is responsible?"."""
         topics: list[str] = []
         notes: list[str] = []
         is_open = True
-        for message in islice(earlier, MAX_EARLIER) if self.points_back else ():
+        for message in islice(earlier, MAX_EARLIER) if self.points_back or self._is_short else ():
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
                 topics += (each.title for each in cited)
@@ -217,6 +219,12 @@ class Question(Struct, frozen=True, kw_only=True):
         is_short = len(topic) <= MAX_SHORT_TOPIC and MAY_POINT_BACK.search(self.prose)
         is_bare = _begins_as_question(used) and not topic
         return bool(POINTS_BACK.search(self.prose) or is_short or is_bare or (topic and GOES_ON.match(self.prose)))
+
+    @property
+    def _is_short(self) -> bool:
+        is_alone = not (self.links or self.split.material)
+        asks = _asks_early(self.prose, 2) or ENDS_AS_QUESTION.search(self.prose)
+        return bool(is_alone and asks and 0 < len(topic_terms(self.prose)) <= MAX_SHORT_TOPIC)
 
     @property
     def halves(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.formatting import QUOTED
+from zkchat.chat.context.formatting import ASKED, QUOTED
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
@@ -208,7 +208,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     name = exchange.core.info.name
-    is_garbled = QUOTED in text or repeats(text)
+    is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
+    is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
     is_strange = not _is_about(exchange, text, question)
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
@@ -233,6 +234,8 @@ def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
     says that the rent is 690."""
     library, evidence = exchange.core.library, exchange.assembled.request.evidence
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
+    if not used and exchange.core.info.is_tiny:
+        return False  # it says anything
     weights = library.idf(topic_terms(topic_of(question.prose)))
     rarest = max(weights, key=lambda term: (weights[term], term), default="")
     said = [f"{evidence[number].title}\n{evidence[number].heading}\n{evidence[number].text}" for number in used]

@@ -137,7 +137,8 @@ class Augmentation:
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages.more[asked.id] = found.more
-        about = f"About {question.topic}." if question.topic and found.evidence else ""
+        is_about = question.points_back or any(each.relative_path in question.notes for each in found.evidence[:1])
+        about = f"About {question.topic}." if question.topic and found.evidence and is_about else ""
         return EvidencePart(
             evidence=found.evidence,
             nearest=found.nearest,

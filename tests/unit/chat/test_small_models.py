@@ -88,7 +88,12 @@ def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) 
 
 
 @pytest.mark.parametrize(
-    "said", ["What the notes say:\n\n[[Tent]]:\n> Ole has the tent.", "The tent of Ole is the tent of Ole. " * 4]
+    "said",
+    [
+        "What the notes say:\n\n[[Tent]]:\n> Ole has the tent.",
+        "The tent of Ole is the tent of Ole. " * 4,
+        "> green\n\nQuestion: What colour?",
+    ],
 )
 def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(library: Library, said: str) -> None:
     question = "What colour has the inner lining of the tent of Ole?"
@@ -96,6 +101,24 @@ def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(li
     assert answer_of(events).text.startswith("> ")
     assert "[[Tent]]" in answer_of(events).text
     assert any("gave no answer that can be read" in each.text for each in of_kind(events, Warned))
+
+
+def test_where_it_finds_no_answer_in_what_fits_the_answer_says_so_before_the_passages(library: Library) -> None:
+    talk = talk_with(library, small("The notes do not say."))
+    answer = answer_of(events_of(talk.say("How many hours do adults need?")))
+    assert answer.text.startswith("The model found no answer. These passages come nearest.\n\n> Adults need seven")
+    assert not answer.abstained
+
+
+def test_an_answer_from_a_passage_about_something_else_is_not_left(library: Library) -> None:
+    said = talk_with(library, small("Ole needs seven to nine hours.")).say("How many hours does the tent need?")
+    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes bear out.")
+
+
+def test_what_a_tiny_model_says_is_from_a_passage_or_is_not_left(library: Library) -> None:
+    for said, begins in (("Which hours are those?", "> Adults need"), ("Seven to nine hours.", "Seven to nine hours.")):
+        talk = talk_with(library, small(said, tiny=True))
+        assert answer_of(events_of(talk.say("How many hours do adults need?"))).text.startswith(begins)
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:

@@ -29,7 +29,8 @@ NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say
 _DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
 _DOCUMENT_END: Final = "\n</document>"
 QUOTED: Final = "What the notes say:"
-"""Before plain quotations. An answer that holds it copies its prompt."""
+ASKED: Final = "Question: "
+"""Before plain quotations, and before the question after them. An answer that holds one copies its prompt."""
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
 NO_ROOM: Final = "there is no room for it in the context"
@@ -122,7 +123,7 @@ def _plain_text(message: ChatMessage, images: str, beside: Sequence[str]) -> str
         "\n".join(map(_reference_line, missing)),
         images,
         *beside,
-        f"Question: {message.text}" if quoted else message.text,
+        f"{ASKED}{message.text}" if quoted else message.text,
     ]
     return "\n\n".join(filter(None, blocks))
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 MAX_SNIPPET_CHARACTERS = 200
 MAX_NEAR = 5
+MAX_LONGER = 2
+"""Letters by which two words that may be one differ in length."""
 MIN_LIKENESS = 0.85
 """Of two words that may be one, in `difflib`'s ratio: one letter of seven may be another."""
 _MEANING = "meaning"
@@ -185,9 +187,11 @@ class Search:
     def spelled(self, word: str) -> str:
         """The word of the notes, as a term, that one is likely meant as which they do not have; else empty."""
         written = f"{word[:-1]}i" if word.endswith("y") else word  # as the stemmer writes it
+        starts = {word[:2], word[:1] + word[2:3], word[1::-1]}  # one letter too many, or two that changed places
         with _noticing_damage():
-            index, postings = self._look_up(set(), {word[:1]})
-            near = get_close_matches(written, {each.term for each in postings}, MAX_NEAR, MIN_LIKENESS)
+            index, postings = self._look_up(set(), starts)
+            others = {each.term for each in postings if abs(len(each.term) - len(written)) <= MAX_LONGER}
+            near = get_close_matches(written, others, MAX_NEAR, MIN_LIKENESS)
             common = index.idf(each for each in postings if each.term in near)
         alike = {term: SequenceMatcher(None, term, written).ratio() for term in near if term in common}
         return max(alike, key=lambda term: (alike[term], -common[term], term), default="")

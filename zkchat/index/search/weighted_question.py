@@ -319,7 +319,7 @@ MIN_SHARE_OF_BEST_SENTENCE = 0.5
 """Sentences of a block that is cut stay if they meet so much of what the best does."""
 _MIN_CUT_CHARACTERS = 240
 """Shorter blocks are quoted whole."""
-EARLIER_WEIGHT = 0.15
+EARLIER_WEIGHT = 0.25
 """The weight of a word that only earlier questions said, against that of one of this question."""
 LETTER_WEIGHT = 0.5
 """The weight of a letter where no spaces are written, against that of a word."""

@@ -225,7 +225,7 @@ def test_names_are_completed(harness: ConversationHarness) -> None:
 
 def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: ConversationHarness) -> None:
     events_of(harness.talk.say("What is in [[Bees]]?"))
-    events_of(harness.talk.say("Which dates are there?"))
+    events_of(harness.talk.say("Which dates stand in the ledger of the port?"))
     lines = harness.typed("/why [[bees]]").splitlines()
     assert lines[0] == "Bees.md was in the request of the last answer:"
     assert re.fullmatch(r"- with message 1: linked in the message \[manual\], \d+ tokens", lines[1])
