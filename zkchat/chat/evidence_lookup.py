@@ -64,7 +64,10 @@ def look_up(
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
             earlier = Earlier(question.topic, question.notes)
-            return find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
+            found = find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
+            if question.topic and not question.stays_with(found.evidence):
+                return find_evidence(library, question.prose, linked, limit=limit, skip=skip)
+            return found
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):

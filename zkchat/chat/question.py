@@ -15,6 +15,7 @@ from zkchat.core import (
     Ambiguous,
     ChatMessage,
     DocumentReference,
+    Evidence,
     External,
     Link,
     Missing,
@@ -208,6 +209,10 @@ class Question(Struct, frozen=True, kw_only=True):
         topic = ", ".join(each for each in reversed(new) if not any(set(words(each)) < other for other in said))
         prose = self.prose if is_open else str(self.prose)
         return replace(self, topic=topic, notes=tuple(notes), prose=prose) if topic else self
+
+    def stays_with(self, evidence: Sequence[Evidence]) -> bool:
+        """Whether what was found is on the topic of earlier questions: a short question may have one of its own."""
+        return bool(self.topic) and (self.points_back or any(each.relative_path in self.notes for each in evidence[:1]))
 
     @property
     def points_back(self) -> bool:

@@ -137,8 +137,8 @@ class Augmentation:
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages.more[asked.id] = found.more
-        is_about = question.points_back or any(each.relative_path in question.notes for each in found.evidence[:1])
-        about = f"About {question.topic}." if question.topic and found.evidence and is_about else ""
+        named = ", ".join(dict.fromkeys(map(core.library.title, question.notes))) or question.topic
+        about = f"About {named}." if found.evidence and question.stays_with(found.evidence) else ""
         return EvidencePart(
             evidence=found.evidence,
             nearest=found.nearest,

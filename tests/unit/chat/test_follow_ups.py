@@ -41,6 +41,19 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
 
 
 @pytest.mark.parametrize(
+    ("question", "said"), [("which port?", ["About Jellyfin."]), ("How long does bread bake?", [])]
+)
+def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
+    library: Library, question: str, said: list[str]
+) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(talk.say("What is Jellyfin?"))
+    events = events_of(talk.say(question))
+    assert [each.text for each in of_kind(events, Remarked)] == said
+    assert ("8096" if said else "40 minutes") in answer_of(events).text.split("—")[0]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("What does she lend us?", True),
