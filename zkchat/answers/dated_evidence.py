@@ -75,9 +75,10 @@ def find_evidence(
     if impossible := impossible_times(question, calendar):
         return Findings(remark=impossible)
     meant = misspelled(question, library.idf, library.spelled) if topic_terms(question) else {}
+    asked = question
     for word, known in meant.items():
-        question = question.replace(word, known)  # which a note says: no longer the user's words alone
-    found = _find_evidence(library, question, linked, earlier, limit, skip)
+        asked = asked.replace(word, known)  # which a note says: no longer the user's words alone
+    found = _find_evidence(library, asked, linked, earlier, limit, skip)
     texts = [f"{each.title} {each.heading} {each.text}" for each in found.evidence]
     used = (
         {term: word.lower() for text in texts for word in written_words(text) for term in terms(word)} if meant else {}

@@ -50,7 +50,7 @@ class Earlier(Struct, frozen=True):
     """What a question points back to."""
 
     topic: str = ""
-    """What the questions before it were about."""
+    """What the questions before it were about, in words that it does not repeat."""
     notes: tuple[str, ...] = ()
     """The notes that their answers were from, by path."""
 

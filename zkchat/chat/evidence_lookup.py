@@ -63,7 +63,9 @@ def look_up(
             halves = () if linked or skip else question.halves
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
-            earlier = Earlier(question.topic, question.notes)
+            own = topic_terms(question.prose)
+            only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
+            earlier = Earlier(only_before, question.notes)
             found = find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
             if question.topic and not question.stays_with(found.evidence):
                 return find_evidence(library, question.prose, linked, limit=limit, skip=skip)
