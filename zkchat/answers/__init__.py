@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zkchat.answers.dated_evidence import find_evidence, time_of
     from zkchat.answers.evidence import find_undated_evidence, openings
     from zkchat.answers.evidence_by_date import are_worth_showing, date_of
-    from zkchat.answers.evidence_passages import Earlier, max_characters, rarest_idf
+    from zkchat.answers.evidence_passages import Earlier, max_characters, rarest_idf, resolved
     from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim
     from zkchat.answers.verification.comparison import weights_of
     from zkchat.answers.verification.contradiction import Contradiction, find_contradiction
@@ -39,7 +39,7 @@ else:
             "dated_evidence": "find_evidence time_of",
             "evidence": "find_undated_evidence openings",
             "evidence_by_date": "are_worth_showing date_of",
-            "evidence_passages": "Earlier max_characters rarest_idf",
+            "evidence_passages": "Earlier max_characters rarest_idf resolved",
             "verification.claims": "Claim LANGUAGES parse_claim",
             "verification.comparison": "weights_of",
             "verification.contradiction": "Contradiction find_contradiction",

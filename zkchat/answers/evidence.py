@@ -4,6 +4,7 @@ Notes that the question links to come first, and are quoted in any case: the pas
 Everything else has to meet a share of the question.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -42,7 +43,8 @@ from zkchat.index import (
     topic_terms,
     with_compounds,
 )
-from zkchat.notes import excerpt, find_lines
+from zkchat.language import by_code, phrases
+from zkchat.notes import excerpt, find_lines, fold
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -71,6 +73,11 @@ MIN_SHARE_OF_BEST = 0.6
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
 
+MAX_NOTES = 5
+"""Passages, each of another note, where it is asked which notes say something."""
+MAX_WORDS_BEFORE_NOTES = 3
+MAX_NOTES_AT = 24
+"""Within these first words and characters of such a question it says "notes"."""
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
@@ -104,16 +111,29 @@ def find_undated_evidence(
     found = _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
-    limit = max(limit, len(dict.fromkeys(linked)))
+    limit, shows_all = max(limit, len(dict.fromkeys(linked))), skip or limit > DEFAULT_LIMIT
     best = _close(found)
+    if asks_for_notes(question):
+        best, limit = _of_different_notes(best, MAX_NOTES), max(limit, MAX_NOTES)
+        found = [*best, *(each for each in found if each not in best)]
     if not scope.order:
         best = newest_first(library, asked, best, has_links=bool(linked))
-    shown = ([*best, *found[len(best) :]] if skip or limit > DEFAULT_LIMIT else best)[skip : skip + limit]
+    shown = ([*best, *found[len(best) :]] if shows_all else best)[skip : skip + limit]
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
     is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
     return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
+
+
+def asks_for_notes(question: str) -> bool:
+    """Whether it asks which notes say something: "Which notes mention Owen?", "Find notes about coffee"."""
+    begin = " ".join(fold(question).split()[:MAX_WORDS_BEFORE_NOTES])
+    return any(
+        re.search(rf"(?<!\w){phrase}(?!\w)" if phrase.isascii() else phrase, begin[:MAX_NOTES_AT])
+        for known in by_code("catalog").values()
+        for phrase in phrases(known["note"])
+    )
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -254,12 +274,12 @@ def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda each: paths.index(each.path))
 
 
-def _of_different_notes(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The best passage of each of the nearest notes."""
+def _of_different_notes(candidates: Iterable[Candidate], most: int = _MAX_NEAREST) -> list[Candidate]:
+    """The best passage of each of the first notes."""
     best: dict[str, Candidate] = {}
     for candidate in candidates:
         best.setdefault(candidate.path, candidate)
-    return [*islice(best.values(), _MAX_NEAREST)]
+    return [*islice(best.values(), most)]
 
 
 def _evidence(library: Library, candidates: Iterable[Candidate]) -> tuple[Evidence, ...]:

@@ -1,7 +1,7 @@
 """Answers that are not left as they are: given without a look into the notes, or against what they say."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ from zkchat.core import (
     quotations,
     shorten,
 )
-from zkchat.index import are_related, lacks_number, synonyms_of, terms, topic_of, topic_terms
+from zkchat.index import are_related, lacks_number, synonyms_of, terms, topic_of, topic_terms, written_words
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -224,25 +224,33 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
         await emit(Remarked(text=DOUBT.text))
     if files and not evidence:
         evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
-    lead = "" if is_blind or any(each.linked for each in evidence) else FOUND_NONE if is_empty else NOT_BORNE_OUT
+    named = {term for each in evidence if each.linked for term in terms(each.title)}
+    asks_for_note = bool(named) and topic_terms(question.prose) <= named
+    lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
     await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead)
     return True
 
 
 def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
-    """Whether a passage that the answer uses holds the rarest word of the question: "Rafa earns 690" is not from what
-    says that the rent is 690."""
+    """Whether passages that the answer uses hold the rarest word of the question, and the notes that it names: "Rafa
+    earns 690" is not from what says that the rent is 690."""
+    from zkchat.answers import resolved
+
     library, evidence = exchange.core.library, exchange.assembled.request.evidence
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
     if not used and exchange.core.info.is_tiny:
         return False  # it says anything
-    weights = library.idf(topic_terms(topic_of(question.prose)))
-    rarest = max(weights, key=lambda term: (weights[term], term), default="")
-    said = [f"{evidence[number].title}\n{evidence[number].heading}\n{evidence[number].text}" for number in used]
-    known = {rarest, *synonyms_of(rarest)}
-    return not (rarest and said) or any(
-        term in known or are_related(rarest, term) for text in said for term in terms(text)
-    )
+    topic = topic_of(question.prose)
+    weights = library.idf(topic_terms(topic))
+    needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
+    needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
+    chosen = [evidence[number] for number in used]
+    said = {term for each in chosen for term in terms(f"{each.title}\n{each.heading}\n{each.text}")}
+    return not said or all(_is_said(term, said) for term in needed)
+
+
+def _is_said(term: str, said: Set[str]) -> bool:
+    return not said.isdisjoint({term, *synonyms_of(term)}) or any(are_related(term, each) for each in said)
 
 
 def _adds_nothing(answer: str, question: Question) -> bool:

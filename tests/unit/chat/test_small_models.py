@@ -115,6 +115,15 @@ def test_an_answer_from_a_passage_about_something_else_is_not_left(library: Libr
     assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes bear out.")
 
 
+def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(library: Library) -> None:
+    said = talk_with(library, small("Mara needs seven to nine hours.")).say("How many hours does Mara need?")
+    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes bear out.")
+    said = talk_with(library, small("The notes do not say.")).say("How old is [[Mara]]?")
+    assert answer_of(events_of(said)).text.startswith(
+        "The model found no answer. These passages come nearest.\n\n> Mara"
+    )
+
+
 def test_what_a_tiny_model_says_is_from_a_passage_or_is_not_left(library: Library) -> None:
     for said, begins in (("Which hours are those?", "> Adults need"), ("Seven to nine hours.", "Seven to nine hours.")):
         talk = talk_with(library, small(said, tiny=True))

@@ -271,3 +271,24 @@ def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:
         found = ask(library, "Do bees sleep?", limit=10)
         assert [each.relative_path for each in found.evidence] == ["Bees.md"]
         assert ask(library, "Summarise", "AGENTS.md").evidence[0].relative_path == "AGENTS.md", "the user asks for it"
+
+
+@pytest.mark.parametrize(
+    ("question", "notes"),
+    [
+        ("Which notes mention Owen?", ["Minutes.md", "Plan.md", "Rules.md", "Van.md"]),
+        ("Find all notes about Owen", ["Minutes.md", "Plan.md", "Rules.md", "Van.md"]),
+        ("Welche Notizen erwähnen Owen?", ["Minutes.md", "Plan.md", "Rules.md", "Van.md"]),
+    ],
+)
+def test_a_question_for_notes_gets_a_passage_of_each(tmp_path: Path, question: str, notes: list[str]) -> None:
+    minutes = "".join(
+        f"## {each}\n\nOwen spoke of Owen, and Owen of the {each}.\n\n" for each in ("roof", "rent", "sum")
+    )
+    others = {name: f"Owen is in the {name}.\n" for name in notes[1:]}
+    others |= {f"Other {number}.md": "Nothing of the kind.\n" for number in range(9)}
+    with library_of(tmp_path, {"Minutes.md": minutes} | others) as library:
+        found = find_evidence(library, question, ()).evidence
+        assert sorted(each.relative_path for each in found) == notes
+        said = find_evidence(library, "What does Owen speak of?", ()).evidence
+    assert len(said) == DEFAULT_LIMIT

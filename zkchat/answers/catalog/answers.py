@@ -92,10 +92,10 @@ class _Asked:
 
     def date_of(self, path: str) -> NoteDate:
         """When a note was last changed, or when it was written."""
-        dates = self._dates_of(path)
+        dates = self.dates_of(path)
         return dates.changed if self._by_change else dates.written
 
-    def _dates_of(self, path: str) -> NoteDates:
+    def dates_of(self, path: str) -> NoteDates:
         if path not in self._dates:
             self._dates = self.library.dates()
         return self._dates[path]
@@ -147,7 +147,7 @@ class _Asked:
 
     def newness(self, path: str) -> tuple[datetime, date]:
         """Greater for a note of a later time; of the same, for one that was written on a later day."""
-        return self.time_of(path), self._dates_of(path).written.day
+        return self.time_of(path), self.dates_of(path).written.day
 
     def origins(self, paths: Sequence[str]) -> str:
         """By what the times of these notes are known, in words."""
@@ -382,6 +382,18 @@ def _list_links(asked: _Asked) -> CatalogAnswer:
     return asked.listed([*targets], heading, lambda path: _times(targets[path]))
 
 
+def _tell_dates(asked: _Asked) -> CatalogAnswer:
+    """When a note was written and last changed, and by what that is known."""
+    if not asked.path:
+        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
+    dates = asked.dates_of(asked.path)
+    told = [("last changed", "last", dates.changed)]
+    if dates.written.is_told:
+        told.insert(0, ("written", "first", dates.written))
+    said = [f"{verb} on {on.day} (by {_ORIGINS_OF_ONE[on.origin].format(which=which)})" for verb, which, on in told]
+    return CatalogAnswer(heading=f"{asked.link(asked.path) or file_title(asked.path)} was {' and '.join(said)}.")
+
+
 def _times(number: int) -> str:
     return f"{number} times" if number > 1 else ""
 
@@ -515,4 +527,5 @@ _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "links": _list_links,
     "hubs": _list_hubs,
     "tasks": _list_tasks,
+    "dates": _tell_dates,
 }

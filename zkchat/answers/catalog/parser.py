@@ -107,6 +107,7 @@ QueryKind = Literal[
     "links",
     "hubs",
     "tasks",
+    "dates",
 ]
 TaskTime = Literal["open", "due", "overdue"]
 Order = Literal["newest", "oldest", "longest", "shortest"]
@@ -172,6 +173,7 @@ _LINK_WORDS: Final = _ANY | {
 _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
+_DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _SILENT: Final = frozenset({"ask", "list", "or"})
 _MAX_FOLDER_TOKENS: Final = 4
@@ -294,8 +296,10 @@ def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Na
 
 
 def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
-    """Which notes link to the note, or which it links to."""
+    """Which notes link to the note, or which it links to; or when it was written."""
     meanings = phrase.meanings
+    if "when" in meanings and meanings <= _DATE_WORDS and meanings & {*_CHANGES, "newest"}:
+        return CatalogQuery(kind="dates", note=phrase.note)
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
     if "backlink" in meanings or {"whereis", "linked"} <= meanings:

@@ -210,3 +210,18 @@ def test_one_note_is_not_spoken_of_as_many_and_its_name_tells_its_day(tmp_path: 
         ("2026-02-25.md", ""),
         ("2026-02-03 Ann.md", "2026-02-03"),
     ]
+
+
+def test_when_a_note_was_written_and_changed_is_told_with_how_that_is_known(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"2026-02-01 Plan.md": "A plan.\n", "Roof.md": "Slate.\n"}) as library:
+        day = library.dates()["Roof.md"].changed.day
+        of_plan, of_roof, of_none = (
+            ask(library, path, kind="dates", note=name).heading
+            for path, name in (("2026-02-01 Plan.md", "Plan"), ("Roof.md", "Roof"), ("", "Gone"))
+        )
+    by_file = "by the time its file was last changed"
+    assert (
+        of_plan == f"[[2026-02-01 Plan]] was written on 2026-02-01 (by its name) and last changed on {day} ({by_file})."
+    )
+    assert of_roof == f"[[Roof]] was last changed on {day} ({by_file})."
+    assert of_none == "There is no note “Gone”."
