@@ -4,7 +4,6 @@ Notes that the question links to come first, and are quoted in any case: the pas
 Everything else has to meet a share of the question.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -41,10 +40,10 @@ from zkchat.index import (
     terms,
     topic_of,
     topic_terms,
+    wants_notes,
     with_compounds,
 )
-from zkchat.language import by_code, phrases
-from zkchat.notes import excerpt, find_lines, fold
+from zkchat.notes import excerpt, find_lines
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -75,9 +74,6 @@ MIN_SHARE_OF_FURTHER = 0.45
 
 MAX_NOTES = 5
 """Passages, each of another note, where it is asked which notes say something."""
-MAX_WORDS_BEFORE_NOTES = 3
-MAX_NOTES_AT = 24
-"""Within these first words and characters of such a question it says "notes"."""
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
@@ -113,27 +109,17 @@ def find_undated_evidence(
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit, shows_all = max(limit, len(dict.fromkeys(linked))), skip or limit > DEFAULT_LIMIT
     best = _close(found)
-    if asks_for_notes(question):
+    if wants_notes(question):
         best, limit = _of_different_notes(best, MAX_NOTES), max(limit, MAX_NOTES)
         found = [*best, *(each for each in found if each not in best)]
     if not scope.order:
-        best = newest_first(library, asked, best, has_links=bool(linked))
+        best = newest_first(library, asked, _with_each_named(asked, best, ranked, limit), has_links=bool(linked))
     shown = ([*best, *found[len(best) :]] if shows_all else best)[skip : skip + limit]
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
     is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
     return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
-
-
-def asks_for_notes(question: str) -> bool:
-    """Whether it asks which notes say something: "Which notes mention Owen?", "Find notes about coffee"."""
-    begin = " ".join(fold(question).split()[:MAX_WORDS_BEFORE_NOTES])
-    return any(
-        re.search(rf"(?<!\w){phrase}(?!\w)" if phrase.isascii() else phrase, begin[:MAX_NOTES_AT])
-        for known in by_code("catalog").values()
-        for phrase in phrases(known["note"])
-    )
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -266,6 +252,17 @@ def _close(candidates: Sequence[Candidate]) -> list[Candidate]:
         for number, each in enumerate(candidates)
         if number == 0 or each.score >= least or best_of_linked.get(each.path) == number
     ]
+
+
+def _with_each_named(asked: str, best: Sequence[Candidate], ranked: Sequence[Candidate], limit: int) -> list[Candidate]:
+    """The best, the last of which give way where the question names other notes: "rye bread and country loaf"."""
+    said = frozenset(terms(asked))
+    titles = {each.path: frozenset(terms(each.ranked.passage.title)) for each in (*best, *ranked)}
+    named = {each.path: each for each in reversed(ranked) if titles[each.path] <= said}
+    shown = [titles[each.path] for each in best[:limit]]
+    others = [each for each in named.values() if not any(title >= titles[each.path] for title in shown)]
+    kept = max(1, limit - len(others)) if len(named) > 1 else limit
+    return [*best[:kept], *others[: limit - kept], *best[kept:]]
 
 
 def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:

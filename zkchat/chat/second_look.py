@@ -155,7 +155,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     In strict mode, statements that do not stand in the notes are named.
     """
     core = exchange.core
-    if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.assembled.request.listing:
+    if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.is_quoted:
         return
     is_small = core.info.needs_evidence and core.settings.check_answers
     if is_small and not question.asks and not exchange.draft.finished().text.strip():

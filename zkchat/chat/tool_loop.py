@@ -22,6 +22,7 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
 from zkchat.core import (
+    DOUBT,
     TOOL_PRIORITY,
     ChatMessage,
     DocumentReference,
@@ -49,7 +50,9 @@ from zkchat.core import (
     Warned,
     counted,
     no_answer,
+    quotations,
 )
+from zkchat.index import wants_notes
 
 MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
@@ -109,6 +112,13 @@ class Exchange(Struct):
     """Why the model has to answer without its tools, as what it did; empty where it may call them."""
     passages: list[GivenText] = field(default_factory=list)
     """What evidence and tools brought of notes in this turn."""
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the index, or the notes that are asked for, answer in the place of a small model."""
+        request, asked = self.assembled.request, self.core.history.last_question
+        is_for_notes = bool(request.evidence) and asked is not None and wants_notes(Question.of(asked).prose)
+        return self.core.info.needs_evidence and (bool(request.listing) or is_for_notes)
 
     @property
     def abstained(self) -> bool:
@@ -285,12 +295,20 @@ class Exchange(Struct):
         info = self.core.info
         if (info.needs_evidence or self.core.settings.strict) and not self.is_grounded:
             return self._abstention()
-        return self._listing() if info.needs_evidence and self.assembled.request.listing else None
+        return self._quoted() if self.is_quoted else None
 
-    async def _listing(self) -> AsyncGenerator[ModelChunk, None]:
-        """What the index says on a question about the vault itself."""
-        assert self.assembled.request.listing is not None
-        yield TextChunk(text=self.assembled.request.listing.text)
+    async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
+        """What the index says on a question about the vault itself, or which notes say something."""
+        request = self.assembled.request
+        if request.listing:
+            yield TextChunk(text=request.listing.text)
+        else:
+            if request.remark:
+                yield RemarkChunk(text=request.remark)
+            if request.is_doubtful:
+                yield DOUBT
+            for quotation in quotations(request.evidence):
+                yield quotation
         yield Finish()
 
     async def _abstention(self) -> AsyncGenerator[ModelChunk, None]:

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         synonyms_of,
         topic_of,
         topic_terms,
+        wants_notes,
         wants_time,
         with_compounds,
         with_synonyms,
@@ -104,7 +105,7 @@ else:
             "search.weighted_question": (
                 "COVERAGE_WEIGHT FAMILY_WEIGHT MAX_SCORE RankedBlock WeightedQuestion are_related blocks_of "
                 "company_in lacks_number language_of misspelled names_in parts_of rank_blocks synonyms_of topic_of "
-                "topic_terms wants_time with_compounds with_synonyms"
+                "topic_terms wants_notes wants_time with_compounds with_synonyms"
             ),
         },
     )

@@ -253,3 +253,10 @@ def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(librar
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
     asked = next(each.text for each in model.requests[2].messages if each.role == "user")
     assert "Adults need seven to nine hours." in asked
+
+
+def test_which_notes_say_something_is_told_without_it(library: Library) -> None:
+    model = small()
+    answer = answer_of(events_of(talk_with(library, model).say("Which notes mention physics?")))
+    assert answer.text == "> Mara teaches physics.\n\n— [[Mara]]\n"
+    assert not model.requests

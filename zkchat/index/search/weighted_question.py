@@ -51,11 +51,16 @@ from zkchat.language import (
     UNSPACED_FOR_A_NUMBER,
     UNSPACED_FOR_A_TIME,
     UNSPACED_GREETINGS,
+    by_code,
+    phrases,
 )
-from zkchat.notes import Block, blocks, detect_language, without_cross_references
+from zkchat.notes import Block, blocks, detect_language, fold, without_cross_references
 
 _PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
 """Letters that say nothing where they stand alone."""
+_MAX_WORDS_TO_NOTES: Final = 3
+_MAX_CHARACTERS_TO_NOTES: Final = 24
+"""Within these first words and characters a question for notes says "notes"."""
 _MAX_NAME_WORDS: Final = 80
 """Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
 _MAX_WORDS_AROUND: Final = 12
@@ -257,6 +262,16 @@ def wants_time(question: str) -> bool:
 def wants_list(question: str) -> bool:
     asked = phrase_text(question)
     return any(phrase in asked for phrase in _HOW_TO) or _holds_one_of(question, _FOR_A_LIST, UNSPACED_FOR_A_LIST)
+
+
+def wants_notes(question: str) -> bool:
+    """Whether it asks which notes say something: "Which notes mention Owen?", "Find notes about coffee"."""
+    begin = " ".join(fold(question).split()[:_MAX_WORDS_TO_NOTES])
+    return any(
+        re.search(rf"(?<!\w){phrase}(?!\w)" if phrase.isascii() else phrase, begin[:_MAX_CHARACTERS_TO_NOTES])
+        for known in by_code("catalog").values()
+        for phrase in phrases(known["note"])
+    )
 
 
 def topic_terms(text: str) -> frozenset[str]:
