@@ -295,12 +295,15 @@ def test_a_question_for_notes_gets_a_passage_of_each(tmp_path: Path, question: s
 
 
 def test_of_each_note_that_a_question_names_a_passage_is_shown(tmp_path: Path) -> None:
-    loaf = "# Country loaf\n\n" + "".join(
-        f"## Step {n}\n\nThe country loaf rests long before you cut it.\n\n" for n in range(4)
-    )
-    rye = "# Rye bread\n\nOn the next day it is best.\n"
-    others = {f"Other {number}.md": "Nothing of the kind.\n" for number in range(9)}
-    with library_of(tmp_path, {"Country loaf.md": loaf, "Rye bread.md": rye} | others) as library:
-        found = ask(library, "How long do country loaf and rye bread rest before I cut them?").evidence
-    assert {each.relative_path for each in found} == {"Country loaf.md", "Rye bread.md"}
-    assert len(found) <= DEFAULT_LIMIT
+    said = "The country loaf must rest long before you may cut the loaf"
+    told = {
+        each: " ".join(f"{each}{number} follows." for number in range(90)) for each in ("Ann", "Bob", "Cid", "Dora")
+    }
+    loaf = "".join(f"## {each}\n\n{said}, {each} says.\n\n{more}\n\n" for each, more in told.items())
+    notes = {"Country loaf.md": loaf, "Ciabatta.md": "The next day it is best.\n"}
+    notes |= {f"Other {number}.md": "Nothing of the kind.\n" for number in range(9)}
+    with library_of(tmp_path, notes) as library:
+        found = ask(
+            library, "How long do the country loaf and the ciabatta have to rest before I may cut them?"
+        ).evidence
+    assert [each.relative_path for each in found] == ["Country loaf.md", "Country loaf.md", "Ciabatta.md"]
