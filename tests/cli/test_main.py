@@ -38,6 +38,15 @@ def test_an_agent_in_the_place_of_a_command_is_asked(world: World) -> None:
     assert piped.out == "Seven.\n"
 
 
+def test_a_question_alone_is_asked_and_a_command_may_follow_its_vault(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
+    vault = ("--vault", str(world.vault))
+    question, model = "How many hours are enough?", ("--model", "quote")
+    for arguments in ((question, *vault, *model), (*vault, *model, "ask", question), (*model, "ask", question, *vault)):
+        assert world.run(*arguments).out.startswith("> Seven hours are enough.")
+    assert "1 note" in world.run(*vault, "vault", "status").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -29,6 +29,9 @@ AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
 """Of `zkchat` alone; all others are those of the chat."""
 
+SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
+"""Options with a value that people write before the command."""
+
 _NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
 _OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
@@ -141,10 +144,7 @@ def commands() -> Any:
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
-    if agent_name:
-        arguments = ["ask", "--agent", agent_name[1], *arguments[1:]]
-    elif arguments and arguments[0].startswith("-") and arguments[0] not in OWN_OPTIONS:
-        arguments = ["chat", *arguments]  # which `zkchat` alone starts
+    arguments = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else with_command(arguments)
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = commands()(list(arguments), prog_name="zkchat", standalone_mode=False)
@@ -161,6 +161,20 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             # The name stood in the place of a command.
             return ExitCode.USAGE if agent_name and isinstance(error, UnknownProfile) else code
         return _check_output(io, code if isinstance(code, int) else ExitCode.OK)
+
+
+def with_command(arguments: Sequence[str]) -> list[str]:
+    """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` before a question, and
+    else `chat` before options, which `zkchat` alone starts."""
+    at = 0
+    while at < len(arguments) and arguments[at] in SHARED_OPTIONS:
+        at += 2
+    if at and at < len(arguments) and arguments[at] in PLACES:
+        return [*arguments[at:], *arguments[:at]]
+    first = arguments[0] if arguments else ""
+    if first.startswith("-") and first not in OWN_OPTIONS:
+        return ["chat", *arguments]
+    return ["ask", *arguments] if " " in first.strip() else [*arguments]
 
 
 def _report_error(io: CommandIO, error: Exception) -> int:
