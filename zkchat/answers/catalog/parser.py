@@ -27,7 +27,7 @@ _LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[str], str]]]] = 
     (re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+"), "hashtag", lambda tag: tag[1:].rstrip("./")),
     (lazy_pattern(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])"), "path", str),
     (lazy_pattern(PERIOD_MARK), "period", str),
-    (lazy_pattern(r"\d{1,4}(?![\w.-]*\d)"), "number", str),
+    (lazy_pattern(r"\d{1,3}(?![\w.-]*\d)"), "number", str),
 )
 """What is known by its form: pattern, meaning, value."""
 
@@ -154,7 +154,7 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
     ("untagged", "untagged", _ANY),
     ("hubs", "mostlinked", _ANY | {"number"}),
     ("tags", "tags", _ANY | {"frequent"}),
-    ("folders", "folder", _ANY),
+    ("folders", "folder", _ANY | {"frequent"}),
 )
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
@@ -302,7 +302,7 @@ def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
         return CatalogQuery(kind="dates", note=phrase.note)
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
-    if "backlink" in meanings or {"whereis", "linked"} <= meanings:
+    if "backlink" in meanings or ("whereis" in meanings and meanings & {"linked", "mention"}):
         return CatalogQuery(kind="backlinks", note=phrase.note)
     if "outlink" in meanings or {"whereto", "linkto"} <= meanings:
         return CatalogQuery(kind="links", note=phrase.note)
@@ -419,7 +419,7 @@ def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
     tokens = phrase.tokens
     at = next((at for at, token in enumerate(tokens) if token.meaning == UNKNOWN), None)
     is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
-    if at is None or not is_list or not phrase.meanings <= {"count", "note", UNKNOWN}:
+    if at is None or not is_list or not phrase.meanings <= {"count", "note", "period", UNKNOWN}:
         return phrase
     has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
     if phrase.has("note") and not has_note:

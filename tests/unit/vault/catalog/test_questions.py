@@ -116,6 +116,8 @@ def test_the_words_are_written_as_questions_are_read() -> None:
         ("what links to [[Roof]]", CatalogQuery(kind="backlinks", note="Roof")),
         ("what links to the evergreen notes?", CatalogQuery(kind="backlinks", note="evergreen notes")),
         ("Which notes mention [[Roof]]?", CatalogQuery(kind="backlinks", note="Roof")),
+        ("Where is [[Roof]] mentioned?", CatalogQuery(kind="backlinks", note="Roof")),
+        ("Which folder has the most notes?", CatalogQuery(kind="folders")),
         ("When was [[Roof]] last changed?", CatalogQuery(kind="dates", note="Roof")),
         ("When did I write [[Roof]]?", CatalogQuery(kind="dates", note="Roof")),
         ("Wann wurde [[Roof]] zuletzt geändert?", CatalogQuery(kind="dates", note="Roof")),
@@ -137,6 +139,8 @@ def test_the_names_and_numbers_of_a_question_are_part_of_the_query(text: str, qu
     ("text", "period"),
     [
         ("notes changed today", "2026-11-18"),
+        ("Which notes were written in 2025?", "2025-01-01 to 2025-12-31"),
+        ("how many daily notes are there in October?", "2026-10-01 to 2026-10-31"),
         ("notes changed since yesterday", "since 2026-11-17"),
         ("what changed since last Friday", "since 2026-11-13"),
         ("notes changed in the last 7 days", "2026-11-11 to 2026-11-18"),
