@@ -1,18 +1,25 @@
 """Packages whose names are imported when they are first used: all modules take longer than most commands."""
 
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
+
+_IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 
 
-def lazy_names(package: str, offered: Mapping[str, str]) -> Callable[[str], object]:
-    """A `__getattr__` for a package that offers, of each of its modules, the names that stand beside it."""
-    places = {name: module for module, names in offered.items() for name in names.split()}
+def lazy_names(package: str, face: str) -> Callable[[str], object]:
+    """A `__getattr__` for a package that offers what the file `face`, its own, imports for type checkers."""
+    places: dict[str, str] = {}
 
     def find(name: str) -> object:
+        if not places:
+            for module, several, few in _IMPORT.findall(Path(face).read_text("utf-8")):
+                places.update(dict.fromkeys((several or few).replace(",", " ").split(), module))
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         # Unlike `import_module`, this is seen by `python -X importtime`.
-        found: object = getattr(__import__(f"{package}.{places[name]}", fromlist=(name,)), name)
+        found: object = getattr(__import__(places[name], fromlist=(name,)), name)
         setattr(sys.modules[package], name, found)
         return found
 

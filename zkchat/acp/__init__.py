@@ -8,10 +8,4 @@ if TYPE_CHECKING:
     from zkchat.acp.agent import serve
     from zkchat.acp.options import AgentOptions
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "agent": "serve",
-            "options": "AgentOptions",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

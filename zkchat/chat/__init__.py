@@ -69,48 +69,4 @@ if TYPE_CHECKING:
     from zkchat.chat.tools.registry import CORE_TOOLS, FunctionTool, Toolbox, failure, function_tool
     from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerCall
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "agents": "AGENT_NAME BUILT_IN Profiles build_profiles built_in parse_agent parse_rule set_value",
-            "change_settlement": "ProposedChanges changed_paths sentence_about",
-            "context.assembly": (
-                "AssembledRequest Assembler RequestPlan Shares budget_for digest prompt_item request_from turns_left"
-            ),
-            "context.calibration": "calibrate",
-            "context.condensing": "condense_message content_terms",
-            "context.documents": "DocumentRoom include_documents",
-            "context.extractive": "summarise",
-            "context.formatting": "documents_in",
-            "context.selection": "Candidate Relevance SelectionLimits Selector added_items",
-            "context.strategies": "CompactionPlan Retention",
-            "context.tokens": (
-                "CachedTokenizer DIGESTS Encoding Estimate FALLBACK_ENCODING check_encodings load_encoding "
-                "tokenizer_for"
-            ),
-            "conversation": "Conversation",
-            "core": "AnswerLimits ConversationCore Policy Reviewer TurnSettings",
-            "evidence_lookup": "MAX_QUOTED PAGE_SIZE answer_about_vault",
-            "goals.plan": "GoalChecker parse_plan plan_text",
-            "goals.run": "GoalBounds GoalRun PlanReviewer",
-            "journal": "Asked Journal",
-            "memory": "Memory OwnUse RecallLimits list_items",
-            "message_search.search": "ConversationSearch",
-            "note_usage": "NoteUsage note_uses",
-            "privacy": "Elsewhere ServerAccess stays_here",
-            "project_memory": "MAX_FILE_CHARS imports_of",
-            "question": "Question",
-            "references": "embedded resolve_links",
-            "request": "NOTHING_TO_SUMMARISE Preview",
-            "request_plan": "recall",
-            "session_items": "SessionItems",
-            "staleness": "changed_items",
-            "summaries": "add_summaries",
-            "tools.arguments": "Arguments MAX_FOUND Number Text full_schema_of",
-            "tools.memory": "memory_tools recall_tools",
-            "tools.readings": "NothingBefore Readings",
-            "tools.registry": "CORE_TOOLS FunctionTool Toolbox failure function_tool",
-            "tools.explore": "NotePath explore_tools reference_to",
-            "tools.server_tools": "CallAnswer CallReviewer ServerCall",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

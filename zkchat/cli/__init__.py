@@ -12,14 +12,4 @@ if TYPE_CHECKING:
     from zkchat.cli.main import app, run
     from zkchat.cli.termination import graceful_termination, keep_early_keys
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "command_table": "HELP_OPTIONS",
-            "completion": "answer",
-            "help_layout": "describe",
-            "help_text": "CommandHelp Rows",
-            "main": "app run",
-            "termination": "graceful_termination keep_early_keys",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

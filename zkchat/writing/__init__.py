@@ -44,23 +44,4 @@ if TYPE_CHECKING:
     from zkchat.writing.tools import PROPOSED, write_tools
     from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "changes.execution": "ProgressFile",
-            "changes.files": "VaultTree",
-            "changes.git": "GitCommits",
-            "changes.journal": "SqliteChangeJournal is_there open_journal",
-            "changes.store": "VaultChanges",
-            "editor": "NoteEditor StagedEdit",
-            "links.mentions": ("ChosenLinks MentionGroup MentionLink MentionLinks NO_MENTIONS StagedLinks stage_links"),
-            "links.moved": "LinkRepairer RepairedLink past_renames",
-            "links.renames": "MoveSummary entry_of follow_links links_to_new remarks_on_new stage_move",
-            "properties.edits": "parse_property_value",
-            "proposals": ("ChangeReviewer PROPOSE_ONLY Proposals ReviewPolicy Verdict folders_of why_asked"),
-            "staging": "FollowLinks Followed StagedChanges",
-            "targets": "LinkStyle VaultConventions",
-            "tools": "PROPOSED write_tools",
-            "undo": "UndoPlan parse_number plan_undo_named reversal undo_all",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)
