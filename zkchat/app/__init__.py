@@ -63,33 +63,32 @@ if TYPE_CHECKING:
         known_vaults,
         unconfirmed,
     )
-    from zkchat.app.protocol_streams import Channel, Lines, claimed_streams
-    from zkchat.app.server_settings import ServerEditor, define_server, find_host_entry, server_command
     from zkchat.app.settings import (
-        SettingsEditor,
-        check_setting,
-        load_settings,
-        own_server_names,
-        setting_value,
-        trust_states,
-    )
-    from zkchat.app.setup import (
         LOCAL_ONLY,
         MODEL,
+        ServerEditor,
+        SettingsEditor,
         SetupPlan,
         SetupResult,
+        check_setting,
         default_vault_setting,
+        define_server,
+        find_host_entry,
+        load_settings,
         local_folders_set,
         missing_folders,
         offer_within_setup,
         offered_services,
+        own_server_names,
+        server_command,
         service_settings,
+        setting_value,
         top_folders,
+        trust_states,
         with_settings,
         write_setup,
     )
-    from zkchat.app.stored_names import StoredNames
-    from zkchat.app.stores import FactStore, open_memory, open_session_store, open_sessions
+    from zkchat.app.stores import FactStore, StoredNames, open_memory, open_session_store, open_sessions
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         request_from,
         turns_left,
     )
-    from zkchat.chat.context.calibration import calibrate
     from zkchat.chat.context.condensing import condense_message, content_terms
     from zkchat.chat.context.documents import DocumentRoom, include_documents
     from zkchat.chat.context.extractive import summarise
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         CachedTokenizer,
         Encoding,
         Estimate,
+        calibrate,
         check_encodings,
         load_encoding,
         tokenizer_for,
@@ -50,11 +50,9 @@ if TYPE_CHECKING:
     from zkchat.chat.goals.plan import GoalChecker, parse_plan, plan_text
     from zkchat.chat.goals.run import GoalBounds, GoalRun, PlanReviewer
     from zkchat.chat.journal import Asked, Journal
-    from zkchat.chat.memory import Memory, OwnUse, RecallLimits, list_items
+    from zkchat.chat.memory import MAX_FILE_CHARS, Memory, OwnUse, RecallLimits, imports_of, list_items
     from zkchat.chat.message_search.search import ConversationSearch
-    from zkchat.chat.note_usage import NoteUsage, note_uses
     from zkchat.chat.privacy import Elsewhere, ServerAccess, stays_here
-    from zkchat.chat.project_memory import MAX_FILE_CHARS, imports_of
     from zkchat.chat.question import Question
     from zkchat.chat.references import embedded, resolve_links
     from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
@@ -62,11 +60,21 @@ if TYPE_CHECKING:
     from zkchat.chat.session_items import SessionItems
     from zkchat.chat.staleness import changed_items
     from zkchat.chat.summaries import add_summaries
-    from zkchat.chat.tools.arguments import MAX_FOUND, Arguments, Number, Text, full_schema_of
     from zkchat.chat.tools.explore import NotePath, explore_tools, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
     from zkchat.chat.tools.readings import NothingBefore, Readings
-    from zkchat.chat.tools.registry import CORE_TOOLS, FunctionTool, Toolbox, failure, function_tool
+    from zkchat.chat.tools.registry import (
+        CORE_TOOLS,
+        MAX_FOUND,
+        Arguments,
+        FunctionTool,
+        Number,
+        Text,
+        Toolbox,
+        failure,
+        full_schema_of,
+        function_tool,
+    )
     from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerCall
 else:
     __getattr__ = lazy_names(__name__, __file__)

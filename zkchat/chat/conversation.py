@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from zkchat.chat.agents import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context.assembly import AssembledRequest
-from zkchat.chat.context.calibration import Calibration
+from zkchat.chat.context.tokens import Calibration
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
@@ -228,7 +228,7 @@ class Conversation:
 
     def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
         """A turn in which the model sums up the daily brief. What goes wrong is a warning."""
-        from zkchat.chat.brief_summary import summarize_brief
+        from zkchat.chat.summaries import summarize_brief
 
         return summarize_brief(self, days)
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.project_memory import WHOLE, MemoryState
+from zkchat.chat.memory import WHOLE, MemoryState
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
 from zkchat.core import (

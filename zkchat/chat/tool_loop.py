@@ -162,7 +162,7 @@ class Exchange(Struct):
 
     def close(self, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        from zkchat.chat.used_passages import refer_to_used
+        from zkchat.chat.quotations import refer_to_used
 
         core, context, count = self.core, self.assembled.context, self.core.tokenizer.count
         message = (self.draft or core.journal.begin_answer(core.info)).finished()

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from zkchat.index.daily_notes import DailyNoteSettings, find_daily_note, format_moment
     from zkchat.index.graph import Followed, backlinks
     from zkchat.index.guarded import targets_of
-    from zkchat.index.indexing.extraction import TextExtraction
+    from zkchat.index.indexing.background import TextExtraction
     from zkchat.index.indexing.indexer import DateSources, Progress, Refreshed
     from zkchat.index.indexing.reader import is_source
     from zkchat.index.library import GuardedLibrary, Library, LibraryOptions

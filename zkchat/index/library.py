@@ -44,9 +44,8 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.index.guarded import VaultPorts, guarded
-from zkchat.index.indexing.background import IndexMaintenance
+from zkchat.index.indexing.background import Extracted, IndexMaintenance, TextExtraction
 from zkchat.index.indexing.embedding import EmbeddingWork
-from zkchat.index.indexing.extraction import Extracted, TextExtraction
 from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer, Progress, Refreshed
 from zkchat.index.overlay import Overlay, overlaid
 from zkchat.index.search.passages import Search

@@ -21,8 +21,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from zkchat.app import Channel, Lines, Notices, Workspace, claimed_streams
-from zkchat.core import NoteNotFound, ZkchatError
+from zkchat.app import Notices, Workspace
+from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
 from zkchat.mcp.prompts import PromptHandlers
 from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to

@@ -6,7 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.notes.dates.calendar import Phrases, Token, fold, plus
-    from zkchat.notes.dates.day_texts import day_of_headings, name_date, section_days, stated_dates
+    from zkchat.notes.dates.day_texts import all_dates, day_of_headings, name_date, section_days, stated_dates
     from zkchat.notes.dates.expressions import (
         PERIOD_FORMS,
         TIME_FILTERS,
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         period_text,
         unknown_times,
     )
-    from zkchat.notes.dates.origins import all_dates
     from zkchat.notes.dates.questions import (
         Order,
         TimeInQuestion,

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
         tokens_used,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
-    from zkchat.render.drawn_rows import print_sections
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
-    from zkchat.render.markdown.notes import DrawnNote, note_rows
     from zkchat.render.markdown.parser import with_labels
-    from zkchat.render.markdown.stream import MarkdownStream
+    from zkchat.render.markdown.renderer import DrawnNote, MarkdownStream, note_rows
     from zkchat.render.numbered_rows import (
         NumberedRow,
         Place,
         RowSection,
         passage_row,
         plain_sections,
+        print_sections,
         statement_rows,
         summary,
     )
@@ -43,13 +42,14 @@ if TYPE_CHECKING:
         vector_lines,
         vector_progress,
     )
-    from zkchat.render.presenters.plain import ContextPresenter, PlainPresenter
     from zkchat.render.presenters.screen import ScreenPresenter
     from zkchat.render.presenters.text import (
+        ContextPresenter,
         GoalJsonPresenter,
         GoalPipePresenter,
         JsonPresenter,
         OutputStream,
+        PlainPresenter,
         Presenter,
         ticking,
     )
@@ -83,6 +83,5 @@ if TYPE_CHECKING:
         undo_question,
         undone_lines,
     )
-    from zkchat.render.usage_graph import MARK, graph_page
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.storage.cache_database import CacheDatabase
     from zkchat.storage.database import (
+        CacheDatabase,
         Migration,
         Row,
         execute_all,
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
         FOLDER_FLAGS,
         LINK_ERRORS,
         FolderCount,
+        FolderWatch,
         ProfileFolders,
         VaultFiles,
+        WatchedFiles,
         template_folders,
     )
-    from zkchat.storage.watched_files import FolderWatch, WatchedFiles
 else:
     __getattr__ = lazy_names(__name__, __file__)

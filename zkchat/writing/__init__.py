@@ -7,9 +7,8 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.writing.changes.execution import ProgressFile
     from zkchat.writing.changes.files import VaultTree
-    from zkchat.writing.changes.git import GitCommits
     from zkchat.writing.changes.journal import SqliteChangeJournal, is_there, open_journal
-    from zkchat.writing.changes.store import VaultChanges
+    from zkchat.writing.changes.store import GitCommits, VaultChanges
     from zkchat.writing.editor import NoteEditor, StagedEdit
     from zkchat.writing.links.mentions import (
         NO_MENTIONS,

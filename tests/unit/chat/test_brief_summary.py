@@ -12,8 +12,8 @@ from tests.support.conversations import events_of
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.app.library import open_library
-from zkchat.chat.brief_summary import MAX_NOTES, summarize_brief
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.summaries import MAX_NOTES, summarize_brief
 from zkchat.core.events import Event, TurnFailed
 from zkchat.core.message import Brief
 from zkchat.core.prompt import ModelInfo

@@ -7,8 +7,7 @@ from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.memory import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.chat.message_search.search import FoundMessage
-from zkchat.chat.tools.arguments import Limit, Text
-from zkchat.chat.tools.registry import failure, function_tool
+from zkchat.chat.tools.registry import Limit, Text, failure, function_tool
 from zkchat.core import Tool, ToolOutcome, counted
 
 PAGE_CHARS = 8000
