@@ -37,8 +37,9 @@ from zkchat.core.events import (
     Warned,
 )
 from zkchat.core.message import CompactionPart, DocumentReference
+from zkchat.render.presenters.plain import PlainPresenter
 from zkchat.render.presenters.screen import ScreenPresenter
-from zkchat.render.presenters.text import JsonPresenter, PlainPresenter, Presenter
+from zkchat.render.presenters.text import JsonPresenter, Presenter
 from zkchat.render.references import references_panel
 from zkchat.render.sanitize import error_lines, sanitize_text
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         turns_left,
     )
     from zkchat.chat.context.condensing import condense_message, content_terms
-    from zkchat.chat.context.documents import DocumentRoom, include_documents
+    from zkchat.chat.context.documents import DocumentRoom, add_summaries, include_documents
     from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
     from zkchat.chat.context.selection import Candidate, Relevance, SelectionLimits, Selector, added_items
@@ -54,12 +54,10 @@ if TYPE_CHECKING:
     from zkchat.chat.message_search.search import ConversationSearch
     from zkchat.chat.privacy import Elsewhere, ServerAccess, stays_here
     from zkchat.chat.question import Question
-    from zkchat.chat.references import embedded, resolve_links
+    from zkchat.chat.references import changed_items, embedded, resolve_links
     from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
     from zkchat.chat.request_plan import recall
     from zkchat.chat.session_items import SessionItems
-    from zkchat.chat.staleness import changed_items
-    from zkchat.chat.summaries import add_summaries
     from zkchat.chat.tools.explore import NotePath, explore_tools, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
     from zkchat.chat.tools.readings import NothingBefore, Readings

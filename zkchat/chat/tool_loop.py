@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
@@ -19,7 +20,6 @@ from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.replies import ReplyReader
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
 from zkchat.core import (
     TOOL_PRIORITY,

@@ -17,7 +17,8 @@ from zkchat.cli.ask import (
 from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io, flag
 from zkchat.cli.interactive_chat import choose_session
 from zkchat.cli.output import PresenterOptions
-from zkchat.cli.trust import ask_to_approve, confirmed_vault, holds_notes, is_in_vault
+from zkchat.cli.trust import ask_to_approve
+from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
 from zkchat.core import UnconfirmedVault, UsageError
 from zkchat.render import ShownUsage
 

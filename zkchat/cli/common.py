@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
     """Ask, before the command runs, about a folder that may be no vault."""
-    from zkchat.cli.trust import confirmed_vault
+    from zkchat.cli.vault_consent import confirmed_vault
 
     return vault if context.resilient_parsing else confirmed_vault(current_io(vault))
 

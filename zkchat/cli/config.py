@@ -9,7 +9,8 @@ import typer
 
 from zkchat.app import SettingsEditor, Workspace, check_model_name, find_paths, setting_value
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command, current_io
-from zkchat.cli.trust import scope_paths, trust
+from zkchat.cli.trust import trust
+from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (

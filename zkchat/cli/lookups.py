@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from zkchat.actions import find_passages, link_record, passage_record, verified
 from zkchat.app import Paths
 from zkchat.cli.actions import Stream, command_of, print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, unreadable
@@ -16,6 +15,8 @@ from zkchat.notes import impossible_times, unknown_times
 
 def _answer_each(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
     """A line of JSON for each query: the hits, and what is wrong with it."""
+    from zkchat.actions import find_passages, passage_record
+
     calendar = library.calendar()
     for line in io.environment.stdin:
         query = line.rstrip("\r\n")
@@ -40,6 +41,7 @@ search = command_of(
 
 
 def _list_all(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
+    from zkchat.actions import link_record
     from zkchat.index import graph
     from zkchat.render import describe_link
 
@@ -85,6 +87,8 @@ def verify(
 
     zkchat ask "What do my notes say about compost?" | zkchat verify -
     """
+    from zkchat.actions import verified
+
     io = current_io(vault)
     if not file:
         raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")

@@ -13,7 +13,7 @@ from zkchat.cli import mcp_servers
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
 from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
 from zkchat.cli.termination import Terminated
-from zkchat.cli.trust import confirmed_vault
+from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, plain_without
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from zkchat.cli.common import (
     told_command,
 )
 from zkchat.cli.key_questions import KeyQuestions
-from zkchat.cli.trust import confirmed_vault
+from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.config import HostEntry, write_entry
 from zkchat.core import (
     HIDDEN,

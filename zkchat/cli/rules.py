@@ -8,7 +8,7 @@ import typer
 from zkchat.app import ProfileStore
 from zkchat.chat import Profiles, built_in, parse_rule
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command, option
-from zkchat.cli.trust import scope_paths
+from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import HOW_TO_APPROVE, Agent, IncludeMode, ProfileFile, ProfileKind, Rule, Scope
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]

@@ -1,41 +1,14 @@
-"""What users agree to: that a folder is a vault, and what comes with it (`zkchat trust`)."""
+"""`zkchat trust`, and the question that a conversation begins with in a vault that brings something new."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from zkchat.app import (
-    MAX_NOTES_COUNTED,
-    FoundFolder,
-    Paths,
-    VaultTrust,
-    count_notes,
-    describe_item,
-    find_folder,
-    find_paths,
-    known_vaults,
-    left_out_sentence,
-    own_server_names,
-    trust_states,
-    unconfirmed,
-)
+from zkchat.app import VaultTrust, describe_item, find_paths, left_out_sentence, own_server_names, trust_states
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, flag
-from zkchat.core import (
-    Environment,
-    LostDefaultVault,
-    Scope,
-    StorageError,
-    TrustState,
-    UsageError,
-    VaultError,
-    VaultItem,
-    counted,
-    plain_without,
-)
+from zkchat.core import StorageError, TrustState, UsageError, VaultItem, plain_without
 
 if TYPE_CHECKING:
     States = Sequence[tuple[VaultItem, TrustState]]
-
 
 MAX_ITEMS_ASKED = 30
 """In one question; more would scroll away before they are read."""
@@ -133,73 +106,3 @@ def _described(
         is_overridden = item.kind == "server" and item.name in own
         more = ("is not used while your settings have a server of this name",) if is_overridden else ()
         yield item, state, (*describe_item(item), *more)
-
-
-def confirmed_vault(io: CommandIO) -> Path | None:
-    """The vault as it was named, or the current folder once the user has agreed.
-
-    Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault`, `$ZKCHAT_VAULT` and
-    `vault.default` say yes, for the home folder aloud.
-    """
-    vault = io.vault
-    found = find_folder(io.environment, vault)
-    if found.is_vault and (found.is_confirmed or not found.is_home):
-        if vault and not (found.is_marked or found.is_confirmed):
-            _remember(io, found)
-        return vault
-    if io.environment.stdin_is_tty and io.environment.stderr_is_tty:
-        folder = f"your home folder {found.path}" if found.is_home else str(found.path)
-        if not io.confirm(f"Use {folder} ({_content(found)}) as a vault?"):
-            raise unconfirmed(found)
-    elif found.is_named:
-        io.note(f"Your home folder {found.path} is used as a vault, as you named it.")
-    else:
-        raise unconfirmed(found)
-    if problem := _remember(io, found):
-        io.note(f"Your answer could not be kept, so you will be asked again. {problem}")
-    return found.path
-
-
-def scope_paths(io: CommandIO, scope: Scope) -> Paths:
-    """For files of the user, and of the vault if there is one; to write into it, there has to be."""
-    needs_vault = scope == "vault"
-    return find_paths(io.environment, confirmed_vault(io) if needs_vault else io.vault, needs_vault=needs_vault)
-
-
-def is_in_vault(environment: Environment) -> bool:
-    """Whether a command that is started here and names no folder has a vault. Raises `LostDefaultVault`."""
-    try:
-        return find_folder(environment, None).is_vault
-    except LostDefaultVault:
-        raise
-    except VaultError:
-        return False
-
-
-def holds_notes(environment: Environment) -> bool:
-    """Whether the current folder, if it is not the home folder, could be a vault."""
-    try:
-        found = find_folder(environment, None)
-    except VaultError:
-        return False
-    return not found.is_home and count_notes(found.path).notes > 0
-
-
-def _content(found: FoundFolder) -> str:
-    """How many notes there are; of the home folder also how many files."""
-    count = count_notes(found.path)
-    if count.notes > MAX_NOTES_COUNTED:
-        notes = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
-    else:
-        notes = f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
-    files = f"{'' if count.is_complete else 'more than '}{counted(count.files, 'file')}"
-    return f"{notes} among {files}" if found.is_home else notes
-
-
-def _remember(io: CommandIO, found: FoundFolder) -> str:
-    """Remember that a folder is a vault; why that was not possible, if it was not."""
-    try:
-        known_vaults(io.environment).add(found.path)
-    except StorageError as error:
-        return error.message
-    return ""

@@ -515,10 +515,6 @@ class Library:
         """The headings and blocks of a note, as it was last read."""
         return self._answer(lambda: self._ports.notes.known(path))
 
-    def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """By path, the digest of the text of a note, as it was last read; nothing for what is no note."""
-        return {path: known.digest for path in self.confirmed(paths) if (known := self.outline(path))}
-
     def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
         """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
         held = {(stored.source, stored.link.text) for stored in self.links_from(*paths)}

@@ -42,14 +42,13 @@ if TYPE_CHECKING:
         vector_lines,
         vector_progress,
     )
+    from zkchat.render.presenters.plain import ContextPresenter, PlainPresenter
     from zkchat.render.presenters.screen import ScreenPresenter
     from zkchat.render.presenters.text import (
-        ContextPresenter,
         GoalJsonPresenter,
         GoalPipePresenter,
         JsonPresenter,
         OutputStream,
-        PlainPresenter,
         Presenter,
         ticking,
     )

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from zkchat.repl.background import Background
     from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
     from zkchat.repl.commands.places import describe_next_steps
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
     from zkchat.repl.completion import MenuCompleter
     from zkchat.repl.key_bindings import forget_typed
     from zkchat.repl.keys import CTRL_C, CTRL_D, ESCAPE, echo_off, echo_on, read_key, single_keys, without_paste_marks
-    from zkchat.repl.loop import Background, converse
+    from zkchat.repl.loop import converse
     from zkchat.repl.note_names import NameCache, NamedNote, NoteNames, normalize_name
     from zkchat.repl.picker import QUESTION, PickRow, ago, numbered_lines, pick, session_rows, sessions_to_resume
     from zkchat.repl.prompt import Prompt, status_of

@@ -1,6 +1,5 @@
 """The files of a vault: listed, counted and read without following a link, and watched; templates, agents, rules."""
 
-import ctypes
 import errno
 import json
 import os
@@ -446,6 +445,8 @@ class FolderWatch:
         root = root.resolve()
         if sys.platform != "linux" or _file_system_of(root) not in _FILE_SYSTEMS:
             return None
+        import ctypes
+
         library = ctypes.CDLL(None)
         return cls(root, library) if hasattr(library, "inotify_init1") else None
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         remarks_on_new,
         stage_move,
     )
-    from zkchat.writing.properties.edits import parse_property_value
+    from zkchat.writing.properties import parse_property_value
     from zkchat.writing.proposals import (
         PROPOSE_ONLY,
         ChangeReviewer,

@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 
 from zkchat.core.errors import StorageError
-from zkchat.repl.loop import Background
+from zkchat.repl.background import Background
 
 
 def test_the_bar_hears_what_goes_on_and_when_it_is_over() -> None:

@@ -6,17 +6,16 @@ Where an encoding cannot be loaded, tokens are estimated from the number of char
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from itertools import islice
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
 from zkchat.core import ChatMessage, ConfigError, Tokenizer, ZkchatError, lazy_pattern
-from zkchat.language import STOP_WORDS_BY_CODE
 
 if TYPE_CHECKING:
     import tiktoken
@@ -155,7 +154,7 @@ def _ranks(name: str) -> dict[bytes, int]:
 
 def _data(name: str) -> bytes:
     try:
-        data = (files("zkchat.chat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
+        data = (Path(__file__).with_name("encodings") / f"{name}.tiktoken").read_bytes()
     except OSError as error:
         raise ConfigError(f"The encoding '{name}' of this installation cannot be read.", hint=REMEDY) from error
     if sha256(data).hexdigest() != DIGESTS[name]:
@@ -207,8 +206,6 @@ _LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.it
 _DIGIT = lazy_pattern("[0-9]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
-_ENGLISH = STOP_WORDS_BY_CODE["en"]
-_OF_OTHERS = frozenset().union(*STOP_WORDS_BY_CODE.values()) - _ENGLISH
 
 MAX_SAMPLES = 30
 """Reports that are looked at, the newest."""
@@ -364,6 +361,16 @@ def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
 
 def _is_foreign(line: str) -> bool:
     words = _WORD.findall(line.lower())
-    if _OF_OTHERS.isdisjoint(words):
+    english, others = _stop_words()
+    if others.isdisjoint(words):
         return False
-    return sum(map(_OF_OTHERS.__contains__, words)) > sum(map(_ENGLISH.__contains__, words))
+    return sum(map(others.__contains__, words)) > sum(map(english.__contains__, words))
+
+
+@cache
+def _stop_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Of English, and of all other languages alone."""
+    from zkchat.language import STOP_WORDS_BY_CODE
+
+    english = frozenset(STOP_WORDS_BY_CODE["en"])
+    return english, frozenset().union(*STOP_WORDS_BY_CODE.values()) - english

@@ -34,7 +34,8 @@ from zkchat.core.events import (
 from zkchat.core.message import CompactionPart, DocumentReference, RequestContext, RequestItem
 from zkchat.core.values import to_plain
 from zkchat.render.presenters import text as base
-from zkchat.render.presenters.text import JsonPresenter, PlainPresenter, Presenter
+from zkchat.render.presenters.plain import PlainPresenter
+from zkchat.render.presenters.text import JsonPresenter, Presenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 COMPACTED = replace(an_answer(), parts=(CompactionPart(number=1, summary="s", archived=("a",)),))
