@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from zkchat.index.overlay import Overlay
     from zkchat.index.search.method_vectors import Sections, Vector, Vectors, common_direction, packed, signs, unpacked
     from zkchat.index.search.passages import hits_of, matches, preview_of, snippet, term_matches
-    from zkchat.index.search.postings import ranges
     from zkchat.index.search.ranking import Match, TextRanking
     from zkchat.index.search.terms import (
         MAX_QUERY_CHARACTERS,
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
         synonyms_of,
         topic_of,
         topic_terms,
-        wants_time,
         with_compounds,
         with_synonyms,
     )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         MentionGroup,
         MentionLink,
         MentionLinks,
-        StagedLinks,
         stage_links,
     )
     from zkchat.writing.links.moved import LinkRepairer, RepairedLink, past_renames

@@ -25,6 +25,7 @@ DIGESTS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
+FOLDER = Path(__file__).with_name("encodings")
 FALLBACK_ENCODING = "o200k_base"
 """Counts for a model whose own encoding is unknown."""
 _SLICE_CHARS = 200_000
@@ -154,7 +155,7 @@ def _ranks(name: str) -> dict[bytes, int]:
 
 def _data(name: str) -> bytes:
     try:
-        data = (Path(__file__).with_name("encodings") / f"{name}.tiktoken").read_bytes()
+        data = (FOLDER / f"{name}.tiktoken").read_bytes()
     except OSError as error:
         raise ConfigError(f"The encoding '{name}' of this installation cannot be read.", hint=REMEDY) from error
     if sha256(data).hexdigest() != DIGESTS[name]:
