@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 _IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
@@ -10,16 +11,17 @@ _IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.*))", re.MULTILIN
 
 def lazy_names(package: str, face: str) -> Callable[[str], object]:
     """A `__getattr__` for a package that offers what the file `face`, its own, imports for type checkers."""
-    places: dict[str, str] = {}
+
+    @cache
+    def places() -> dict[str, str]:
+        found = _IMPORT.findall(Path(face).read_text("utf-8"))
+        return {name: module for module, many, few in found for name in (many or few).replace(",", " ").split()}
 
     def find(name: str) -> object:
-        if not places:
-            for module, several, few in _IMPORT.findall(Path(face).read_text("utf-8")):
-                places.update(dict.fromkeys((several or few).replace(",", " ").split(), module))
-        if name not in places:
+        if name not in places():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         # Unlike `import_module`, this is seen by `python -X importtime`.
-        found: object = getattr(__import__(places[name], fromlist=(name,)), name)
+        found: object = getattr(__import__(places()[name], fromlist=(name,)), name)
         setattr(sys.modules[package], name, found)
         return found
 
