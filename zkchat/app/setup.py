@@ -27,11 +27,7 @@ from zkchat.models import SETUP_HELPS, services_with_key
 from zkchat.subprocesses import find_program
 
 MODEL: Final = "model"
-_DEFAULT_VAULT: Final = "vault.default"
 LOCAL_ONLY: Final = "privacy.local_only"
-_BASE_URL: Final = "openai.base_url"
-_KEY_VARIABLE: Final = "openai.api_key_env"
-_MAX_FOLDERS_LISTED: Final = 12
 
 
 class SetupPlan(Struct, frozen=True, kw_only=True):
@@ -85,7 +81,7 @@ def top_folders(vault: Path) -> list[str]:
         names = sorted(entry.name for entry in vault.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     except OSError:
         return []
-    return names[:_MAX_FOLDERS_LISTED]
+    return names[:12]
 
 
 def missing_folders(vault: Path, typed: str) -> list[str]:
@@ -120,7 +116,7 @@ def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
         str(folder.path).encode()
     except UnicodeEncodeError:
         return {}
-    return {_DEFAULT_VAULT: str(folder.path)}
+    return {"vault.default": str(folder.path)}
 
 
 def offer_within_setup(offer: str) -> str:
@@ -129,7 +125,7 @@ def offer_within_setup(offer: str) -> str:
 
 
 def service_settings(service: HostedService) -> dict[str, str]:
-    return {_BASE_URL: service.base_url, _KEY_VARIABLE: service.key_variable}
+    return {"openai.base_url": service.base_url, "openai.api_key_env": service.key_variable}
 
 
 def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:

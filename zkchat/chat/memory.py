@@ -308,7 +308,6 @@ MAX_FILE_CHARS: Final = 100_000
 """Characters of a file that are read."""
 
 _IMPORT: Final = lazy_pattern(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
-_ENDS_SENTENCE: Final = ".:!?…"
 DROPPED: Final = "dropped by you"
 WHOLE: Final = "memory"
 """What all of memory is called where a user drops it."""
@@ -381,7 +380,7 @@ def imports_of(text: str) -> list[str]:
     """
     flat = flatten(text)
     prose = blank(flat, sorted(outline(flat).code)) if "@" in flat else ""
-    quoted_or_plain = (match[1] or match[2].rstrip(_ENDS_SENTENCE) for match in _IMPORT.finditer(prose))
+    quoted_or_plain = (match[1] or match[2].rstrip(".:!?…") for match in _IMPORT.finditer(prose))
     return list(dict.fromkeys(path for path in quoted_or_plain if "/" in path or "." in path))
 
 

@@ -63,7 +63,6 @@ TIGHTENING: Final = 0.7
 """Of what a prompt that was too long was allowed to take: what the shorter one is."""
 MAX_CALLS: Final = 32
 """Calls of one step that are run."""
-MAX_NAME_LENGTH: Final = 100
 _KEPT_ARGUMENTS: Final = 200
 """Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
@@ -468,4 +467,4 @@ def _as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
     is_short = len(call.arguments) <= MAX_ARGUMENTS_CHARS
     kept = call.arguments if is_short else call.arguments[:_KEPT_ARGUMENTS]
-    return replace(call, name=call.name[:MAX_NAME_LENGTH], arguments=kept)
+    return replace(call, name=call.name[:100], arguments=kept)

@@ -268,12 +268,9 @@ def _piped(io: CommandIO) -> str:
     return text
 
 
-_MAX_DAYS = 366
-
-
 def brief(
     days: Annotated[
-        int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=_MAX_DAYS, show_default=True)
+        int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=366, show_default=True)
     ] = 7,
     vault: VaultOption = None,
     model: ModelOption = None,

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from zkchat.app import FactStore
 
 
-DEFAULT_TOP = 10
 GONE = "not there any more"
 
 
@@ -108,7 +107,7 @@ def _uses(io: CommandIO, note: str) -> Told:
 def _top(io: CommandIO, most: str | None) -> Told:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
-    notes = _tally(io).top(int(most or DEFAULT_TOP))
+    notes = _tally(io).top(int(most or 10))
     lines = [
         f"{counted(note.turns, 'time'):>11} in {counted(note.sessions, 'conversation'):<18}  {note.path}"
         + f" ({GONE})" * note.is_gone
@@ -159,8 +158,6 @@ def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
 FactArgument = Annotated[str, argument("ID", "The fact's id, or the beginning of it.")]
-MAX_MESSAGES_COMPARED = 3
-MAX_NOTES_SHOWN = 5
 
 
 @command(app)
@@ -221,8 +218,8 @@ def relevance(
         for use in document_uses(store, find_paths(io.environment, io.vault).vault):
             tally.add(use)
     with _open_memory(io) as (_, memory):
-        facts = _scored(memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:])))
-    notes = tally.top(MAX_NOTES_SHOWN)
+        facts = _scored(memory.ranked("\n".join(asked[-3:])))
+    notes = tally.top(5)
     used = [
         f"{note.path}{f' ({GONE})' * note.is_gone}: used {counted(note.turns, 'time')} "
         f"in {counted(note.sessions, 'conversation')}"
@@ -349,9 +346,6 @@ def _part(name: str) -> str:
     return (files("zkchat.render") / "graph" / name).read_text("utf-8")
 
 
-MAX_NODES: Final = 2000
-
-
 def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
     """The notes that a conversation used, each once in a turn. What was found and not used does not count."""
     turn: dict[str, DocumentUse] = {}
@@ -419,7 +413,7 @@ class NoteUsage(Struct):
         ]
         return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
 
-    def graph(self, most: int = MAX_NODES) -> UsageGraph:
+    def graph(self, most: int = 2000) -> UsageGraph:
         """The usage graph, with at most so many nodes: half of them notes, if there are so many."""
         notes = self.top(len(self._turns))
         used = Counter(session_id for _, session_id in self._turns)

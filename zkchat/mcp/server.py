@@ -84,7 +84,6 @@ MAX_LINE_BYTES: Final = 4_000_000
 """Bytes of a message; a longer one is not read."""
 DRAIN_SECONDS: Final = 60.0
 """How long requests may take to be answered after the end of input."""
-DRAIN_INTERVAL: Final = 0.02
 
 
 class StdioTransport:
@@ -146,7 +145,7 @@ class StdioTransport:
                 closed = types.ErrorData(code=types.CONNECTION_CLOSED, message="The input has ended.")
                 refusal = types.JSONRPCError(jsonrpc="2.0", id=self._asking.pop(), error=closed)
                 await inbox.send(SessionMessage(refusal))
-            await anyio.sleep(DRAIN_INTERVAL)
+            await anyio.sleep(0.02)
 
     async def _send(self, outbox: ObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
         async with outbox:

@@ -48,7 +48,6 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 MAX_TEXT_CHARS: Final = 100_000
 """Characters of a text that one call gives."""
-MAX_LINKS: Final = 50
 FIRST_WITH_LINKS: Final = "2025-06-18"
 """The first revision of the protocol that knows links to resources."""
 PROGRESS_SECONDS: Final = 0.2
@@ -281,7 +280,7 @@ def _answered(answer: Answer, context: Context) -> types.CallToolResult:
                 uri=uri_of(path),
                 mime_type="text/markdown" if is_note(path) else None,
             )
-            for path, title in [*_titles(answer).items()][:MAX_LINKS]
+            for path, title in [*_titles(answer).items()][:50]
         ]
     text = types.TextContent(text=answer.model_dump_json())
     return types.CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json"))

@@ -210,10 +210,6 @@ def summary(verification: Verification) -> str:
     return f"{', '.join(ends)}.{rest}"
 
 
-_MATCH: Final = "bold yellow"
-_DOUBTFUL: Final = "yellow"
-
-
 def print_sections(
     console: "Console",
     sections: Sequence[RowSection],
@@ -254,7 +250,7 @@ def draw_sections(
         at_most = lead_width(section)
         for row in section.rows:
             number += 1
-            name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
+            name = (sanitize_line(row.name), "yellow" if row.is_doubtful else "bold")
             place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
             grid.add_row(f"{number}." if width else "", Text.assemble(lead(row, at_most), name, *place))
             if row.text:
@@ -282,5 +278,5 @@ def _marked(text: str, matches: "Matches | None") -> "Text":
         return Text(text)
     marked = Text(render.with_labels(text))
     for start, end in matches(marked.plain):
-        marked.stylize(_MATCH, start, end)
+        marked.stylize("bold yellow", start, end)
     return marked

@@ -417,7 +417,6 @@ def _opened(database: Path) -> sqlite3.Connection:
     return connection
 
 
-_PAGE_CACHE_KIB = 16_384
 _WAL_PAGES = 4_000
 """Pages in the write-ahead log before a checkpoint: 16 MB, so that many writes of a page become one."""
 
@@ -524,7 +523,7 @@ class CacheDatabase:
             opened = ThreadConnection(database)
             self._connections.append(opened)
             try:
-                database.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+                database.execute("PRAGMA cache_size = -16384")
                 database.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 if _version(database) != self._version:
                     self._create_schema(database)

@@ -391,7 +391,6 @@ class ProfileFolders(Struct, frozen=True):
         return self.vault if scope == "vault" else None
 
 
-_TEMPLATE_FOLDERS_MAX_BYTES: Final = 1_000_000
 _SETTINGS: Final[Mapping[str, str]] = {
     "templates.json": "folder",
     "plugins/templater-obsidian/data.json": "templates_folder",
@@ -404,7 +403,7 @@ def template_folders(vault: Path) -> list[str]:
     found: list[str] = []
     for file, name in _SETTINGS.items():
         with suppress(OSError, ValueError, RecursionError):
-            content = read_bounded(vault / ".obsidian" / file, max_bytes=_TEMPLATE_FOLDERS_MAX_BYTES, beneath=vault)
+            content = read_bounded(vault / ".obsidian" / file, max_bytes=1_000_000, beneath=vault)
             settings = json.loads(content)
             value = settings.get(name) if isinstance(settings, dict) else None
             if isinstance(value, str) and (folder := value.strip().strip("/")):
@@ -424,7 +423,6 @@ _CHANGES: Final = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 """Content, attributes, names and presence of files, and of the folder itself; see inotify(7)."""
 _ABOUT_FOLDERS: Final = 0x40000000 | 0x400 | 0x800 | 0x2000 | 0x4000 | 0x8000
 """A folder in the folder, or the folder itself; more happened than is told; the folder is watched no longer."""
-_READ_BYTES: Final = 65_536
 _EVENT: Final = struct.Struct("iIII")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
@@ -477,7 +475,7 @@ class FolderWatch:
         found: set[str] = set()
         try:
             while self._descriptor >= 0:
-                events = os.read(self._descriptor, _READ_BYTES)
+                events = os.read(self._descriptor, 65_536)
                 position = 0
                 while position < len(events):
                     folder, mask, _, name_bytes = _EVENT.unpack_from(events, position)

@@ -189,10 +189,8 @@ CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
 STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
 DECLINED: Final = "It was stopped before its first step."
-DECLINED_STEP: Final = "you declined its changes"
 WRITES_AGAIN: Final = "The model may propose changes of notes, as when the goal was begun."
 TO_BE_REVIEWED: Final = "Its changes can still be reviewed."
-NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
 
 
@@ -426,7 +424,7 @@ class _Work:
         await self._keep(emit)
         is_stopped = self.goal.review == "step" and await self._settle(emit)
         if is_stopped:
-            self.goal = self.goal.with_declined(number, DECLINED_STEP)
+            self.goal = self.goal.with_declined(number, "you declined its changes")
             await self._keep(emit)
         settled = self.goal.steps[number - 1]
         await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
@@ -443,7 +441,7 @@ class _Work:
     async def _result(self, emit: Emit) -> None:
         done = [step for step in self.goal.steps if step.state == "done"]
         if not done:
-            raise Stopped(NOTHING_DONE)
+            raise Stopped("No step could be done.")
         if self.goal.result_id:
             return  # only its changes were left to be reviewed
         if len(self.goal.steps) == 1:

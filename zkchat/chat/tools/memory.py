@@ -33,9 +33,6 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
     return [function_tool(search_conversation)]
 
 
-MAX_RECALLED = 10
-
-
 class CurrentSession(Protocol):
     @property
     def session_id(self) -> str: ...
@@ -65,7 +62,7 @@ def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, ses
 
     def recall(*, query: Annotated[str, Text(min_length=1, also=("q", "text", "search"))]) -> ToolOutcome:
         """Find facts kept in earlier conversations, where they help."""
-        found = memory.search(query, most=MAX_RECALLED)
+        found = memory.search(query, most=10)
         if not found:
             return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
         facts = "\n".join(format_fact(fact) for fact, _ in found)

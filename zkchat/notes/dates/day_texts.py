@@ -23,7 +23,6 @@ _MAX_MONTH: Final = 12
 _NOON: Final = 12
 _FEWEST_LETTERS: Final = 3
 """Of an abbreviated month."""
-_FEWEST_OF_WEEKDAY: Final = 2
 
 _CLOCK: Final = lazy_pattern(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
@@ -245,9 +244,7 @@ def _month_names() -> dict[str, int]:
 @cache
 def is_weekday(word: str) -> bool:
     """Whether a folded word names a day of the week."""
-    return len(word) >= _FEWEST_OF_WEEKDAY and any(
-        name.startswith(word) or word.startswith(name) for _, name in _named("weekdays")
-    )
+    return len(word) >= 2 and any(name.startswith(word) or word.startswith(name) for _, name in _named("weekdays"))
 
 
 @cache
@@ -412,7 +409,6 @@ def _day(tokens: tuple[str, ...], texts: tuple[str, ...]) -> date | None:
 
 
 _DAY_LENGTH: Final = len("2026-03-08")
-_HEADINGS_MAX_CHARACTERS: Final = 200
 _MARKUP: Final = " \t[]()*_`~="
 _AFTER_DAY: Final = lazy_pattern(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
 """What may stand between a day and the rest of a heading."""
@@ -434,7 +430,7 @@ def section_days(sections: Sequence[Section]) -> dict[int, str]:
 
 @lru_cache(maxsize=256)
 def _headings_day_of(heading: str) -> str | None:
-    plain = heading[:_HEADINGS_MAX_CHARACTERS].strip(_MARKUP)
+    plain = heading[:200].strip(_MARKUP)
     if found := leading_date(plain):
         return found[:_DAY_LENGTH]
     for separator in (None, *_AFTER_DAY.finditer(plain)):

@@ -37,7 +37,6 @@ from zkchat.render.markdown.parser import label_of
 from zkchat.render.sanitize import sanitize_text
 
 _NO_WRAP_WIDTH: Final = 1_000_000
-_RULE_WIDTH: Final = 40
 _BAR: Final = "▌ "
 _BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
 _MAX_HIGHLIGHTED_LINE: Final = 1_000
@@ -249,7 +248,7 @@ class Formula(MarkdownElement):
 
 class RuleLine(MarkdownElement):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text("─" * min(_RULE_WIDTH, options.max_width), style="dim")
+        yield Text("─" * min(40, options.max_width), style="dim")
 
 
 class CodeBlock(MarkdownElement):
