@@ -9,9 +9,8 @@ import pytest
 
 from tests.browser.chromium import PROGRAM, Tab, tab
 from tests.support.sessions import NOON
-from zkchat.chat.note_usage import NoteUsage
+from zkchat.cli.memory import NoteUsage, graph_page
 from zkchat.core.profile import DocumentUse
-from zkchat.render.usage_graph import graph_page
 
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
 

@@ -9,8 +9,8 @@ import pytest
 from tests.support.embedding_server import EMBEDDING_PATHS, EmbeddingServer, Received, Sent
 from tests.support.world import World
 from zkchat.cli.note_lookup import VectorActivity
-from zkchat.core.embeddings import EmbeddingProgress
 from zkchat.core.errors import ExitCode, StorageError
+from zkchat.core.index import EmbeddingProgress
 from zkchat.models.embeddings import ServerEmbedder
 
 if TYPE_CHECKING:

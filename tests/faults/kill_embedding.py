@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
-from zkchat.core.embeddings import passage_digest
+from zkchat.core.index import passage_digest
 from zkchat.index import vector_files
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex

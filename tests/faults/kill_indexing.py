@@ -17,7 +17,7 @@ from pathlib import Path
 from zkchat.index.indexing import reader
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.storage.cache_database import ThreadConnection
+from zkchat.storage.database import ThreadConnection
 from zkchat.storage.vault_files import VaultFiles
 
 NOTES = 12

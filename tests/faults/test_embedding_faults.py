@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.core.embeddings import NOTHING_KNOWN
 from zkchat.core.errors import StorageError, StorageFull
+from zkchat.core.index import NOTHING_KNOWN
 from zkchat.index import vector_files
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex

@@ -43,7 +43,7 @@ ORIGINS = {
     "app/library.py": "a word of our own",
     "chat/question.py": "what the user typed, or an MCP host asks",
     "chat/tools/explore.py": "what a model asks",
-    "core/embeddings.py": "what is made of such a text alone",
+    "core/index.py": "what is made of such a text alone",
     "index/indexing/embedding.py": "passages of open notes",
     "mcp/vault_tools.py": "what an MCP host asks",
 }

@@ -11,7 +11,7 @@ from zkchat.core.errors import EditRefused
 from zkchat.notes.parse import frontmatter_of, parse_note
 from zkchat.writing.edits.passages import replace_passage
 from zkchat.writing.edits.sections import edit_section
-from zkchat.writing.properties.edits import add_tag, set_property
+from zkchat.writing.properties import add_tag, set_property
 
 
 def passage(text: str, rng: Random) -> None:

@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from msgspec.structs import replace
 
 from tests.support.mcp_lines import modern
-from zkchat.app.protocol_streams import Channel
+from zkchat.core.environment import Channel
 from zkchat.mcp.server import NoMessage, StdioTransport, dumped, parsed
 from zkchat.mcp.service import Worker
 

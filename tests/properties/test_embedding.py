@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.core.embeddings import embedded_text, passage_digest
+from zkchat.core.index import embedded_text, passage_digest
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.method_vectors import packed

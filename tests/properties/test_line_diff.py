@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.core.line_diff import changed_blocks, hunks_of, split_lines
+from zkchat.core.changes import changed_blocks, hunks_of, split_lines
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "  x\r\n", "日本\n"]), max_size=40)
 

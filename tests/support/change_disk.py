@@ -9,9 +9,8 @@ from threading import Lock
 
 from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
 from zkchat.writing.changes.files import VaultTree
-from zkchat.writing.changes.git import GitCommits
 from zkchat.writing.changes.journal import ContentChange, SqliteChangeJournal, is_there, open_journal
-from zkchat.writing.changes.store import VaultChanges
+from zkchat.writing.changes.store import GitCommits, VaultChanges
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERE = ChangeOrigin(command="test")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.core.embeddings import OpenText, SimilarityTraits
 from zkchat.core.errors import TextKeptHere
+from zkchat.core.index import OpenText, SimilarityTraits
 
 DIMENSIONS = 64
 

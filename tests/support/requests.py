@@ -1,7 +1,7 @@
 """Requests of few parts."""
 
 from zkchat.chat.context.assembly import AssembledRequest, Assembler, Budget, PromptItem, RequestPlan, digest, tool_text
-from zkchat.chat.context.calibration import Calibration
+from zkchat.chat.context.tokens import Calibration
 from zkchat.core.message import RequestItem
 from zkchat.core.ports import Tokenizer
 from zkchat.core.prompt import ToolSpec

@@ -6,12 +6,6 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.acp.agent import serve
-    from zkchat.acp.options import AgentOptions
+    from zkchat.acp.choices import AgentOptions
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "agent": "serve",
-            "options": "AgentOptions",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

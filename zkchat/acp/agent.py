@@ -18,9 +18,20 @@ from acp.agent.connection import AgentSideConnection
 from msgspec.structs import replace
 
 from zkchat.acp import choices
-from zkchat.acp.options import AgentOptions
-from zkchat.app import Channel, Lines, claimed_streams, find_vault, open_sessions
-from zkchat.core import Environment, MessageEntry, Session, SessionNotFound, UsageError, VaultError, ZkchatError
+from zkchat.acp.choices import AgentOptions
+from zkchat.app import find_vault, open_sessions
+from zkchat.core import (
+    Channel,
+    Environment,
+    Lines,
+    MessageEntry,
+    Session,
+    SessionNotFound,
+    UsageError,
+    VaultError,
+    ZkchatError,
+    claimed_streams,
+)
 from zkchat.render import sanitize_line
 from zkchat.version import __version__
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from zkchat.acp import choices
 from zkchat.acp import updates as tool_calls
 from zkchat.acp.agent import SessionClient
-from zkchat.acp.options import AgentOptions
+from zkchat.acp.choices import AgentOptions
 from zkchat.acp.prompts import Block, PromptReader, fenced
 from zkchat.acp.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp.updates import NotePlaces, TurnUpdates, Update, notice_chunk, plan_of, text_chunk, thought_chunk

@@ -20,12 +20,4 @@ if TYPE_CHECKING:
     from zkchat.actions.links import link_record
     from zkchat.actions.notes import find_passages, passage_record, show, verified
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "base": "ACTIONS MAX_RECORDS Action Parameter Result ShownNote Vault every_action named_place",
-            "brief": "brief_of",
-            "links": "link_record",
-            "notes": "find_passages passage_record show verified",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -28,22 +28,4 @@ if TYPE_CHECKING:
     from zkchat.answers.verification.sentence_parser import parse_sentence, plain
     from zkchat.answers.verification.verify import MAX_CHARACTERS, extract_statements, verify
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "brief": (
-                "DEFAULT_DAYS LONG MAX_DAYS MAX_LISTED_IN_BRIEF SHORT as_data make_brief report_brief report_section"
-            ),
-            "catalog.answers": "CatalogAnswer Row answer_query",
-            "catalog.parser": "LINK_MARK MAX_ASKED MAX_LISTED parse_question",
-            "dated_evidence": "find_evidence time_of",
-            "evidence": "find_undated_evidence openings",
-            "evidence_by_date": "are_worth_showing date_of",
-            "evidence_passages": "Earlier max_characters rarest_idf resolved",
-            "verification.claims": "Claim LANGUAGES parse_claim",
-            "verification.comparison": "weights_of",
-            "verification.contradiction": "Contradiction find_contradiction",
-            "verification.sentence_parser": "parse_sentence plain",
-            "verification.verify": "MAX_CHARACTERS extract_statements verify",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -63,8 +63,6 @@ if TYPE_CHECKING:
         known_vaults,
         unconfirmed,
     )
-    from zkchat.app.protocol_streams import Channel, Lines, claimed_streams
-    from zkchat.app.server_settings import ServerEditor, define_server, find_host_entry, server_command
     from zkchat.app.settings import (
         SettingsEditor,
         check_setting,
@@ -76,20 +74,23 @@ if TYPE_CHECKING:
     from zkchat.app.setup import (
         LOCAL_ONLY,
         MODEL,
+        ServerEditor,
         SetupPlan,
         SetupResult,
         default_vault_setting,
+        define_server,
+        find_host_entry,
         local_folders_set,
         missing_folders,
         offer_within_setup,
         offered_services,
+        server_command,
         service_settings,
         top_folders,
         with_settings,
         write_setup,
     )
-    from zkchat.app.stored_names import StoredNames
-    from zkchat.app.stores import FactStore, open_memory, open_session_store, open_sessions
+    from zkchat.app.stores import FactStore, StoredNames, open_memory, open_session_store, open_sessions
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,
@@ -112,45 +113,4 @@ if TYPE_CHECKING:
         proposals_over,
     )
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "conversation": (
-                "OpenConversation bounds_of inline_image open_conversation open_goal_run session_with_open_goal"
-            ),
-            "conversation_core": "ModelCatalogue",
-            "conversation_options": "ConversationOptions WritingOptions",
-            "document_links": "VaultDocumentLinks",
-            "imports": "Stored mark_local read_import read_import_text store_conversations",
-            "library": (
-                "FreshIndex NOT_INSTALLED check_embedder count_files_of_notes embed_for_search extract_for_search "
-                "open_fresh_index open_library open_note_library unread_reason vault_files"
-            ),
-            "mcp_servers": ("DefinedServer ServerConnections connect_servers defined_servers is_client_installed"),
-            "models": (
-                "LiveSettings check_model check_model_name create_provider key_variables preload_client "
-                "provider_statuses pull_model survey_models verify_model weights_summary"
-            ),
-            "paths": (
-                "FoundFolder MAX_NOTES_COUNTED Paths count_notes default_vault find_folder find_paths "
-                "find_settings_folder find_vault known_vaults unconfirmed"
-            ),
-            "protocol_streams": "Channel Lines claimed_streams",
-            "server_settings": "ServerEditor define_server find_host_entry server_command",
-            "settings": ("SettingsEditor check_setting load_settings own_server_names setting_value trust_states"),
-            "setup": (
-                "LOCAL_ONLY MODEL SetupPlan SetupResult default_vault_setting local_folders_set missing_folders "
-                "offer_within_setup offered_services service_settings top_folders with_settings write_setup"
-            ),
-            "stored_names": "StoredNames",
-            "stores": "FactStore open_memory open_session_store open_sessions",
-            "trust": "ProfileStore VaultTrust describe_item left_out_sentence page_item page_text",
-            "workspace": (
-                "Notices UNATTENDED Unattended Workspace calendar_for load_workspace local_folders_of local_globs"
-            ),
-            "writing": (
-                "Editing change_records daily_note_settings link_follower link_style open_change_store open_editing "
-                "proposals_over"
-            ),
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 256_000_000
 _ZIP: Final = b"PK\x03\x04"
-_MAX_FILES_OF_ZIP: Final = 200_000
 _CONVERSATIONS: Final = ("conversations", "chat_sessions")
 """How the names of the files begin that hold the conversations of an export."""
 State = Literal["new", "extended", "known"]
@@ -81,7 +80,7 @@ def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
     try:
         with ZipFile(stream) as archive:
-            names = archive.namelist()[:_MAX_FILES_OF_ZIP]
+            names = archive.namelist()[:200_000]
             return sessions.merged(_read_members(archive, _conversation_files(names), now))
     except ZkchatError:
         raise

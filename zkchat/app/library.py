@@ -71,9 +71,6 @@ if TYPE_CHECKING:
 
 
 _PROVIDERS: Final = ("ollama", "openai")
-_OPENAI_HOST: Final = "api.openai.com"
-_OPENAI_KEY: Final = "OPENAI_API_KEY"
-_OLLAMA_KEY: Final = "OLLAMA_API_KEY"
 
 
 class ServerEmbedders:
@@ -179,10 +176,10 @@ def _key_variable(settings: Settings, provider: str) -> str:
     if own.api_key_env:
         return own.api_key_env
     if provider == "ollama":
-        return _OLLAMA_KEY
+        return "OLLAMA_API_KEY"
     if not own.base_url or own.base_url.rstrip("/") == settings.openai.base_url.rstrip("/"):
         return settings.openai.api_key_env
-    return _OPENAI_KEY if urlsplit(own.base_url).hostname == _OPENAI_HOST else ""
+    return "OPENAI_API_KEY" if urlsplit(own.base_url).hostname == "api.openai.com" else ""
 
 
 PACKAGE: Final = "pypdfium2"

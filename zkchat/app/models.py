@@ -270,9 +270,6 @@ def preload_client(provider: str) -> None:
 THIS_MACHINE = "this machine"
 ELSEWHERE = "elsewhere"
 """Of models that a server on this machine only forwards."""
-NOT_REACHABLE = "not reachable"
-NOT_USABLE = "not usable now"
-NOT_LISTED = "not listed by its server"
 QUOTE = ModelRow(name="quote", calls_tools=False, place=THIS_MACHINE, on_this_machine=True)
 
 
@@ -339,7 +336,7 @@ def _row(info: ModelInfo, listing: ModelListing) -> ModelRow:
         is_small=info.needs_evidence,
         on_this_machine=info.on_this_machine,
         place=_place(listing, on_this_machine=info.on_this_machine),
-        problem=NOT_USABLE if listing.problem else "",
+        problem="not usable now" if listing.problem else "",
     )
 
 
@@ -376,8 +373,8 @@ def _named_rows(workspace: Workspace, listings: Mapping[str, ModelListing]) -> I
 
 def _problem(listing: ModelListing, *, is_listed: bool) -> str:
     if listing.problem:
-        return NOT_REACHABLE
-    return "" if is_listed else NOT_LISTED
+        return "not reachable"
+    return "" if is_listed else "not listed by its server"
 
 
 def _unlisted_row(name: str, info: ModelInfo | None, listings: Mapping[str, ModelListing]) -> ModelRow:

@@ -21,7 +21,7 @@ from zkchat.config import (
 )
 from zkchat.core import Agent, ConfigError, Environment, Scope, TrustState, VaultItem, locked, resolve_link
 
-_LOCK_SECONDS = 30.0
+LOCK_SECONDS = 30.0
 
 
 def load_settings(
@@ -125,7 +125,7 @@ class SettingsEditor(Struct, frozen=True):
     @contextmanager
     def _locked(self) -> Iterator[dict[str, object]]:
         """With the lock held, what the vault's file asks for; nothing where the user's file is changed."""
-        with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
+        with locked(self.paths.settings_lock, seconds=LOCK_SECONDS):
             yield dict(read_vault_file(self.paths.vault_config).requests) if self.scope == "vault" else {}
 
     def _approve(self, before: dict[str, object], after: dict[str, object]) -> bool:

@@ -1,24 +1,33 @@
-"""What `zkchat setup` offers and writes: the folder of the notes, the model, and the folders that stay here."""
+"""What is written into settings for users: what `zkchat setup` offers, MCP servers, the vault as one of a program."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.app.paths import FoundFolder, find_paths, known_vaults
-from zkchat.app.settings import SettingsEditor, check_setting
-from zkchat.config import read_table
-from zkchat.core import Environment, HostedService
+from zkchat.app.paths import FoundFolder, Paths, find_paths, known_vaults
+from zkchat.app.settings import LOCK_SECONDS, SettingsEditor, check_setting
+from zkchat.config import (
+    HOSTS,
+    ExpansionError,
+    HostEntry,
+    check_constants,
+    find_entry,
+    parse_server,
+    read_table,
+    remove_entry,
+    server_table,
+    set_entries,
+)
+from zkchat.core import Environment, HostedService, ServerDefinition, UsageError, locked, resolve_link
 from zkchat.models import SETUP_HELPS, services_with_key
+from zkchat.subprocesses import find_program
 
 MODEL: Final = "model"
-_DEFAULT_VAULT: Final = "vault.default"
 LOCAL_ONLY: Final = "privacy.local_only"
-_BASE_URL: Final = "openai.base_url"
-_KEY_VARIABLE: Final = "openai.api_key_env"
-_MAX_FOLDERS_LISTED: Final = 12
 
 
 class SetupPlan(Struct, frozen=True, kw_only=True):
@@ -72,7 +81,7 @@ def top_folders(vault: Path) -> list[str]:
         names = sorted(entry.name for entry in vault.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     except OSError:
         return []
-    return names[:_MAX_FOLDERS_LISTED]
+    return names[:12]
 
 
 def missing_folders(vault: Path, typed: str) -> list[str]:
@@ -107,7 +116,7 @@ def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
         str(folder.path).encode()
     except UnicodeEncodeError:
         return {}
-    return {_DEFAULT_VAULT: str(folder.path)}
+    return {"vault.default": str(folder.path)}
 
 
 def offer_within_setup(offer: str) -> str:
@@ -116,10 +125,83 @@ def offer_within_setup(offer: str) -> str:
 
 
 def service_settings(service: HostedService) -> dict[str, str]:
-    return {_BASE_URL: service.base_url, _KEY_VARIABLE: service.key_variable}
+    return {"openai.base_url": service.base_url, "openai.api_key_env": service.key_variable}
 
 
 def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:
     """The environment as if these settings were set."""
     variables = {f"ZKCHAT_{key.upper().replace('.', '__')}": value for key, value in settings.items()}
     return replace(environment, variables={**environment.variables, **variables})
+
+
+_TABLE: Final = "mcpServers"
+
+
+def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
+    """A server as the user describes it, by the keys of the settings. Raises `UsageError` for what can never work."""
+    hint = "See: zkchat mcp add --help"
+    try:
+        definition = parse_server(name, {key: value for key, value in table.items() if value}, "user")
+        check_constants(definition)
+    except ValueError as error:
+        raise UsageError(f"The server '{name}' {error}.", hint=hint) from None
+    except ExpansionError as error:
+        raise UsageError(error.message, hint=hint) from None
+    if definition.headers and not definition.url:
+        raise UsageError(f"The server '{name}' has a command, and headers are sent to a url only.", hint=hint)
+    return definition
+
+
+class ServerEditor(Struct, frozen=True):
+    """Changes the table `mcpServers` of the user's file. While it does, nobody else changes a settings file."""
+
+    paths: Paths
+
+    @property
+    def file(self) -> Path:
+        return resolve_link(self.paths.user_config)
+
+    def add(self, definitions: Iterable[ServerDefinition]) -> None:
+        """Write definitions; those of the same names are replaced."""
+        entries = {definition.name: server_table(definition) for definition in definitions}
+        with locked(self.paths.settings_lock, seconds=LOCK_SECONDS):
+            set_entries(self.file, _TABLE, entries)
+
+    def remove(self, name: str) -> bool:
+        """Remove a definition, whether it can be used or not; whether it was there."""
+        with locked(self.paths.settings_lock, seconds=LOCK_SECONDS):
+            return remove_entry(self.file, _TABLE, name)
+
+    @property
+    def is_read_by_others(self) -> bool:
+        """Whether other users of this machine may read the file."""
+        try:
+            return bool(self.file.stat().st_mode & 0o077)
+        except OSError:
+            return False
+
+
+def server_command(environment: Environment, vault: Path, *, is_local: bool, may_write: bool) -> list[str]:
+    """What starts the server of a vault from anywhere."""
+    options = [option for option, wanted in (("--local", is_local), ("--write", may_write)) if wanted]
+    return [*_program(environment), "mcp", "--vault", str(vault), *options]
+
+
+def _program(environment: Environment) -> list[str]:
+    beside = Path(sys.executable).with_name("zkchat.exe" if sys.platform == "win32" else "zkchat")
+    if beside.exists():
+        return [str(beside)]
+    found = find_program("zkchat", environment.variables)
+    return [found] if found else [sys.executable, "-m", "zkchat"]
+
+
+def find_host_entry(environment: Environment, program: str, name: str, command: Sequence[str]) -> HostEntry:
+    """The entry for a program of which we know where it keeps its servers, and what is there now.
+
+    Raises `UsageError` for another one, and `ConfigError` where its file cannot be used.
+    """
+    host = next((host for host in HOSTS if host.name == program), None)
+    if host is None:
+        known = ", ".join(host.name for host in HOSTS)
+        raise UsageError(f"Where {program} keeps its servers is not known.", hint=f"Known are {known}.")
+    return find_entry(host, name, command, environment.home, environment.variables)

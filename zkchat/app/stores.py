@@ -1,17 +1,21 @@
-"""The stores of a vault: sessions, memory, and what was said."""
+"""The stores of a vault: sessions, memory, what was said, and the names in them that shells complete."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from zkchat import chat, models
-from zkchat.app.databases import DatabasePaths, DurableFile
+from msgspec import Struct
+
+from zkchat import app, chat, config, core, index, models, storage
+from zkchat.app.databases import DatabasePaths, DurableFile, validate_vault_database
+from zkchat.app.paths import find_paths
 from zkchat.app.workspace import UNATTENDED, Notices, Workspace, load_workspace
 from zkchat.core import (
     Environment,
     ProviderError,
     SessionStore,
+    ZkchatError,
 )
 from zkchat.sessions import (
     LazyMemories,
@@ -24,10 +28,9 @@ from zkchat.sessions import (
 from zkchat.sessions import store as message_index
 
 if TYPE_CHECKING:
-    from zkchat.chat import ConversationSearch, Memory
+    from zkchat.chat import ConversationSearch, Memory, Profiles
+    from zkchat.core import CatalogRow
 
-
-if TYPE_CHECKING:
     FactStore = SqliteMemories | LazyMemories
 
 
@@ -76,3 +79,85 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
         embedder = models.installed()
     with closing(SqliteMessageIndex(DatabasePaths(workspace).cache("messages.db"))) as index:
         yield chat.ConversationSearch(index, embedder)
+
+
+Found = TypeVar("Found")
+
+
+class StoredNames(Struct, frozen=True):
+    """Of one vault. What cannot be read has no names."""
+
+    environment: Environment
+    vault: Path | None
+
+    def notes(self) -> "list[CatalogRow]":
+        return self._read("index.db", index.read_notes)
+
+    def headings(self, path: str) -> list[str]:
+        return self._read("index.db", lambda file: index.read_headings(file, path))
+
+    def tags(self) -> list[str]:
+        return self._read("index.db", index.read_tags)
+
+    def sessions(self) -> list[tuple[str, str, bool]]:
+        """Ids, titles, and whether they are in lists; the last used first."""
+        return self._read("sessions.db", index.read_sessions)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Ids and texts."""
+        return self._read("memories.db", index.read_facts)
+
+    def agents(self) -> list[tuple[str, str]]:
+        """Names and descriptions."""
+        return [(agent.name, agent.description) for agent in self._profiles().agents.values()]
+
+    def rules(self) -> list[tuple[str, str]]:
+        return [(rule.name, rule.description) for rule in self._profiles().rules.values()]
+
+    def models(self) -> list[tuple[str, str]]:
+        """Names that can be given without asking a server: the user's own, files, and `quote`."""
+        settings = app.load_workspace(self.environment, self.vault).settings
+        named = [(name, f"{model.provider}:{model.id}") for name, model in settings.models.items()]
+        files = [(info.name, "") for info in models.list_models(self.environment.cache_dir)]
+        return [*named, *([(settings.model, "")] if settings.model else []), *files, ("quote", "no model at all")]
+
+    def servers(self) -> list[tuple[str, str]]:
+        """MCP servers, with how each is reached."""
+        found = app.defined_servers(app.load_workspace(self.environment, self.vault, needs_vault=False)).servers
+        return [(server.name, core.show_reach(server.definition) if server.definition else "") for server in found]
+
+    def mcp_hosts(self) -> list[str]:
+        """Programs whose MCP servers can be taken over."""
+        from zkchat.config import HOSTS
+
+        return [host.name for host in HOSTS]
+
+    def settings(self) -> list[tuple[str, str]]:
+        """The keys of all settings, with what they mean."""
+        return [(key, field.description) for key, field in config.FIELDS.items()]
+
+    def values_of(self, key: str) -> list[str]:
+        """What a setting may be, where that is one of a few words."""
+        field = config.field_of(key)
+        if field is None:
+            return []
+        return ["true", "false"] if field.kinds[0] is bool else [*field.choices]
+
+    def _profiles(self) -> "Profiles":
+        return app.ProfileStore(find_paths(self.environment, self.vault)).load()
+
+    def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
+        with suppress(ZkchatError):
+            if path := self._database(name):
+                return read(path)
+        return []
+
+    def _database(self, name: str) -> Path | None:
+        """Where a database is; None for one in the vault that the user has not approved."""
+        workspace = app.load_workspace(self.environment, self.vault)
+        paths = workspace.paths
+        if workspace.settings.storage.location == "vault":
+            is_approved = app.VaultTrust(paths).is_approved(core.database_item(name))
+            return validate_vault_database(paths.vault, name) if is_approved else None
+        found = storage.locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+        return found.index if name == "index.db" else found.sessions.with_name(name)

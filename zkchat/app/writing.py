@@ -96,7 +96,6 @@ def text_setting(table: dict[object, object], key: str) -> str:
 
 
 _APP: Final = ".obsidian/app.json"
-_TEMPLATES: Final = ".obsidian/templates.json"
 
 
 def link_style(vault: Path) -> LinkStyle:
@@ -114,7 +113,7 @@ def link_style(vault: Path) -> LinkStyle:
 
 def vault_conventions(vault: Path) -> VaultConventions:
     """What is set; Obsidian's own defaults for the rest."""
-    app, templates = obsidian_settings(vault, _APP), obsidian_settings(vault, _TEMPLATES)
+    app, templates = obsidian_settings(vault, _APP), obsidian_settings(vault, ".obsidian/templates.json")
     defaults = writing.VaultConventions()
     attachments = text_setting(app, "attachmentFolderPath")  # `./` is the folder of the note
     in_folder = app.get("newFileLocation") == "folder"

@@ -31,7 +31,6 @@ from zkchat.core import (
     patch_of,
 )
 
-ASK_THE_USER: Final = "They need a yes of the user."
 MAX_TOLD_CHARS: Final = 2_000
 """Of what the user edited that the model is told."""
 REASON: Final = "what became of the changes it proposed"
@@ -42,7 +41,6 @@ FAILED: Final = "The answer failed before you were asked."
 OTHER_MODEL: Final = "Choose another one: /model"
 MAX_REASON_CHARS: Final = 200
 """Of why a change was refused that the user is told."""
-MAX_TARGET_CHARS: Final = 80
 _TARGETS: Final = ("relative_path", "title")
 """Arguments that say which note a call is about."""
 
@@ -132,7 +130,7 @@ def sentence_about(outcome: ReviewOutcome) -> str:
             return f"{what} were declined by the user: nothing was changed. Do not propose them again unasked."
         case "kept" | "dropped":
             names_withheld = any(path in outcome.reason for path in outcome.withheld)
-            reason = ASK_THE_USER if names_withheld else outcome.reason
+            reason = "They need a yes of the user." if names_withheld else outcome.reason
             return f"{what} were not applied: nothing was changed. {reason}"
 
 
@@ -284,7 +282,7 @@ def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned
     ]
     if not refused:
         return None
-    last, target = refused[-1].result, " ".join(refused[-1].target.split())[:MAX_TARGET_CHARS]
+    last, target = refused[-1].result, " ".join(refused[-1].target.split())[:80]
     count = "1 change was" if len(refused) == 1 else f"{len(refused)} changes were"
     reason = next(iter(last.text.splitlines()), "")[:MAX_REASON_CHARS]
     end = " Nothing was proposed." if all(attempt.result.failed for attempt in attempts) else ""

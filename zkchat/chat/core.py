@@ -18,7 +18,7 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.privacy import ConversationPrivacy, ServerAccess
-from zkchat.chat.staleness import GivenNotes
+from zkchat.chat.references import GivenNotes
 from zkchat.chat.tools.readings import Readings
 from zkchat.core import (
     DEFAULT_LIMIT,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,7 +41,6 @@ from zkchat.core import (
 
 FLUSH_AFTER = 0.2
 """Seconds after which a piece of an arriving answer is on disk."""
-TITLE_LENGTH: Final = 60
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -123,7 +122,7 @@ class Journal:
         if self.session:
             self.store.enter(self.session.id)
         message = self.next_message("user", TextPart(text=text), *images, brief=brief)
-        title = [] if self.history.messages else [TitleEntry(title=shorten(" ".join(text.split()), TITLE_LENGTH))]
+        title = [] if self.history.messages else [TitleEntry(title=shorten(" ".join(text.split()), 60))]
         warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
 

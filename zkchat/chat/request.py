@@ -17,7 +17,6 @@ from zkchat.chat.context.assembly import (
     RequestPlan,
     is_full,
 )
-from zkchat.chat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
 from zkchat.chat.context.formatting import words_alone
 from zkchat.chat.context.selection import wants_evidence
@@ -31,6 +30,7 @@ from zkchat.chat.context.strategies import (
     plan_compaction,
     recent_start,
 )
+from zkchat.chat.context.tokens import Calibration, ExpectedTokenizer, calibrate
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.request_plan import RequestPlanner

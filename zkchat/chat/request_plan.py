@@ -29,12 +29,19 @@ from zkchat.chat.context.selection import (
     wants_evidence,
 )
 from zkchat.chat.core import ConversationCore
-from zkchat.chat.memory import MAX_TITLE_CHARS
+from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
-from zkchat.chat.project_memory import MemoryState, memory_state, project_memory
 from zkchat.chat.question import Question, wants_change
-from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
-from zkchat.chat.staleness import StaleNote, stale_notes
+from zkchat.chat.references import (
+    VIA_WITHHELD,
+    StaleNote,
+    full_name,
+    link_named,
+    place_of,
+    stale_notes,
+    text_of,
+    without_repeated,
+)
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
     Agent,

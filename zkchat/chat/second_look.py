@@ -13,10 +13,10 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
 from zkchat.chat.question import Question
+from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
 from zkchat.chat.tool_loop import Exchange
-from zkchat.chat.used_passages import sources_of
 from zkchat.core import (
     DOUBT,
     AnswerReplaced,

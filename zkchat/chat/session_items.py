@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.project_memory import WHOLE, MemoryState
-from zkchat.chat.references import full_name, place_of
-from zkchat.chat.staleness import ChangedItem, changed_items
+from zkchat.chat.memory import WHOLE, MemoryState
+from zkchat.chat.references import ChangedItem, changed_items, full_name, place_of
 from zkchat.core import (
     IncludeMode,
     Link,

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
@@ -19,7 +20,6 @@ from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.replies import ReplyReader
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
 from zkchat.core import (
     DOUBT,
@@ -66,7 +66,6 @@ TIGHTENING: Final = 0.7
 """Of what a prompt that was too long was allowed to take: what the shorter one is."""
 MAX_CALLS: Final = 32
 """Calls of one step that are run."""
-MAX_NAME_LENGTH: Final = 100
 _KEPT_ARGUMENTS: Final = 200
 """Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
@@ -172,7 +171,7 @@ class Exchange(Struct):
 
     def close(self, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        from zkchat.chat.used_passages import refer_to_used
+        from zkchat.chat.quotations import refer_to_used
 
         core, context, count = self.core, self.assembled.context, self.core.tokenizer.count
         message = (self.draft or core.journal.begin_answer(core.info)).finished()
@@ -486,4 +485,4 @@ def _as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
     is_short = len(call.arguments) <= MAX_ARGUMENTS_CHARS
     kept = call.arguments if is_short else call.arguments[:_KEPT_ARGUMENTS]
-    return replace(call, name=call.name[:MAX_NAME_LENGTH], arguments=kept)
+    return replace(call, name=call.name[:100], arguments=kept)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from zkchat.answers import MAX_ASKED, MAX_LISTED
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.documents import TAG_TOKENS, DocumentRoom, excerpt_document, include_documents
+from zkchat.chat.context.documents import TAG_TOKENS, DocumentRoom, add_summaries, excerpt_document, include_documents
 from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.context.unit_ranking import find_excerpts
@@ -22,7 +22,6 @@ from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import ReferenceList, embedded, is_sent_anyway, resolve_links, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
-from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (
     DEFAULT_LIMIT,

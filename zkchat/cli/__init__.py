@@ -7,19 +7,8 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.cli.command_table import HELP_OPTIONS
     from zkchat.cli.completion import answer
-    from zkchat.cli.help_layout import describe
-    from zkchat.cli.help_text import CommandHelp, Rows
+    from zkchat.cli.help import CommandHelp, Rows, describe
     from zkchat.cli.main import app, run
     from zkchat.cli.termination import graceful_termination, keep_early_keys
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "command_table": "HELP_OPTIONS",
-            "completion": "answer",
-            "help_layout": "describe",
-            "help_text": "CommandHelp Rows",
-            "main": "app run",
-            "termination": "graceful_termination keep_early_keys",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

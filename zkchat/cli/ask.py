@@ -1,11 +1,13 @@
-"""`zkchat ask`: one turn.
+"""`zkchat ask`: one turn. `zkchat brief` and `zkchat acp`, whose turns others ask for.
 
 An option of `ask` is a parameter of the function below. What the conversation needs to know of it goes into
 `ConversationOptions`; how the events of the turn are printed is chosen by `cli.output.create_presenter`.
 """
 
 import asyncio
-from contextlib import aclosing
+from collections.abc import Callable
+from contextlib import ExitStack, aclosing
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Annotated
@@ -20,12 +22,23 @@ from zkchat.app import (
     WritingOptions,
     conversation,
     find_paths,
+    find_vault,
     load_settings,
+    open_conversation,
 )
 from zkchat.chat import MAX_QUOTED
-from zkchat.cli.change_review import terminal_interface
-from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io, flag, option
-from zkchat.cli.note_lookup import tell_of_vectors
+from zkchat.cli.change_review import keys_of, terminal_interface
+from zkchat.cli.common import (
+    CommandIO,
+    JsonOption,
+    ModelOption,
+    SettingsVaultOption,
+    VaultOption,
+    current_io,
+    flag,
+    option,
+)
+from zkchat.cli.note_lookup import open_refreshed_workspace, tell_of_vectors
 from zkchat.cli.output import (
     PresenterOptions,
     announce_model,
@@ -35,7 +48,19 @@ from zkchat.cli.output import (
     tell_dropped_changes,
 )
 from zkchat.cli.trust import ask_to_approve
-from zkchat.core import ChangesReviewed, Event, ExitCode, TurnFailed, TurnFinished, UsageError
+from zkchat.core import (
+    ChangesReviewed,
+    ChatMessage,
+    ConfigError,
+    Event,
+    ExitCode,
+    ProviderError,
+    TurnFailed,
+    TurnFinished,
+    UsageError,
+    Warned,
+    install_command,
+)
 from zkchat.render import Presenter, sanitize_text, ticking
 from zkchat.writing import PROPOSE_ONLY
 
@@ -241,3 +266,132 @@ def _piped(io: CommandIO) -> str:
             hint="Send less of it, put it into a note and link to that, or raise limits.max_input_bytes.",
         )
     return text
+
+
+def brief(
+    days: Annotated[
+        int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=366, show_default=True)
+    ] = 7,
+    vault: VaultOption = None,
+    model: ModelOption = None,
+    no_model: Annotated[bool, flag("--no-model", "Without the paragraph of a model.")] = False,
+    json_output: JsonOption = False,
+    plain: Annotated[bool, flag("--plain", "No colour and no live updates.")] = False,
+) -> None:
+    """Show what changed, what is due, and what was on this day.
+
+    Open tasks (- [ ]) by their due dates, notes that changed, notes of this day in earlier years, and of the changed
+    notes those without links and the notes they name without a link. Where a model answers, it writes a paragraph on
+    top; a model that fails costs that paragraph only.
+
+    zkchat brief
+
+    zkchat brief --days 1 --no-model
+    """
+    from zkchat.actions import brief_of
+    from zkchat.cli.actions import print_result
+
+    io = current_io(vault)
+    with ExitStack() as stack:
+        view = PresenterOptions(json=json_output, plain=plain, footer=False)
+        opened, summary = None if no_model else _open(io, stack, model, view), None
+        if opened is None:
+            workspace, library = stack.enter_context(open_refreshed_workspace(io))
+        else:
+            workspace, library = opened.workspace, opened.library
+            opened.refresher.refresh()
+            if not opened.conversation.model.needs_notes:
+                announce_model(io, opened)
+                summary = _summarize(io, opened, days, view)
+        found = brief_of(library, days, for_scripts=json_output)
+        if json_output:
+            io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
+        else:
+            print_result(io, workspace, library, found, json_output=False, plain=plain)
+
+
+def _open(io: CommandIO, stack: ExitStack, model: str | None, view: PresenterOptions) -> OpenConversation | None:
+    """The conversation that a model sums the brief up in; None, once it is said why, where there is none."""
+    ask_to_approve(io, may_ask=not view.json)
+    interface = terminal_interface(io, plain=view.plain, reviews=False)
+    options = ConversationOptions(vault=io.vault, model=model, one_shot=True, user_interface=interface)
+    try:
+        return stack.enter_context(open_conversation(io.environment, options))
+    except (ConfigError, ProviderError) as error:
+        if model:  # what the user just typed is worth an error
+            raise
+        io.note_wrapped(" ".join(filter(None, (f"No model sums this up: {error.message}", error.hint))))
+        return None
+
+
+def _summarize(io: CommandIO, opened: OpenConversation, days: int, view: PresenterOptions) -> ChatMessage | None:
+    """Show the paragraph of the model, and return it; None where it wrote none."""
+    if view.json:
+        return asyncio.run(_written(opened, days, partial(_note_warning, io)))
+    presenter = create_presenter(io.environment, opened, view)
+
+    async def shown() -> ChatMessage | None:
+        async with ticking(presenter):
+            return await _written(opened, days, presenter.show)
+
+    try:
+        return asyncio.run(shown())
+    finally:
+        presenter.close()
+        io.out("")
+
+
+async def _written(opened: OpenConversation, days: int, show: Callable[[Event], None]) -> ChatMessage | None:
+    message = None
+    async with aclosing(opened.conversation.summarize_brief(days)) as events:
+        async for event in events:
+            show(event)
+            message = event.message if isinstance(event, TurnFinished) else message
+    return message
+
+
+def _note_warning(io: CommandIO, event: Event) -> None:
+    if isinstance(event, Warned):
+        io.note(" ".join(filter(None, (event.text, event.hint))))
+
+
+def _summary_record(summary: ChatMessage) -> dict[str, object]:
+    return {
+        "text": summary.text,
+        "model": summary.model,
+        "provider": summary.provider,
+        "references": [*summary.references],
+        "usage": summary.usage,
+    }
+
+
+def acp(
+    vault: SettingsVaultOption = None, model: ModelOption = None, agent: AgentOption = None, write: WriteOption = False
+) -> None:
+    """Answer in an editor, by the Agent Client Protocol (ACP).
+
+    Zed, Neovim, Emacs, Obsidian, VS Code and JetBrains start it, and speak to it on standard input and output: `zkchat
+    help acp` says how. Sessions are those of the vault, and `zkchat chat --resume` goes on with them.
+
+    Without --vault, each session is about the vault around its working folder, else about your default vault.
+
+    zkchat acp --vault ~/notes
+    """
+    io = current_io()
+    try:
+        import acp as _  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "zkchat acp needs the package agent-client-protocol, which is not installed.",
+            hint=f"Install it: {install_command('acp')}",
+        ) from None
+    from zkchat.acp import AgentOptions, serve
+
+    if vault is not None:
+        find_vault(io.environment, vault)
+    serve(
+        io.environment,
+        AgentOptions(
+            vault=vault, model=model, agent=agent, write=write, keys=lambda opened: keys_of(io.environment, opened)
+        ),
+    )

@@ -49,7 +49,6 @@ _MAX_DIGITS: Final = 9
 _MAX_NAMED_FOLDERS: Final = 2
 _ROWS_OF_PROMPT: Final = 3
 _MIN_PAGE: Final = 5
-_WIDE: Final = 60
 
 
 class TerminalChangeReviewer(Struct, frozen=True):
@@ -227,7 +226,7 @@ class _Question:
     def _prompt(self) -> str:
         kept = len(self._units) - len(self._left_out)
         question = f"Apply {kept} of {len(self._units)}?" if self._left_out else "Apply?"
-        if self._console.width < _WIDE:
+        if self._console.width < 60:
             return f"{question} [{' '.join([*(key for key, _, _ in self._keys()), '?'])}] "
         return f"{question} {' · '.join([*(f'{key} {word}' for key, word, _ in self._keys()), '? help'])} "
 

@@ -11,15 +11,15 @@ COMMANDS = {
         ("ask", "ask.ask", "Ask one question about your notes."),
     ),
     "Look into your notes": (
-        ("search", "search.search", "Search your notes."),
-        ("verify", "verify.verify", "Check which statements of a text stand in your notes, and where."),
+        ("search", "lookups.search", "Search your notes."),
+        ("verify", "lookups.verify", "Check which statements of a text stand in your notes, and where."),
         ("show", "actions.notes.show", "Show a note, or a section of it."),
         ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
         ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
         ("daily", "actions.notes.daily", "Show the daily note of today."),
         ("timeline", "actions.notes.timeline", "Show what happened to a note, in order of time."),
-        ("brief", "brief.brief", "Show what changed, what is due, and what was on this day."),
-        ("links", "links.links", "Show the links of a note and the links that lead to it."),
+        ("brief", "ask.brief", "Show what changed, what is due, and what was on this day."),
+        ("links", "lookups.links", "Show the links of a note and the links that lead to it."),
         ("backlinks", "actions.links.backlinks", "Show the links of other notes to a note, with their lines."),
         ("resolve", "actions.links.resolve", "Show what a link leads to, and why."),
         ("refs", "memory.refs", "Show which conversations used a note."),
@@ -43,7 +43,7 @@ COMMANDS = {
     ),
     "Other programs": (
         ("mcp", "mcp.app", "Serve the vault to MCP hosts, and use MCP servers in chats."),
-        ("acp", "acp.acp", "Answer in an editor, by the Agent Client Protocol (ACP)."),
+        ("acp", "ask.acp", "Answer in an editor, by the Agent Client Protocol (ACP)."),
     ),
     "zkchat itself": (
         ("setup", "setup.setup", "Set zkchat up by three questions."),

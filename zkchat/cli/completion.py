@@ -96,7 +96,6 @@ VARIABLE: Final = "_ZKCHAT_COMPLETE"
 """Set by the scripts, and named as Click names it."""
 
 _OPTION_WITH_VALUE: Final = re.compile(r"--[\w-]+=")
-_MAX_ABOUT: Final = 70
 _SPECIAL_IN_DOUBLE_QUOTES: Final = '\\"$`'
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,")
 """The ASCII characters that mean themselves outside quotes; all others get a backslash."""
@@ -159,7 +158,7 @@ def answer(arguments: Sequence[str], environment: Environment) -> None:
         fitting = [each.value for each in candidates if each.value.startswith(line.kept)]
         lines = [quote_word(value[len(line.kept) :], line.quote) for value in fitting]
     else:
-        lines = [f"{each.value}\t{shorten(sanitize_line(each.about), _MAX_ABOUT)}" for each in candidates]
+        lines = [f"{each.value}\t{shorten(sanitize_line(each.about), 70)}" for each in candidates]
     # Files may be named in bytes that are no text.
     text = "\n".join((mode, *lines)).encode("utf-8", "surrogateescape")
     os.write(environment.stdout.fileno(), text + b"\n")

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 
 from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io
-from zkchat.cli.help_layout import DescribedGroup, use_layout
+from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
 from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError
 from zkchat.version import __version__

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from zkchat.app import DefinedServer, Workspace, connect_servers, defined_servers, load_workspace
-from zkchat.cli import mcp_install, mcp_servers
+from zkchat.cli import mcp_servers
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
 from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
 from zkchat.cli.termination import Terminated
@@ -206,7 +206,7 @@ app.command(name="list")(mcp_servers.list_)
 app.command()(mcp_servers.add)
 app.command()(mcp_servers.remove)
 app.command()(check)
-app.command()(mcp_install.install)
+app.command()(mcp_servers.install)
 
 
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:

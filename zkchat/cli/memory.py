@@ -1,31 +1,48 @@
 """`zkchat memory` and `zkchat refs`: facts that are kept, and which conversations used which notes."""
 
+import json
 import os
-from collections.abc import Iterator
+import re
+from base64 import b64encode
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
 from pathlib import Path
 from posixpath import normpath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.app import find_paths, local_globs, open_memory, vault_files
-from zkchat.chat import Memory, NoteUsage, OwnUse, list_items, note_uses
+from zkchat.chat import Memory, OwnUse, list_items
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option, told_command, unreadable
 from zkchat.cli.note_lookup import find_note, open_refreshed_workspace
 from zkchat.cli.output import UNDO, Listing, write_output
 from zkchat.cli.sessions import find_session_or_last
 from zkchat.core import (
     NOTE_SUFFIXES,
+    DocumentReference,
     DocumentUse,
+    Entry,
     Fact,
     FileStamp,
     NoteNotFound,
     PrivacyClass,
+    Session,
     SessionStore,
+    UsageConversation,
+    UsageEdge,
     UsageError,
+    UsageGraph,
+    UsedNote,
     counted,
+    messages_of,
     thread_of,
     to_plain,
 )
@@ -35,7 +52,6 @@ if TYPE_CHECKING:
     from zkchat.app import FactStore
 
 
-DEFAULT_TOP = 10
 GONE = "not there any more"
 
 
@@ -91,7 +107,7 @@ def _uses(io: CommandIO, note: str) -> Told:
 def _top(io: CommandIO, most: str | None) -> Told:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
-    notes = _tally(io).top(int(most or DEFAULT_TOP))
+    notes = _tally(io).top(int(most or 10))
     lines = [
         f"{counted(note.turns, 'time'):>11} in {counted(note.sessions, 'conversation'):<18}  {note.path}"
         + f" ({GONE})" * note.is_gone
@@ -101,8 +117,6 @@ def _top(io: CommandIO, most: str | None) -> Told:
 
 
 def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
-    from zkchat.render import graph_page
-
     target = io.environment.cwd / file
     _check_target(target, yes=yes)
     graph = _tally(io).graph()
@@ -118,8 +132,6 @@ def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
 
 def _check_target(target: Path, *, yes: bool) -> None:
     """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
-    from zkchat.render import MARK
-
     if target.suffix.lower() not in {".html", ".htm"}:
         raise UsageError(f"{target.name} is no name for a page.", hint="For example: zkchat refs --graph refs.html")
     if target.is_file() and not yes:
@@ -128,7 +140,7 @@ def _check_target(target: Path, *, yes: bool) -> None:
                 raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
 
 
-def _tally(io: CommandIO) -> NoteUsage:
+def _tally(io: CommandIO) -> "NoteUsage":
     tally = NoteUsage()
     with io.sessions() as store:
         for use in document_uses(store, find_paths(io.environment, io.vault).vault):
@@ -146,8 +158,6 @@ def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
 FactArgument = Annotated[str, argument("ID", "The fact's id, or the beginning of it.")]
-MAX_MESSAGES_COMPARED = 3
-MAX_NOTES_SHOWN = 5
 
 
 @command(app)
@@ -208,8 +218,8 @@ def relevance(
         for use in document_uses(store, find_paths(io.environment, io.vault).vault):
             tally.add(use)
     with _open_memory(io) as (_, memory):
-        facts = _scored(memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:])))
-    notes = tally.top(MAX_NOTES_SHOWN)
+        facts = _scored(memory.ranked("\n".join(asked[-3:])))
+    notes = tally.top(5)
     used = [
         f"{note.path}{f' ({GONE})' * note.is_gone}: used {counted(note.turns, 'time')} "
         f"in {counted(note.sessions, 'conversation')}"
@@ -300,3 +310,125 @@ def _scored(found: list[tuple[Fact, float]]) -> Told:
         lines=[f"{score:.2f}  {fact.id}  {fact.text}" for fact, score in found],
         notes=[] if found else ["Nothing that is remembered is about that."],
     )
+
+
+MARK: Final = "<!doctype html><!-- zkchat refs -->"
+"""The beginning of such a page, by which it is recognized before it is overwritten."""
+
+_PLACEHOLDER: Final = re.compile(r"<!--(\w+)-->")
+_IN_SCRIPT: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def graph_page(graph: UsageGraph, *, vault: str) -> str:
+    """The page. Titles and paths are embedded as data that cannot become markup or script."""
+    script, style = _part("graph.js"), _part("graph.css")
+    policy = (
+        f"default-src 'none'; script-src '{_csp_hash(script)}'; style-src '{_csp_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": escape(policy),
+        "vault": escape(vault.encode("utf-8", "replace").decode()),
+        "style": style,
+        "script": script,
+        # ASCII, and nothing that could end the element it stands in.
+        "data": json.dumps(to_plain(graph), separators=(",", ":")).translate(_IN_SCRIPT),
+    }
+    return MARK + _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], _part("graph.html"))
+
+
+def _csp_hash(text: str) -> str:
+    """The hash by which the content security policy admits the script or style."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _part(name: str) -> str:
+    return (files("zkchat.render") / "graph" / name).read_text("utf-8")
+
+
+def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
+    """The notes that a conversation used, each once in a turn. What was found and not used does not count."""
+    turn: dict[str, DocumentUse] = {}
+    for message in messages_of(entries).values():
+        if message.role == "user":
+            yield from turn.values()
+            turn = {}
+        for reference in message.references:
+            # An answer that links a note which it was never given does not rest on it.
+            is_cited = reference.cited and not reference.unverified
+            is_used = reference.reference_type == "direct" or reference.included or is_cited
+            if reference.relative_path is None or not is_used:
+                continue
+            before = turn.get(reference.relative_path)
+            # The answer knows more than the question, which the two share.
+            turn[reference.relative_path] = DocumentUse(
+                path=reference.relative_path,
+                session_id=session.id,
+                session_title=session.title,
+                message_id=message.id,
+                at=before.at if before else message.created_at,
+                why=_why(reference),
+                cited=reference.cited,
+            )
+    yield from turn.values()
+
+
+def _why(reference: DocumentReference) -> str:
+    known = {"evidence": "quoted as evidence", "context": "sent along", "": "found"}
+    how = known.get(reference.via, f"found by {reference.via}")
+    if reference.reference_type == "direct":
+        how = "linked in the message"
+    return f"{how}, cited in the answer" if reference.cited else how
+
+
+class NoteUsage(Struct):
+    """Counts the uses of notes, one conversation after the other; its size grows with notes and conversations only."""
+
+    _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    _last: dict[str, datetime] = field(default_factory=dict)
+    _titles: dict[str, str] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
+
+    def add(self, use: DocumentUse) -> None:
+        self._turns[use.path, use.session_id] += 1
+        self._titles[use.session_id] = use.session_title
+        self._gone |= {use.path} if use.is_gone else set()
+        for key in (f"note:{use.path}", f"talk:{use.session_id}"):
+            self._last[key] = max(use.at, self._last.get(key, use.at))
+
+    def top(self, most: int) -> list[UsedNote]:
+        """The notes that most turns used."""
+        turns: dict[str, list[int]] = defaultdict(list)
+        for (path, _), count in self._turns.items():
+            turns[path].append(count)
+        notes = [
+            UsedNote(
+                path=path,
+                turns=sum(counts),
+                sessions=len(counts),
+                last_used=self._last[f"note:{path}"],
+                is_gone=path in self._gone,
+            )
+            for path, counts in turns.items()
+        ]
+        return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
+
+    def graph(self, most: int = 2000) -> UsageGraph:
+        """The usage graph, with at most so many nodes: half of them notes, if there are so many."""
+        notes = self.top(len(self._turns))
+        used = Counter(session_id for _, session_id in self._turns)
+        talks = [
+            UsageConversation(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=used[id_])
+            for id_, title in self._titles.items()
+        ]
+        talks.sort(key=lambda talk: talk.last_used, reverse=True)
+        room_for_notes = max(most // 2, most - len(talks))
+        kept_notes, kept_talks = notes[:room_for_notes], talks[: most - min(room_for_notes, len(notes))]
+        paths, ids = {note.path for note in kept_notes}, {talk.session_id for talk in kept_talks}
+        lines = [
+            UsageEdge(path=path, session_id=session_id, turns=count)
+            for (path, session_id), count in self._turns.items()
+            if path in paths and session_id in ids
+        ]
+        left_out = len(notes) + len(talks) - len(kept_notes) - len(kept_talks)
+        return UsageGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)

@@ -17,9 +17,6 @@ from zkchat.render import columns, method_label, never_fail_to_encode, vector_pr
 
 _SHOW_AFTER = timedelta(seconds=0.5)
 """Work that takes less shows no bar."""
-_REDRAW_SECONDS = 0.1
-_MAX_BAR_CELLS = 30
-_MIN_BAR_CELLS = 8
 _ERASE = "\r\x1b[K"
 
 
@@ -54,7 +51,7 @@ class _ProgressLine:
         self._numbers = done, total
 
     def draw_until_ended(self) -> None:
-        while not self.ended.wait(_REDRAW_SECONDS):
+        while not self.ended.wait(0.1):
             elapsed = self._environment.now() - self._began
             if elapsed >= _SHOW_AFTER:
                 self._draw(_format_line(self._label, *self._numbers, elapsed, self._width))
@@ -84,8 +81,8 @@ def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: i
     if not total:
         return f"{label}, {seconds}"[: max(0, width - 1)]
     numbers = f"{done:,} / {total:,}, {seconds}"
-    cells = min(_MAX_BAR_CELLS, width - len(label) - len(numbers) - 3)
-    if cells < _MIN_BAR_CELLS:
+    cells = min(30, width - len(label) - len(numbers) - 3)
+    if cells < 8:
         return f"{label} {numbers}"[: max(0, width - 1)]
     full = cells * done // total
     return f"{label} {'█' * full}{'░' * (cells - full)} {numbers}"

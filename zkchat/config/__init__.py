@@ -28,17 +28,4 @@ if TYPE_CHECKING:
     )
     from zkchat.config.trust import StoredApprovals, TrustStore
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "edit": "remove_entry set_entries",
-            "files": "read_table read_vault_file settings_item",
-            "loading": "Loaded load read_default_vault unknown_setting",
-            "schema": "FIELDS Settings field_of is_user_only needs_trust value_of",
-            "servers": (
-                "ExpansionError HOSTS HostEntry MissingVariable ParsedServers check_constants expand find_entry "
-                "parse_server parse_servers read_vault_servers server_item server_of server_table write_entry"
-            ),
-            "trust": "StoredApprovals TrustStore",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

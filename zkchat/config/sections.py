@@ -79,7 +79,6 @@ def validate_http_url(address: str) -> str:
 
 
 _EVERY_INTERFACE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - an address to ask, none to serve on
-_OLLAMA_PORT: Final = 11434
 
 
 def ollama_url(host: str) -> str:
@@ -95,7 +94,7 @@ def ollama_url(host: str) -> str:
     else:
         name, port, user = found["name"], found["port"] or "", found["user"] or ""
     name = _EVERY_INTERFACE.get(name or "127.0.0.1", name or "127.0.0.1")
-    usual = "" if marked else f":{_OLLAMA_PORT}"
+    usual = "" if marked else ":11434"
     return f"{scheme or 'http'}://{user}{name}{f':{port}' if port else usual}{slash}{path}".rstrip("/")
 
 

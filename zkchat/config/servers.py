@@ -366,7 +366,6 @@ def host_places(host: Host, home: Path, variables: Mapping[str, str]) -> Iterato
     yield from (folder / path for folder in folders for path in host.in_settings)
 
 
-BACKUP_SUFFIX: Final = ".before-zkchat"
 _FIRST_INDENT: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
 EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]
@@ -424,7 +423,7 @@ def write_entry(entry: HostEntry) -> Path | None:
     text = _with_entry(entry, before)
     backup = None
     if before is not None:
-        first = file.with_name(file.name + BACKUP_SUFFIX)
+        first = file.with_name(file.name + ".before-zkchat")
         names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
         backup = next(name for name in names if not os.path.lexists(name))  # it takes the place of no earlier one
         write_atomically(backup, before, mode=0o600)

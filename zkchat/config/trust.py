@@ -23,10 +23,8 @@ from zkchat.core import (
     write_atomically,
 )
 
-_CALL_APPROVALS_MAX_BYTES: Final = 1_000_000
 _MAX_APPROVALS: Final = 2_000
 """The oldest are forgotten, and asked about again."""
-_CALL_APPROVALS_LOCK_SECONDS: Final = 5.0
 
 
 class _Approvals(Struct, frozen=True):
@@ -46,7 +44,7 @@ class StoredApprovals(Struct, frozen=True):
 
     def approve(self, definition: ServerDefinition, tool: ServerTool) -> None:
         """Where it cannot be written, the user is asked again in the next conversation."""
-        with suppress(StorageError), locked(self.file.with_suffix(".lock"), seconds=_CALL_APPROVALS_LOCK_SECONDS):
+        with suppress(StorageError), locked(self.file.with_suffix(".lock"), seconds=5.0):
             tools = self._read().tools | {self._key(definition, tool): f"{definition.name}/{tool.name}"}
             kept = dict([*tools.items()][-_MAX_APPROVALS:])
             write_atomically(
@@ -55,7 +53,7 @@ class StoredApprovals(Struct, frozen=True):
 
     def _read(self) -> _Approvals:
         try:
-            return decode(read_bounded(self.file, max_bytes=_CALL_APPROVALS_MAX_BYTES), type=_Approvals)
+            return decode(read_bounded(self.file, max_bytes=1_000_000), type=_Approvals)
         except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
             return _Approvals()
 

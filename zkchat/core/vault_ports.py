@@ -4,15 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from zkchat.core.embeddings import (
+from zkchat.core.index import (
     NOTHING_KNOWN,
     AddedVectors,
-    PassageDigests,
-    SimilarityTraits,
-    StoredVectors,
-    VectorPosition,
-)
-from zkchat.core.index import (
     CatalogRow,
     DateFacts,
     IndexBatch,
@@ -21,13 +15,17 @@ from zkchat.core.index import (
     LinkToResolve,
     NoteFilter,
     NotesOfDays,
+    PassageDigests,
     Segment,
     SegmentHead,
+    SimilarityTraits,
     StoredLink,
     StoredSection,
     StoredTask,
+    StoredVectors,
     TermPostings,
     TextLookup,
+    VectorPosition,
 )
 from zkchat.core.note import (
     Commit,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from zkchat.index.daily_notes import DailyNoteSettings, find_daily_note, format_moment
     from zkchat.index.graph import Followed, backlinks
     from zkchat.index.guarded import targets_of
-    from zkchat.index.indexing.extraction import TextExtraction
+    from zkchat.index.indexing.background import TextExtraction
     from zkchat.index.indexing.indexer import DateSources, Progress, Refreshed
     from zkchat.index.indexing.reader import is_source
     from zkchat.index.library import GuardedLibrary, Library, LibraryOptions
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from zkchat.index.overlay import Overlay
     from zkchat.index.search.method_vectors import Sections, Vector, Vectors, common_direction, packed, signs, unpacked
     from zkchat.index.search.passages import hits_of, matches, preview_of, snippet, term_matches
-    from zkchat.index.search.postings import ranges
     from zkchat.index.search.ranking import Match, TextRanking
     from zkchat.index.search.terms import (
         MAX_QUERY_CHARACTERS,
@@ -69,43 +68,8 @@ if TYPE_CHECKING:
         topic_of,
         topic_terms,
         wants_notes,
-        wants_time,
         with_compounds,
         with_synonyms,
     )
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "daily_notes": "DailyNoteSettings find_daily_note format_moment",
-            "graph": "Followed backlinks",
-            "guarded": "targets_of",
-            "indexing.extraction": "TextExtraction",
-            "indexing.indexer": "DateSources Progress Refreshed",
-            "indexing.reader": "is_source",
-            "library": "GuardedLibrary Library LibraryOptions",
-            "link_guesses": "BrokenLink MIN_LIKENESS Repair broken_links",
-            "listings": (
-                "ChangedNote NamedNote ReadableNote changed_last count_changed find_named_note notes_by_day "
-                "parse_link read_note recent_notes tag_counts"
-            ),
-            "mentions": "CommonNames MAX_SHARE Mention NoteNames named_in",
-            "note_index": "SqliteNoteIndex",
-            "note_schema": "read_facts read_headings read_notes read_sessions read_tags",
-            "overlay": "Overlay",
-            "search.method_vectors": "Sections Vector Vectors common_direction packed signs unpacked",
-            "search.passages": "hits_of matches preview_of snippet term_matches",
-            "search.postings": "ranges",
-            "search.ranking": "Match TextRanking",
-            "search.terms": (
-                "MAX_QUERY_CHARACTERS UNSPACED_RUN UNSPACED_SCRIPTS begins_unspaced has_unspaced idf phrase_text "
-                "query_terms query_words stem terms words written_words"
-            ),
-            "search.vectors": "VectorSearch",
-            "search.weighted_question": (
-                "COVERAGE_WEIGHT FAMILY_WEIGHT MAX_SCORE RankedBlock WeightedQuestion are_related blocks_of "
-                "company_in lacks_number language_of misspelled names_in parts_of rank_blocks synonyms_of topic_of "
-                "topic_terms wants_notes wants_time with_compounds with_synonyms"
-            ),
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

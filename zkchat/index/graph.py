@@ -16,7 +16,6 @@ from zkchat.index.search.terms import UNSPACED_SCRIPTS, begins_unspaced, terms
 from zkchat.notes import PLACEHOLDER, Lines, Span, flatten, name_key, prose_of
 
 _LINE_END = re.compile(r"\n")
-MAX_LINE_CHARACTERS = 2_000
 _CONTEXT_CHARACTERS = 80
 """Characters of a long line that are shown before and after a link."""
 _BATCH_NOTES = 500
@@ -148,7 +147,7 @@ def _followed(library: Library, stored: StoredLink) -> Followed:
 def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
     """The text of a line; of a long line only the part around the position, to bound the cost."""
     start, end = line
-    if end - start <= MAX_LINE_CHARACTERS:
+    if end - start <= 2_000:
         return snippet(text[start:end], asked)
     first, last = max(start, place[0] - _CONTEXT_CHARACTERS), min(end, place[1] + _CONTEXT_CHARACTERS)
     return f"{'… ' * (first > start)}{' '.join(text[first:last].split())}{' …' * (last < end)}"

@@ -44,9 +44,8 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.index.guarded import VaultPorts, guarded
-from zkchat.index.indexing.background import IndexMaintenance
+from zkchat.index.indexing.background import Extracted, IndexMaintenance, TextExtraction
 from zkchat.index.indexing.embedding import EmbeddingWork
-from zkchat.index.indexing.extraction import Extracted, TextExtraction
 from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer, Progress, Refreshed
 from zkchat.index.overlay import Overlay, overlaid
 from zkchat.index.search.passages import Search
@@ -515,10 +514,6 @@ class Library:
     def outline(self, path: str) -> KnownNote | None:
         """The headings and blocks of a note, as it was last read."""
         return self._answer(lambda: self._ports.notes.known(path))
-
-    def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """By path, the digest of the text of a note, as it was last read; nothing for what is no note."""
-        return {path: known.digest for path in self.confirmed(paths) if (known := self.outline(path))}
 
     def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
         """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""

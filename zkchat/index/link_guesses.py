@@ -36,7 +36,6 @@ _MIN_WORD: Final = 4
 _MIN_NAME: Final = 8
 """Letters of a name with a wrong one; a shorter one is mostly that of another thing."""
 MAX_CANDIDATES: Final = 3
-_SUGGESTIONS: Final = 5
 _FOREIGN_SUFFIX: Final = re.compile(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[+<=>~]")
 """Digits and the signs of names such as `C++` are words of their own."""
@@ -186,7 +185,7 @@ class RepairFinder:
 
     def _by_similar_name(self, link: Link) -> Iterator[Repair]:
         name = without_suffix("" if link.target.endswith("/") else _last(link.target))
-        missing = self._library.resolve(Link(text="", target=name), None, suggestions=_SUGGESTIONS)
+        missing = self._library.resolve(Link(text="", target=name), None, suggestions=5)
         for suggestion in missing.suggestions if isinstance(missing, Missing) else ():
             likeness = self._likeness(name, without_suffix(suggestion))
             found = self._library.resolve(Link(text="", target=suggestion), None, suggestions=0)

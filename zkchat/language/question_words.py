@@ -53,9 +53,6 @@ LANGUAGE_NAMES: Final[dict[str, str]] = by_code("name")
 
 
 NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=True)
-SECOND_NEGATORS: Final[dict[str, str]] = by_code("second_negators")
-UNSPACED_NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=False)
-UNSPACED_WITHOUT_NEGATION: Final[dict[str, str]] = by_code("no_negation")
 
 
 NUMBER_WORDS: Final[dict[str, str]] = by_code("number_words")

@@ -11,13 +11,4 @@ if TYPE_CHECKING:
     from zkchat.mcp.tokens import access_token
     from zkchat.mcp.vault_tools import AskVault, ask_vault
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "http": "address_of listen",
-            "server": "serve_http serve_stdio",
-            "service": "HostOptions",
-            "tokens": "access_token",
-            "vault_tools": "AskVault ask_vault",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

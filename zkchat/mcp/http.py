@@ -22,8 +22,6 @@ from zkchat.mcp.tokens import AccessToken
 
 ADDRESS: Final = "127.0.0.1"
 PATH: Final = "/mcp"
-MAX_BODY_BYTES: Final = 4_000_000
-MAX_SESSIONS: Final = 100
 MAX_CONNECTIONS: Final = 200
 """Of those that have shown the token."""
 MAX_STRANGERS: Final = 200
@@ -65,8 +63,8 @@ def serve(
     )
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=MAX_BODY_BYTES,
-        max_sessions=MAX_SESSIONS,
+        max_request_body_size=4_000_000,
+        max_sessions=100,
         transport_security=security,
     )
     config = uvicorn.Config(

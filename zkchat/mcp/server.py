@@ -21,8 +21,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from zkchat.app import Channel, Lines, Notices, Workspace, claimed_streams
-from zkchat.core import NoteNotFound, ZkchatError
+from zkchat.app import Notices, Workspace
+from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
 from zkchat.mcp.prompts import PromptHandlers
 from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
@@ -84,7 +84,6 @@ MAX_LINE_BYTES: Final = 4_000_000
 """Bytes of a message; a longer one is not read."""
 DRAIN_SECONDS: Final = 60.0
 """How long requests may take to be answered after the end of input."""
-DRAIN_INTERVAL: Final = 0.02
 
 
 class StdioTransport:
@@ -146,7 +145,7 @@ class StdioTransport:
                 closed = types.ErrorData(code=types.CONNECTION_CLOSED, message="The input has ended.")
                 refusal = types.JSONRPCError(jsonrpc="2.0", id=self._asking.pop(), error=closed)
                 await inbox.send(SessionMessage(refusal))
-            await anyio.sleep(DRAIN_INTERVAL)
+            await anyio.sleep(0.02)
 
     async def _send(self, outbox: ObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
         async with outbox:

@@ -1,4 +1,4 @@
-"""The tools of the vault as MCP describes and calls them."""
+"""The tools of the vault, actions among them, as MCP describes and calls them."""
 
 import asyncio
 import json
@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, cast
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec import Struct
+from msgspec import NODEFAULT, Meta, Struct, defstruct, field
+from msgspec.structs import asdict
 
-from zkchat.actions import Action
-from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
+from zkchat.actions import Action, Parameter, Vault, every_action, named_place
+from zkchat.chat import Arguments, FunctionTool, Number, Text, explore_tools, full_schema_of
 from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
 from zkchat.index import Library, Progress
-from zkchat.mcp.actions import Found, action_tools, arguments_of, run_action
 from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
 from zkchat.mcp.vault_tools import (
     Answer,
@@ -41,13 +41,13 @@ from zkchat.mcp.vault_tools import (
     search,
     verify_quotes,
 )
+from zkchat.render import plain_sections
 from zkchat.writing import PROPOSED, write_tools
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 MAX_TEXT_CHARS: Final = 100_000
 """Characters of a text that one call gives."""
-MAX_LINKS: Final = 50
 FIRST_WITH_LINKS: Final = "2025-06-18"
 """The first revision of the protocol that knows links to resources."""
 PROGRESS_SECONDS: Final = 0.2
@@ -280,7 +280,7 @@ def _answered(answer: Answer, context: Context) -> types.CallToolResult:
                 uri=uri_of(path),
                 mime_type="text/markdown" if is_note(path) else None,
             )
-            for path, title in [*_titles(answer).items()][:MAX_LINKS]
+            for path, title in [*_titles(answer).items()][:50]
         ]
     text = types.TextContent(text=answer.model_dump_json())
     return types.CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json"))
@@ -310,3 +310,46 @@ def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
     text = outcome.text.replace(PROPOSED, "").strip()
     changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
     return _answered(changed, context)
+
+
+MAX_ROWS: Final = 200
+
+
+class Found(Answer):
+    """The rows that an action found."""
+
+    text: str
+    rows: list[Any]
+
+
+def action_tools() -> list[Action]:
+    """The actions that hosts are offered."""
+    return [action for action in every_action().values() if action.for_hosts]
+
+
+def arguments_of(action: Action) -> type[Arguments]:
+    fields = [(each.name, *_field(each)) for each in action.parameters]
+    return cast("type[Arguments]", defstruct(action.name, fields, bases=(Arguments,), frozen=True, kw_only=True))
+
+
+def _field(parameter: Parameter) -> tuple[Any, Any]:
+    about, default = parameter.about, NODEFAULT if parameter.is_required else parameter.default
+    if parameter.kind == "number":
+        most = min(about.most or MAX_ROWS, MAX_ROWS)
+        kind = Number(description=about.help, at_least=about.least, at_most=most)
+        return Annotated[int, kind], field(default=min(default, most) if default is not NODEFAULT else default)
+    if parameter.kind == "switch":
+        return Annotated[bool, Meta(description=about.help)], field(default=default)
+    return Annotated[str, Text(description=about.help)], field(default=default)
+
+
+def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, given: str) -> Found:
+    """Run an action over what the host's model may see. Raises `CallFailed`."""
+    over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
+
+    def act(wanted: Arguments) -> Found:
+        result = action.run(over, **action.values(asdict(wanted), partial(named_place, vault.library)))
+        text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
+        return Found(text=text, rows=[row.data for row in result.rows])
+
+    return run_validated(action.name, arguments, given, act)

@@ -34,21 +34,4 @@ if TYPE_CHECKING:
     )
     from zkchat.models.static_vectors import installed
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "embedding_conventions": "EmbeddingSettings",
-            "embeddings": "ServerEmbedder ollama_embedder openai_embedder",
-            "gguf": "Progress Weights",
-            "local": "list_models",
-            "mcp_servers": "McpServers",
-            "ollama": "Ollama",
-            "openai": "OPENAI OpenAI",
-            "registry": (
-                "Choice GuardedProvider ModelSettings NamedModel OfferedModel ProviderContext ProviderDescriptor "
-                "ResumedProvider SETUP_HELPS choose create descriptor_of descriptors find first_choice is_loopback "
-                "resolve_name services_with_key"
-            ),
-            "static_vectors": "installed",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

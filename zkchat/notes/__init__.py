@@ -6,7 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.notes.dates.calendar import Phrases, Token, fold, plus
-    from zkchat.notes.dates.day_texts import day_of_headings, name_date, section_days, stated_dates
+    from zkchat.notes.dates.day_texts import all_dates, day_of_headings, name_date, section_days, stated_dates
     from zkchat.notes.dates.expressions import (
         PERIOD_FORMS,
         TIME_FILTERS,
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         period_text,
         unknown_times,
     )
-    from zkchat.notes.dates.origins import all_dates
     from zkchat.notes.dates.questions import (
         Order,
         TimeInQuestion,
@@ -110,41 +109,4 @@ if TYPE_CHECKING:
         without_quote_marks,
     )
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "dates.calendar": "Phrases Token fold plus",
-            "dates.day_texts": "day_of_headings name_date section_days stated_dates",
-            "dates.origins": "all_dates",
-            "dates.questions": ("Order TimeInQuestion asks_for_own_writing find_period missing_day time_in_question"),
-            "dates.expressions": (
-                "PERIOD_FORMS TIME_FILTERS check_times describe_period filter_period impossible_times of_period "
-                "parse_instant period_text unknown_times"
-            ),
-            "documents": ("Document UnreadableDocument document_of_pages document_title is_indexed without_escape"),
-            "drawings": "read_drawing",
-            "frontmatter": "Frontmatter PLACEHOLDER cut properties_at",
-            "images": "MAX_FILE_BYTES digest_of encode_image inspect_image",
-            "link_catalog": (
-                "Anchors Catalog CatalogEntry heading_key keys_of_file keys_of_links name_key scan section_lines "
-                "wikilink wikilink_spans"
-            ),
-            "link_resolver": "LinkResolver LiveCatalog explain find_target is_attachment resolve",
-            "markdown": "Lines Span blank find_lines flatten outline plain sections_of with_line_feeds",
-            "note_blocks": "Block blocks excerpt sentences without_cross_references",
-            "parse": (
-                "LinkTarget Notation TextEdit describe_warning edited find_links fits frontmatter_of link_targets "
-                "parse_note prose_of running_text shown_text summarize_warnings without_comments without_templates "
-                "written_target"
-            ),
-            "privacy": (
-                "Folders LocalFolder MAX_LISTED describe_folder folders_of is_folder listed_paths local_folders "
-                "privacy_of_text rows_in unmatched written_class"
-            ),
-            "privacy_guard": "CurrentClasses PrivacyGuard local_files",
-            "runs": (
-                "BLOCK_ID closes_fence detect_language guess_language is_delimiter opens_fence sentence_spans "
-                "without_quote_marks"
-            ),
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

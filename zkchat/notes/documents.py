@@ -51,7 +51,6 @@ def is_indexed(path: str, extracted: ExtractedTexts | None = None) -> bool:
     return is_note(path) or is_drawing(path) or (extracted is not None and extracted.covers(path))
 
 
-_MIN_TITLE_LETTERS: Final = 4
 _MAX_TITLE: Final = 150
 _NO_TITLE: Final = lazy_pattern(
     r"untitled|anonymous|unnamed|document\d*|microsoft word|powerpoint|presentation|slide ?\d*|title|layout \d+"
@@ -127,7 +126,7 @@ def _title(path: str, written: str) -> str:
     """The title that the file gives itself, unless a program wrote it there; else the name of the file."""
     title = " ".join(written.split())
     is_sensible = (
-        sum(map(str.isalpha, title)) >= _MIN_TITLE_LETTERS
+        sum(map(str.isalpha, title)) >= 4
         and len(title) <= _MAX_TITLE
         and not _NO_TITLE.fullmatch(title.strip("()[]<> "))
     )

@@ -284,7 +284,6 @@ MAX_PLAIN_BYTES: Final = 5_000_000
 """Of a file that is sent without decoding it."""
 MAX_PNG_BYTES: Final = 1_500_000
 """Of a PNG that is sent: a larger one holds a photo, which goes as a JPEG."""
-_QUALITY: Final = 87
 _LIGHT: Final = 170
 """Of 255: what is drawn lighter than that on nothing is shown on black, and everything else on white."""
 
@@ -405,5 +404,5 @@ def _written(image: "Image.Image", *, is_drawing: bool) -> tuple[str, bytes]:
         if buffer.tell() <= MAX_PNG_BYTES:
             return "image/png", buffer.getvalue()
     buffer = BytesIO()
-    image.save(buffer, "JPEG", quality=_QUALITY)
+    image.save(buffer, "JPEG", quality=87)
     return "image/jpeg", buffer.getvalue()

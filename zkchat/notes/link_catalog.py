@@ -37,7 +37,6 @@ from zkchat.notes.markdown import (
     outline,
 )
 
-_MAX_SAME_HEADINGS = 100
 _MAX_HEADING_DEPTH = 20
 """Headings that a link may name one below the other; there are six levels."""
 _NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
@@ -100,7 +99,7 @@ class Anchors:
             while trail and trail[-1][0] >= heading.level:
                 trail.pop()
             alike = found.setdefault(key, [])
-            if len(alike) < _MAX_SAME_HEADINGS:
+            if len(alike) < 100:
                 alike.append((heading, tuple(above for _, above in trail)))
             trail.append((heading.level, key))
         return found

@@ -14,8 +14,6 @@ from zkchat.notes.frontmatter import Frontmatter, comments_in, cut, distinct, pr
 from zkchat.notes.link_catalog import Prose, inside, link_to, read_prose, scan, wikilink, wikilink_spans
 from zkchat.notes.markdown import MAX_ITEMS, Hyperlink, Lines, Outline, Span, blank, flatten, outline, plain
 
-ALL_LISTED: Final = "zkchat vault status lists them."
-
 _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "frontmatter": "notes have frontmatter that cannot be read",
     "encoding": "notes have characters that are not UTF-8",
@@ -45,7 +43,7 @@ def summarize_warnings(warnings: Iterable[NoteWarning]) -> list[str]:
         for kind, found in by_kind.items()
     ]
     if any(len(found) > 1 for found in by_kind.values()):
-        sentences[-1] += f" {ALL_LISTED}"
+        sentences[-1] += " zkchat vault status lists them."
     return sentences
 
 

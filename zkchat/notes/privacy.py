@@ -148,7 +148,6 @@ _TABLE: Final = lazy_pattern(rf"^[^\w\n-]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']
 _SIGNS: Final = lazy_pattern(rf"[^\w ./-]+|[./-]{{2,}}|\.(?= )|(?<={PROPERTY})/")
 _ITEM: Final = lazy_pattern(r"\w{1,3}[.)]")
 """The number of an item of a list."""
-_WRAPPING: Final = "\"'`*_,;}])>%-. \t"
 
 
 class Written(NamedTuple):
@@ -258,7 +257,7 @@ def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool 
         value = part[match.end() : line_end if line_end >= 0 else len(part)][:_MAX_VALUE_CHARACTERS]
         value = value.partition(" #")[0].partition("<")[0]
         if _begins_something(part, match.start()) and len(value.split()) <= most_words:
-            privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip(_WRAPPING))
+            privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip("\"'`*_,;}])>%-. \t"))
             yield Written("never" if privacy == "open" and not is_read else privacy, is_certain=False)
 
 
@@ -330,7 +329,6 @@ def _folded(text: str) -> str:
 
 
 SETTING: Final = "privacy.local_only"
-_EVERYTHING: Final = "**"
 _TYPO_CUTOFF: Final = 0.8
 """Similarity of names from which on one is taken for a typo of the other: `Dairies` of `Diaries`."""
 _DRIVE: Final = lazy_pattern(r"[A-Za-z]:/")
@@ -387,7 +385,7 @@ def _local_folders_globs(entry: str, roots: Sequence[str], home: str) -> Iterato
     wanted = _within(text, roots)
     if wanted is None:
         return
-    glob = "/".join(wanted) or _EVERYTHING
+    glob = "/".join(wanted) or "**"
     yield glob
     if wanted and not glob.endswith((*NOTE_SUFFIXES, "*")):
         yield from (glob + suffix for suffix in NOTE_SUFFIXES)  # a note by its name, and the note of a folder

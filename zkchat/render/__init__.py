@@ -16,17 +16,16 @@ if TYPE_CHECKING:
         tokens_used,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
-    from zkchat.render.drawn_rows import print_sections
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
-    from zkchat.render.markdown.notes import DrawnNote, note_rows
     from zkchat.render.markdown.parser import with_labels
-    from zkchat.render.markdown.stream import MarkdownStream
+    from zkchat.render.markdown.renderer import DrawnNote, MarkdownStream, note_rows
     from zkchat.render.numbered_rows import (
         NumberedRow,
         Place,
         RowSection,
         passage_row,
         plain_sections,
+        print_sections,
         statement_rows,
         summary,
     )
@@ -83,38 +82,5 @@ if TYPE_CHECKING:
         undo_question,
         undone_lines,
     )
-    from zkchat.render.usage_graph import MARK, graph_page
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "console": "BLANK Matches Row console_for",
-            "context": "AnswerFooter ShownUsage context_bar context_line context_lines counts_line tokens_used",
-            "diffs": "diff_rows print_changes style_for",
-            "drawn_rows": "print_sections",
-            "links": "ClickableLinks LinkTarget UNKNOWN",
-            "markdown.notes": "DrawnNote note_rows",
-            "markdown.parser": "with_labels",
-            "markdown.stream": "MarkdownStream",
-            "numbered_rows": ("NumberedRow Place RowSection passage_row plain_sections statement_rows summary"),
-            "phrases": (
-                "checklist_lines compaction_part describe_destination describe_link end_sentence is_doubtful "
-                "method_label priority_effect reviewed vector_lines vector_progress"
-            ),
-            "presenters.plain": "ContextPresenter PlainPresenter",
-            "presenters.screen": "ScreenPresenter",
-            "presenters.text": ("GoalJsonPresenter GoalPipePresenter JsonPresenter OutputStream Presenter ticking"),
-            "references": (
-                "describe_doubt describe_location describe_reason fit_cells in_brief reference_lines "
-                "references_panel short_reason"
-            ),
-            "sanitize": (
-                "can_edit_text columns never_fail_to_encode sanitize_in_place sanitize_line sanitize_text uses_color"
-            ),
-            "tables": (
-                "describe_conflict embedding_line fold headline model_facts model_lines problem_lines undo_question "
-                "undone_lines"
-            ),
-            "usage_graph": "MARK graph_page",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

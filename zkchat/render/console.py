@@ -151,12 +151,11 @@ _THEME: Final = Theme(
 
 
 _SIZES: Final = frozenset({"COLUMNS", "LINES"})
-_MAX_SIZE: Final = 10_000
 
 
 def _is_size(value: str) -> bool:
     """Whether the value is a plausible number of columns or lines; Rich accepts any digits."""
-    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= _MAX_SIZE
+    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= 10_000
 
 
 class _PipeConsole(Console):

@@ -38,7 +38,6 @@ _STYLES: Final = {"-": "red", "+": "green", " ": ""}
 _WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 _VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
-_NO_NEWLINE: Final = "(no line break at the end)"
 _TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")
 """Words, blanks and signs; each character where words are not set apart by blanks."""
 _MAX_TOKENS: Final = 300
@@ -206,7 +205,7 @@ def _line_rows(line: DiffLine, place: int, spans: tuple[Span, ...], gutter: int,
         lead = first if not number else Text(f"{' ' * (gutter + 1)}{line.mark} ", style=_STYLES[line.mark])
         yield Text.assemble(lead, row)
     if line.mark != " " and not line.text.endswith("\n"):
-        yield Text(f"{' ' * (gutter + 3)}{_NO_NEWLINE}", style="dim")
+        yield Text(f"{' ' * (gutter + 3)}(no line break at the end)", style="dim")
 
 
 def _content(line: DiffLine, spans: tuple[Span, ...], style: DiffStyle) -> Text:

@@ -18,7 +18,6 @@ from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line
 
 DOUBTFUL_STYLE: Final = "yellow"
-_MAX_EXCERPT_LENGTH: Final = 160
 
 
 def describe_location(reference: DocumentReference) -> str:
@@ -99,7 +98,7 @@ def describe_doubt(reference: DocumentReference) -> str:
 
 def describe_content(reference: DocumentReference) -> str:
     """One line about the document: what was found in it, else its summary."""
-    return shorten(sanitize_line(reference.snippet or reference.summary), _MAX_EXCERPT_LENGTH)
+    return shorten(sanitize_line(reference.snippet or reference.summary), 160)
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:

@@ -18,20 +18,4 @@ if TYPE_CHECKING:
     from zkchat.repl.prompt import Prompt, status_of
     from zkchat.repl.surface import DrawnSurface, PlainSurface, Position, Surface, VaultBrowser, VaultView
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "background": "Background",
-            "command_context": "Command CommandContext Edit Leave Nothing Play Send Switch",
-            "commands.places": "describe_next_steps",
-            "commands.table": "COMMANDS described_completions find_command run",
-            "completion": "MenuCompleter",
-            "key_bindings": "forget_typed",
-            "keys": "CTRL_C CTRL_D ESCAPE echo_off echo_on read_key single_keys without_paste_marks",
-            "loop": "converse",
-            "note_names": "NameCache NamedNote NoteNames normalize_name",
-            "picker": "PickRow QUESTION ago numbered_lines pick session_rows sessions_to_resume",
-            "prompt": "Prompt status_of",
-            "surface": "DrawnSurface PlainSurface Position Surface VaultBrowser VaultView",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -29,7 +29,6 @@ _PREFERENCE: Final = 1
 _MAX_MATCHES: Final = 40
 _MAX_OTHERS: Final = 10
 """Files and folders that are offered before anything is typed."""
-_MAX_NEAR: Final = 200
 
 
 def normalize_name(name: str) -> str:
@@ -358,4 +357,4 @@ def _near(library: Library, messages: Iterable[ChatMessage]) -> tuple[str, ...]:
     if not used:
         return ()
     linked = (path for edge in library.edges([*used]) for path in edge)
-    return tuple(dict.fromkeys((*used, *linked)))[:_MAX_NEAR]
+    return tuple(dict.fromkeys((*used, *linked)))[:200]

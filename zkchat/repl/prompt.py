@@ -41,7 +41,6 @@ _STYLE: Final = Style.from_dict(
     }
 )
 _SEPARATOR: Final = " · "
-_MAX_TITLE_CELLS: Final = 30
 
 
 class _Sanitizer(Processor):
@@ -290,7 +289,7 @@ def status_line(
     `activity` is what is done in the background; `may_write`: the model may propose changes of notes.
     """
     pieces = [
-        *(truncate_cells(sanitize_line(name), _MAX_TITLE_CELLS) for name in (vault, model, session)),
+        *(truncate_cells(sanitize_line(name), 30) for name in (vault, model, session)),
         _context(usage),
         sanitize_line(activity),
         "write" if may_write else "",

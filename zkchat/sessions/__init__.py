@@ -13,15 +13,4 @@ if TYPE_CHECKING:
     from zkchat.sessions.session_import import Imported, ImportedFile, merged, read_conversations, read_value
     from zkchat.sessions.store import LazySessions, SqliteMessageIndex, SqliteSessions, UnavailableSessions
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "foreign_messages": "derived_id",
-            "llm_logs": "SIGNATURE read_llm_logs",
-            "memories": "LazyMemories SqliteMemories open_memories",
-            "note_export": "answer_note as_json as_markdown contains_secret file_name",
-            "rows": "unpack",
-            "session_import": "Imported ImportedFile merged read_conversations read_value",
-            "store": "LazySessions SqliteMessageIndex SqliteSessions UnavailableSessions",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -52,7 +52,6 @@ _ROLES: Final[Mapping[str, Role]] = {
     **dict.fromkeys(("function", "toolmessage", "functionmessage", "ipython"), "tool"),
 }
 _ROLE_KEYS: Final = ("role", "sender", "from")
-_MAX_ID_LENGTH: Final = 200
 
 
 class InvalidMessage(Exception):
@@ -340,7 +339,7 @@ def _role_of(value: Mapping[str, Json]) -> Role:
 
 def _id_at(value: Mapping[str, Json], *keys: str) -> str:
     found = next((value[key] for key in keys if isinstance(value.get(key), str | int)), "")
-    return str(found)[:_MAX_ID_LENGTH]
+    return str(found)[:200]
 
 
 def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[ChatMessage], Mapping[str, str | None]]:

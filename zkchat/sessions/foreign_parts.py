@@ -42,7 +42,6 @@ _NO_TEXT: Final = lazy_pattern(r"```\nThis block is not supported on your curren
 
 _MAX_NAMED: Final = 5
 _MAX_KEPT: Final = 1000
-_MAX_KIND_LENGTH: Final = 40
 _NOUNS: Final[Mapping[str, str]] = {
     "image": "image",
     "image_url": "image",
@@ -98,7 +97,7 @@ def noun_of(kind: str, media_type: str = "") -> str:
     family = media_type.partition("/")[0].casefold()
     if family in ("image", "audio", "video"):
         return _NOUNS[family]
-    return _NOUNS.get(kind) or f"'{shorten(' '.join(kind.split()), _MAX_KIND_LENGTH)}' part"
+    return _NOUNS.get(kind) or f"'{shorten(' '.join(kind.split()), 40)}' part"
 
 
 class Tally(Struct):

@@ -19,10 +19,8 @@ from zkchat.storage import open_read_only, require_regular_files, storage_errors
 
 SIGNATURE: Final = b"SQLite format 3\0"
 _MAX_CHARACTERS: Final = 200_000_000
-_MAX_VALUE_BYTES: Final = 64_000_000
 _MAX_STEPS: Final = 20_000
 """How often SQLite may report that it has worked through another hundred thousand instructions."""
-_MAX_MESSAGES: Final = 2_000_000
 
 Row = Mapping[str, Any]
 """A row by the names of its columns; those that a table does not have are None."""
@@ -73,7 +71,7 @@ def read_llm_logs(path: Path) -> list[Any]:
 class _Budget:
     def __init__(self) -> None:
         self._characters = _MAX_CHARACTERS
-        self._rows = _MAX_MESSAGES
+        self._rows = 2_000_000
 
     def take(self, values: Sequence[object]) -> None:
         self._rows -= 1
@@ -85,7 +83,7 @@ class _Budget:
 def _bound(connection: sqlite3.Connection) -> None:
     """Bound how long a value may be and how long SQLite may work, and read every text, however it is encoded."""
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64_000_000)
     steps = count(1)
     connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, 100_000)
 

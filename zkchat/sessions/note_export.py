@@ -137,7 +137,6 @@ _LOCAL: Final = {"zkchat": "local"}
 """The property that keeps a note on this machine."""
 _INVALID_IN_NAME: Final = lazy_pattern(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
 """Characters that some file system forbids, or that mean something in a wikilink."""
-_MAX_NAME_LENGTH: Final = 80
 _OWN_IMAGE: Final = r"!\[\[(?!/)[^\[\]\n:\\<`]+\]\]|!\[[^\[\]\n\\<`]*\]\((?!/)[^\s()<>:\\&`]+\)"
 """An image or embed from the vault itself."""
 _HARMLESS_HTML: Final = (
@@ -191,7 +190,7 @@ def answer_note(
 
 def file_name(title: str) -> str:
     """A file name, without `.md`, that is valid on every file system and in a wikilink."""
-    words = " ".join(_INVALID_IN_NAME.sub(" ", title).split())[:_MAX_NAME_LENGTH].strip(" .")
+    words = " ".join(_INVALID_IN_NAME.sub(" ", title).split())[:80].strip(" .")
     return words or "Answer"
 
 

@@ -53,7 +53,6 @@ _SHORTEST: Final = 512
 """Characters: shorter texts are stored as they are, for there is little to gain."""
 _LONGEST: Final = 1 << 24
 """Characters: what unpacks to more bytes than such a text can have is damaged."""
-_LEVEL: Final = 6
 
 # What is stored is read with this dictionary: it must never change. A better one would be a second one.
 _DICTIONARY: Final = (
@@ -98,7 +97,7 @@ def pack(text: str) -> Packed:
     """Text as it is stored. Raises `UnicodeEncodeError` for half of a surrogate pair."""
     if not _SHORTEST <= len(text) <= _LONGEST:
         return text
-    deflating = zlib.compressobj(_LEVEL, zdict=_DICTIONARY)
+    deflating = zlib.compressobj(6, zdict=_DICTIONARY)
     return deflating.compress(text.encode()) + deflating.flush()
 
 
@@ -289,7 +288,6 @@ def _ranges(numbers: str) -> Iterator[tuple[int, int, float | None]]:
 
 _SEVERAL: Final = '{"kind":"content","bodies":['
 """How a row begins that holds several contents."""
-_FIRST_WORDS_LENGTH: Final = 200
 
 
 class EntryRow(NamedTuple):
@@ -438,7 +436,7 @@ def update_listing(connection: sqlite3.Connection, session_id: str, bodies: Iter
         if isinstance(body, ListingEntry):
             listed = body.listed
         elif isinstance(body, MessageEntry) and body.message.role == "user":
-            first_words = first_words or shorten(" ".join(body.message.text.split()), _FIRST_WORDS_LENGTH)
+            first_words = first_words or shorten(" ".join(body.message.text.split()), 200)
         elif isinstance(body, MessageEntry) and body.message.provider:
             model = f"{body.message.provider}:{body.message.model}".removesuffix(":")
     if first_words or model or listed is not None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.storage.cache_database import CacheDatabase
     from zkchat.storage.database import (
+        CacheDatabase,
         Migration,
         Row,
         execute_all,
@@ -40,33 +40,11 @@ if TYPE_CHECKING:
         FOLDER_FLAGS,
         LINK_ERRORS,
         FolderCount,
+        FolderWatch,
         ProfileFolders,
         VaultFiles,
+        WatchedFiles,
         template_folders,
     )
-    from zkchat.storage.watched_files import FolderWatch, WatchedFiles
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "cache_database": "CacheDatabase",
-            "database": (
-                "Migration Row execute_all last_written open_read_only read_rows require_regular_files result_code "
-                "sibling storage_errors"
-            ),
-            "durable_database": (
-                "DurableDatabase LazyStore Recovered UnreadableRow copies_of keep_reserve open_recovered "
-                "release_reserve timestamp"
-            ),
-            "git": "GitHistory",
-            "locations": "DATABASES KnownVaults Locations claim locate writable_cache_path",
-            "pdf.layout": "PdfExtractor PdfLimits texts_of",
-            "pdf.reading": "read_pdf",
-            "pdf.texts": "SCHEMA SqliteExtractedTexts VERSION",
-            "process_pool": "ProcessPool",
-            "vault_files": (
-                "FILE_FLAGS FOLDER_FLAGS FolderCount LINK_ERRORS ProfileFolders VaultFiles template_folders"
-            ),
-            "watched_files": "FolderWatch WatchedFiles",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -33,7 +33,6 @@ from zkchat.storage.database import (
 
 RESERVE_BYTES: Final = 1 << 20
 _MIN_FREE_FOR_RESERVE: Final = 32 * RESERVE_BYTES
-_MAX_BACKUPS: Final = 3
 
 Result = TypeVar("Result")
 
@@ -226,7 +225,7 @@ def back_up_daily(path: Path, *, at: datetime) -> None:
         raise damaged(path)
     incomplete = [part for part in copy.parent.glob(f"{path.stem}-*.part-*") if part < _backup(path, at - day)]
     newest_first = sorted(backups_of(path), key=lambda each: each > copy)
-    for outdated in (*newest_first[_MAX_BACKUPS:], *incomplete):
+    for outdated in (*newest_first[3:], *incomplete):
         outdated.unlink(missing_ok=True)
 
 

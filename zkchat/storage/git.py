@@ -15,9 +15,6 @@ from msgspec import Struct
 from zkchat.core import Commit, CommittedFile, CommittedFiles, HistoryStatus, lazy_pattern, read_bounded
 from zkchat.subprocesses import find_program, read_output
 
-_MAX_SMALL_FILE: Final = 4096
-_MAX_PACKED_REFS: Final = 20_000_000
-_MAX_SHALLOW: Final = 1_000_000
 _MAX_REFERENCES: Final = 5
 """From one name to the next, until there is a commit."""
 _COMMIT: Final = lazy_pattern(r"[0-9a-f]{40}")
@@ -25,7 +22,6 @@ _LONG_COMMIT: Final = lazy_pattern(r"[0-9a-f]{64}")
 _REFERENCE: Final = lazy_pattern(r"refs(?:/[^\x00-\x20\x7f~^:?*\[\\/.][^\x00-\x20\x7f~^:?*\[\\/]*)+")
 MAX_SECONDS: Final = 20.0
 MAX_BYTES: Final = 64_000_000
-MAX_COMMITS: Final = 100_000
 _MAX_SUBJECT: Final = 200
 _CONFIGURATION: Final = """\
 [core]
@@ -67,7 +63,7 @@ _LOG: Final = (
     "--no-pager", "log", "--no-color", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-ext-diff",
     "--no-textconv", "--no-renames", "--date-order", "-z",
 )  # fmt: skip
-_RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
+_RAW: Final = ("-c", "--raw", "--no-abbrev", "--max-count=100000", "--format=format:%x01%H %at %P")
 _SUBJECTS: Final = "--format=format:%x01%H %at %s"
 _CHANGE: Final = lazy_pattern(
     rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
@@ -119,9 +115,7 @@ class Repository(Struct, frozen=True, kw_only=True):
         if (self.common_folder / "reftable").exists():
             raise UnusableRepository("it keeps its names in a reftable")
         try:
-            packed = read_bounded(
-                self.common_folder / "packed-refs", max_bytes=_MAX_PACKED_REFS, beneath=self.common_folder
-            )
+            packed = read_bounded(self.common_folder / "packed-refs", max_bytes=20_000_000, beneath=self.common_folder)
         except FileNotFoundError:
             return ""
         except OSError:
@@ -132,7 +126,7 @@ class Repository(Struct, frozen=True, kw_only=True):
     def shallow_commits(self) -> frozenset[str]:
         """Those whose parents are not there, because the clone was made without them."""
         try:
-            listed = _small_text(self.common_folder / "shallow", beneath=self.common_folder, most=_MAX_SHALLOW)
+            listed = _small_text(self.common_folder / "shallow", beneath=self.common_folder, most=1_000_000)
         except FileNotFoundError:
             return frozenset()
         except (OSError, ValueError):
@@ -206,7 +200,7 @@ def _require_own(status: os.stat_result) -> None:
         raise UnusableRepository("it belongs to another user")
 
 
-def _small_text(file: Path, *, beneath: Path, most: int = _MAX_SMALL_FILE) -> str:
+def _small_text(file: Path, *, beneath: Path, most: int = 4096) -> str:
     return read_bounded(file, max_bytes=most, beneath=beneath).decode(errors="surrogateescape").strip()
 
 

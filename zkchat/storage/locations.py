@@ -51,8 +51,6 @@ def _read(file: Path) -> list[str]:
 
 _ID = lazy_pattern(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
-_MAX_ID_BYTES: Final = 100
-_MAX_PATH_BYTES: Final = 16_384
 
 DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "pdf.db")
 
@@ -102,7 +100,7 @@ def _own_id(vault: Path, vaults: Path) -> str | None:
 
 def _written_id(vault: Path) -> str | None:
     try:
-        written = read_bounded(_id_file(vault), max_bytes=_MAX_ID_BYTES, beneath=vault).decode("ascii").strip()
+        written = read_bounded(_id_file(vault), max_bytes=100, beneath=vault).decode("ascii").strip()
     except (OSError, ValueError):
         return None
     return written if _ID.fullmatch(written) else None
@@ -114,7 +112,7 @@ def _id_file(vault: Path) -> Path:
 
 def _recorded_path(folder: Path) -> Path | None:
     try:
-        return Path(os.fsdecode(read_bounded(folder / "vault-path", max_bytes=_MAX_PATH_BYTES)))
+        return Path(os.fsdecode(read_bounded(folder / "vault-path", max_bytes=16_384)))
     except OSError:
         return None
 

@@ -7,9 +7,8 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.writing.changes.execution import ProgressFile
     from zkchat.writing.changes.files import VaultTree
-    from zkchat.writing.changes.git import GitCommits
     from zkchat.writing.changes.journal import SqliteChangeJournal, is_there, open_journal
-    from zkchat.writing.changes.store import VaultChanges
+    from zkchat.writing.changes.store import GitCommits, VaultChanges
     from zkchat.writing.editor import NoteEditor, StagedEdit
     from zkchat.writing.links.mentions import (
         NO_MENTIONS,
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
         MentionGroup,
         MentionLink,
         MentionLinks,
-        StagedLinks,
         stage_links,
     )
     from zkchat.writing.links.moved import LinkRepairer, RepairedLink, past_renames
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
         remarks_on_new,
         stage_move,
     )
-    from zkchat.writing.properties.edits import parse_property_value
+    from zkchat.writing.properties import parse_property_value
     from zkchat.writing.proposals import (
         PROPOSE_ONLY,
         ChangeReviewer,
@@ -44,23 +42,4 @@ if TYPE_CHECKING:
     from zkchat.writing.tools import PROPOSED, write_tools
     from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
 else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "changes.execution": "ProgressFile",
-            "changes.files": "VaultTree",
-            "changes.git": "GitCommits",
-            "changes.journal": "SqliteChangeJournal is_there open_journal",
-            "changes.store": "VaultChanges",
-            "editor": "NoteEditor StagedEdit",
-            "links.mentions": ("ChosenLinks MentionGroup MentionLink MentionLinks NO_MENTIONS StagedLinks stage_links"),
-            "links.moved": "LinkRepairer RepairedLink past_renames",
-            "links.renames": "MoveSummary entry_of follow_links links_to_new remarks_on_new stage_move",
-            "properties.edits": "parse_property_value",
-            "proposals": ("ChangeReviewer PROPOSE_ONLY Proposals ReviewPolicy Verdict folders_of why_asked"),
-            "staging": "FollowLinks Followed StagedChanges",
-            "targets": "LinkStyle VaultConventions",
-            "tools": "PROPOSED write_tools",
-            "undo": "UndoPlan parse_number plan_undo_named reversal undo_all",
-        },
-    )
+    __getattr__ = lazy_names(__name__, __file__)

@@ -35,7 +35,7 @@ from zkchat.writing.links.renames import (
     stage_move,
     title_of_move,
 )
-from zkchat.writing.properties.edits import PropertyScalar, add_tag, set_property
+from zkchat.writing.properties import PropertyScalar, add_tag, set_property
 from zkchat.writing.staging import Edit, StagedChanges
 from zkchat.writing.targets import (
     Targets,

@@ -136,7 +136,6 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
     return f"{folder or 'the top folder'}, which you agreed to in this session" if folder in folders else ""
 
 
-DRY_RUN: Final = "It is only shown: this is a dry run."
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
 NOBODY_ASKED: Final = "Nobody could be asked: it needs a terminal, --yes, or a folder of write.accept."
 NEEDS_ASKING: Final = "It needs a yes at a terminal."
@@ -225,7 +224,7 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
     ) -> ReviewOutcome:
         if self.policy.is_dry_run or self.policy.mode == "propose":
             self._show(changes, *remarks)
-            return _kept(changes, DRY_RUN if self.policy.is_dry_run else PROPOSE_ONLY)
+            return _kept(changes, "It is only shown: this is a dry run." if self.policy.is_dry_run else PROPOSE_ONLY)
         said: tuple[str, ...] = ()
         is_asked = why is not None and not (self.policy.assumes_yes and why.takes_yes)
         if why is None or not is_asked:

@@ -11,7 +11,7 @@ from zkchat.chat import NotePath, Number, Readings, Text, failure, function_tool
 from zkchat.core import EditRefused, SectionPosition, Tool, ToolOutcome, hunks_of, is_note, lazy_pattern, split_lines
 from zkchat.notes import shown_text, written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
-from zkchat.writing.properties.edits import parse_property_value
+from zkchat.writing.properties import parse_property_value
 
 PROPOSED: Final = "Proposed, not done: the user decides when you have answered."
 MAX_DIFF_CHARS: Final = 1500

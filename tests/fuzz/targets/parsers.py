@@ -11,14 +11,13 @@ from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
 from zkchat.chat.agents import parse_agent, parse_rule
 from zkchat.chat.context.condensing import condense_text
+from zkchat.chat.context.documents import MAX_SUMMARY_CHARS, plain_line, summarize
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import learning_points
-from zkchat.chat.memory import compare_fact, list_items
-from zkchat.chat.project_memory import imports_of, project_memory
+from zkchat.chat.memory import compare_fact, imports_of, list_items, project_memory
 from zkchat.chat.references import is_named
-from zkchat.chat.summaries import MAX_SUMMARY_CHARS, plain_line, summarize
 from zkchat.core.errors import ConfigError, NoteNotFound
 from zkchat.core.message import ChatMessage, TextPart
 from zkchat.core.note import PrivacyClass

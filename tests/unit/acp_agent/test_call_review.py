@@ -9,9 +9,9 @@ import pytest
 from zkchat.acp.agent import StdioTransport
 from zkchat.acp.reviewer import ClientCallReviewer
 from zkchat.acp.session import MarkdownSurface
-from zkchat.app.protocol_streams import Channel
 from zkchat.chat.tools.server_tools import MAY_LEAK, ServerCall
 from zkchat.core.changes import ChangeSet, FileWrite
+from zkchat.core.environment import Channel
 from zkchat.core.tool_server import ServerDefinition, ServerTool
 
 

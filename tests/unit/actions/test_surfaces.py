@@ -10,8 +10,8 @@ import pytest
 from tests.support.world import World
 from zkchat.actions.base import Action, Argument, Limit, Result, Vault
 from zkchat.api import UsageError, open_vault
-from zkchat.chat.tools.arguments import full_schema_of
-from zkchat.mcp.actions import MAX_ROWS, arguments_of
+from zkchat.chat.tools.registry import full_schema_of
+from zkchat.mcp.tools import MAX_ROWS, arguments_of
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from tests.support.conversations import events_of
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.app.library import open_library
-from zkchat.chat.brief_summary import MAX_NOTES, summarize_brief
-from zkchat.chat.conversation import Conversation
+from zkchat.chat.conversation import MAX_BRIEF_NOTES, Conversation
 from zkchat.core.events import Event, TurnFailed
 from zkchat.core.message import Brief
 from zkchat.core.prompt import ModelInfo
@@ -53,7 +52,7 @@ def told(world: World, *, on_this_machine: bool) -> tuple[str, Brief]:
     with open_library(world.environment(), world.vault) as (_, library):
         library.refresh()
         talk = Recording(library.guarded_for(model), model.info)
-        events_of(summarize_brief(cast(Conversation, talk), 7))
+        events_of(Conversation.summarize_brief(cast(Conversation, talk), 7))
         (said,) = talk.said
         return said
 
@@ -69,7 +68,7 @@ def test_every_note_that_it_is_told_of_is_linked_in_the_message(world: World) ->
     text, brief = told(world, on_this_machine=True)
     assert "[[Secret]]: see the doctor (due 2026-03-07)" in brief.text
     assert "[[Secret]]" in text
-    assert text.count("[[") <= MAX_NOTES
+    assert text.count("[[") <= MAX_BRIEF_NOTES
     named = {line.partition("]]")[0].partition("[[")[2] for line in brief.text.splitlines() if "[[" in line[:20]}
     assert all(f"[[{name}]]" in text for name in named)
     assert not brief.uses_notes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
-from zkchat.chat.summaries import MAX_SUMMARIES, MAX_SUMMARY_CHARS, add_summaries, summarize
+from zkchat.chat.context.documents import MAX_SUMMARIES, MAX_SUMMARY_CHARS, add_summaries, summarize
 from zkchat.core.message import DocumentReference
 from zkchat.core.values import from_plain
 from zkchat.index.library import Library

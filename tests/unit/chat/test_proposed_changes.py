@@ -12,9 +12,8 @@ from tests.support.changes import Answering, ChangesInMemory, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import WRITING, request_from
-from zkchat.chat.tools.arguments import Arguments
 from zkchat.chat.tools.readings import Readings
-from zkchat.chat.tools.registry import FunctionTool
+from zkchat.chat.tools.registry import Arguments, FunctionTool
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
 from zkchat.core.message import ToolCallPart

@@ -11,7 +11,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.agents import build_profiles
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.staleness import changed_items
+from zkchat.chat.references import changed_items
 from zkchat.core.events import Event, TurnFinished, Warned
 from zkchat.core.message import RequestContext, RequestItem, ToolCallPart
 from zkchat.core.profile import ProfileFile

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.world import World
-from zkchat.app.protocol_streams import Lines, claimed_streams
+from zkchat.core.environment import Lines, claimed_streams
 
 
 def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:

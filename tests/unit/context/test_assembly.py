@@ -18,9 +18,8 @@ from zkchat.chat.context.assembly import (
     prompt_item,
     request_from,
 )
-from zkchat.chat.context.calibration import Calibration
 from zkchat.chat.context.formatting import augmented_text
-from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.context.tokens import Calibration, Estimate
 from zkchat.core.choices import Role
 from zkchat.core.message import (
     ChatMessage,

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from zkchat.chat.context.calibration import Calibration, RequestSize, calibrate
+from zkchat.chat.context.tokens import Calibration, RequestSize, calibrate
 from zkchat.core.choices import ContextUsage, TokenUsage
 from zkchat.core.message import ChatMessage, RequestContext
 

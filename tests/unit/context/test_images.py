@@ -7,10 +7,9 @@ from msgspec.structs import replace
 from tests.support.requests import assemble
 from tests.support.sessions import NOON
 from zkchat.chat.context.assembly import Assembler, RequestPlan, Shares, budget_for, prompt_item, request_from
-from zkchat.chat.context.calibration import Calibration, calibrate
 from zkchat.chat.context.documents import short_form
 from zkchat.chat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images, format_message, words_alone
-from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.context.tokens import Calibration, Estimate, calibrate
 from zkchat.core.choices import ContextUsage, TokenUsage
 from zkchat.core.message import ChatMessage, FilePart, ImagePart, RequestContext, TextPart
 from zkchat.core.prompt import ModelInfo

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.context.calibration import features_of
+from zkchat.chat.context.tokens import features_of
 
 
 def test_english_text_is_a_message_and_its_digits() -> None:

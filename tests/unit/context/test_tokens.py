@@ -96,9 +96,8 @@ def with_another_byte(data: bytes) -> bytes:
 @pytest.fixture
 def encodings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy of the encodings, from which they are loaded anew."""
-    folder = Path(tokens.__file__).parent / "encodings"
-    copied = shutil.copytree(folder, tmp_path / "context" / "encodings")
-    monkeypatch.setattr(tokens, "files", lambda _package: tmp_path / "context")
+    copied = shutil.copytree(tokens.FOLDER, tmp_path / "encodings")
+    monkeypatch.setattr(tokens, "FOLDER", copied)
     monkeypatch.setattr(tokens, "load_encoding", tokens.load_encoding.__wrapped__)
     return copied
 

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.chat.note_usage import NoteUsage, note_uses
+from zkchat.cli.memory import NoteUsage, note_uses
 from zkchat.core.choices import ReferenceVia, Role, ToolName
 from zkchat.core.message import ChatMessage, DocumentReference
 from zkchat.core.profile import DocumentUse

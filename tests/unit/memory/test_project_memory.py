@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from zkchat.chat.context.selection import Selection
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.project_memory import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
+from zkchat.chat.memory import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
 from zkchat.core.errors import NoteNotFound, NoteUnreadable, OutsideVault
 
 

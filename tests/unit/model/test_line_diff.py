@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from zkchat.core import line_diff
-from zkchat.core.line_diff import LineBlock as Block
-from zkchat.core.line_diff import changed_blocks, hunks_of, split_lines
+from zkchat.core import changes as line_diff
+from zkchat.core.changes import LineBlock as Block
+from zkchat.core.changes import changed_blocks, hunks_of, split_lines
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
 from tests.support.waiting import DEADLINE
-from zkchat.core.embeddings import OpenText
 from zkchat.core.errors import ProviderError, TextKeptHere, TextRefused
+from zkchat.core.index import OpenText
 from zkchat.models import embeddings
 from zkchat.models.embedding_conventions import EmbeddingSettings
 from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder

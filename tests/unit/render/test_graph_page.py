@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.sessions import NOON
+from zkchat.cli.memory import MARK, graph_page
 from zkchat.core.profile import UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.core.values import from_plain
-from zkchat.render.usage_graph import MARK, graph_page
 
 
 def graph_of(path: str = "A.md", title: str = "Talk") -> UsageGraph:

@@ -5,8 +5,7 @@ from rich.console import Group
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.core.note import Passage
 from zkchat.render.console import Matches
-from zkchat.render.drawn_rows import draw_sections
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection, passage_row, plain_sections
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection, draw_sections, passage_row, plain_sections
 
 TEXT = "We took glass, since plastic turns yellow."
 ROOF = Passage(

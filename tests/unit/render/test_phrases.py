@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from tests.support.screens import an_answer
 from tests.support.terminal_payloads import PAYLOADS
-from zkchat.core.embeddings import EmbeddingProgress
 from zkchat.core.events import (
     AnswerSupport,
     Compacting,
@@ -18,6 +17,7 @@ from zkchat.core.events import (
     StepStarted,
     Support,
 )
+from zkchat.core.index import EmbeddingProgress
 from zkchat.core.message import CompactionPart, Condensed
 from zkchat.render import phrases
 from zkchat.render.phrases import MAX_QUOTES, lines_of, vector_lines, vector_progress

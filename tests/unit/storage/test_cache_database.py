@@ -9,7 +9,7 @@ import pytest
 CROWD = """
 import sys, threading
 from pathlib import Path
-from zkchat.storage.cache_database import CacheDatabase
+from zkchat.storage.database import CacheDatabase
 
 cache = CacheDatabase(Path(sys.argv[1]), schema=("CREATE TABLE words (word TEXT)",), version=1)
 over = threading.Event()

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.odd_files import KINDS, replace_with_kind
 from zkchat.core.errors import StorageDamaged, StorageError, StorageFull
-from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.database import open_database, storage_errors
+from zkchat.storage.database import CacheDatabase, open_database, storage_errors
 
 
 def fault(name: str) -> sqlite3.OperationalError:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage import watched_files as folder_watch
-from zkchat.storage.watched_files import FolderWatch
+from zkchat.storage import vault_files as folder_watch
+from zkchat.storage.vault_files import FolderWatch
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.core.embeddings import NOTHING_KNOWN
+from zkchat.core.index import NOTHING_KNOWN
 from zkchat.index.vector_files import VectorFiles
 
 VECTOR, SKETCH = 16, 8

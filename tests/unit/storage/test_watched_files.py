@@ -11,8 +11,8 @@ import pytest
 from zkchat.index.indexing.indexer import Indexer, Refreshed
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes.link_resolver import LiveCatalog
-from zkchat.storage import watched_files
-from zkchat.storage.watched_files import FolderWatch, WatchedFiles
+from zkchat.storage import vault_files as watched_files
+from zkchat.storage.vault_files import FolderWatch, WatchedFiles
 
 
 class Vault:

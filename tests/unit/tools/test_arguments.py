@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from benchmarks.context.tool_definitions import all_write_tools
-from zkchat.chat.tools.arguments import Arguments, Number, Text, WrongValue, read_arguments
-from zkchat.chat.tools.registry import FunctionTool
+from zkchat.chat.tools.registry import Arguments, FunctionTool, Number, Text, WrongValue, read_arguments
 
 (SetProperty,) = (
     tool.arguments for tool in all_write_tools() if isinstance(tool, FunctionTool) and tool.name == "set_property"

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.context.tool_definitions import all_tools, all_write_tools
 from zkchat.chat.context.assembly import tool_text
 from zkchat.chat.context.tokens import load_encoding
-from zkchat.chat.tools.arguments import MAX_FOUND, Arguments, Limit, Text, read_arguments, schema_of
+from zkchat.chat.tools.registry import MAX_FOUND, Arguments, Limit, Text, read_arguments, schema_of
 from zkchat.core.prompt import ToolSpec
 from zkchat.mcp.tools import tools_for
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import pytest
 
-from zkchat.chat.tools.arguments import Arguments, Text
-from zkchat.chat.tools.registry import FunctionTool, Toolbox
+from zkchat.chat.tools.registry import Arguments, FunctionTool, Text, Toolbox
 from zkchat.core.errors import NoteNotFound
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import ToolOutcome

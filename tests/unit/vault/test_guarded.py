@@ -113,7 +113,7 @@ def ask_as_a_turn_does(library: GuardedLibrary) -> set[str]:
     for path in [*told]:
         library.title(path)
         library.link_to(path)
-    return told | {*library.fingerprints(told)} | {*library.confirmed(told)}
+    return told | {*library.confirmed(told)}
 
 
 def test_the_index_is_read_for_what_is_private_once_and_again_when_it_has_changed(
@@ -251,7 +251,6 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "title": lambda library: library.title("Secret.md"),
     "names": lambda library: library.names("Secret.md"),
     "outline": lambda library: library.outline("Secret.md"),
-    "fingerprints": lambda library: library.fingerprints(["Secret.md", "Open.md"]),
     "sources_of": lambda library: library.sources_of({"[[Hush]]", "[[Open]]"}, ["Open.md", "Secret.md"]),
     "links_from": lambda library: library.links_from("Secret.md", "Journal/Doubt.md"),
     "links_to": lambda library: library.links_to("Secret.md"),
@@ -411,7 +410,6 @@ def test_what_cannot_be_read_stays_here_with_its_name(
         lambda library: library.read("Secret.md"),
         lambda library: library.read("Journal/Plan.md"),
         lambda library: library.names("Secret.md"),
-        lambda library: library.fingerprints(["Secret.md"]),
         lambda library: library.resolve(link("Hush")),
         lambda library: library.resolve(link("Secrt")),
         lambda library: library.resolve(link("Plan")),

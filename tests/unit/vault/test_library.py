@@ -54,17 +54,6 @@ def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: S
     assert library.sources_of({"[[b]]", "[[c]]"}, every) == {"[[c]]": "a.md"}
 
 
-def test_a_fingerprint_is_that_of_a_text(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="one", b="two")
-    first = library.fingerprints(["a.md", "b.md", "gone.md"])
-    assert first.keys() == {"a.md", "b.md"}
-    files.write("a.md", "three")
-    assert library.fingerprints(["a.md", "b.md"]) == first
-    library.refresh()
-    second = library.fingerprints(["a.md", "b.md"])
-    assert (second["a.md"] == first["a.md"], second["b.md"] == first["b.md"]) == (False, True)
-
-
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
     assert library.link_to("sub/Alone.md") == "[[Alone]]"

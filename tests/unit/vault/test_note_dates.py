@@ -18,7 +18,7 @@ from zkchat.core.note import Calendar, DayRange, FileStamp, Note, NoteDates, Sec
 from zkchat.index.indexing.indexer import DateSources
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.notes.dates.origins import note_dates
+from zkchat.notes.dates.day_texts import note_dates
 from zkchat.storage.git import GitHistory
 from zkchat.storage.vault_files import VaultFiles
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import index
-from zkchat.chat.context.calibration import IMAGES, Calibration, RequestSize, features_of, sum_features
 from zkchat.chat.context.formatting import ImageLook, format_message, format_summary, images_of, unseen
+from zkchat.chat.context.tokens import IMAGES, Calibration, RequestSize, features_of, sum_features
 from zkchat.core import (
     BriefPurpose,
     BudgetUse,

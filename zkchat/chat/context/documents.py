@@ -1,6 +1,7 @@
-"""The documents that a message links to, and the short forms of what is too long. Pure."""
+"""The documents that a message links to, the short forms of what is too long, and summaries in a line. Pure."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -18,10 +19,15 @@ from zkchat.core import (
     Heading,
     ImagePart,
     Part,
+    StorageError,
     TextPart,
     Tokenizer,
+    VaultError,
+    lazy_pattern,
+    shorten,
 )
-from zkchat.notes import parse_note
+from zkchat.index import Library, terms
+from zkchat.notes import blank, flatten, link_catalog, parse_note, plain, prose_of, sentences
 
 MAX_DOCUMENT_SHARE: Final = 0.20
 """A document is included whole if it takes at most this share of what is left for messages, where the model can read
@@ -245,3 +251,92 @@ def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePa
 def _file_of(path: str | None, names: dict[str, str]) -> str:
     """The name of the included document, or of a section of it, that a reference leads to; empty if there is none."""
     return next((name for name in names if path and name.partition("#")[0] == path), "")
+
+
+MAX_SUMMARIES = 20
+"""References that get a summary: nobody reads more of them, and for each a note is read."""
+MAX_SUMMARY_CHARS = 200
+"""Characters of a summary."""
+MAX_NOTE_CHARS = 6000
+"""Characters of a note that are looked at, so that a long one takes no longer than others."""
+MIN_WORDS = 3
+"""A paragraph of fewer words, links aside, says nothing by itself."""
+
+_COMMENT = lazy_pattern(r"%%.*?(?:%%|\Z)", re.DOTALL)
+_PARAGRAPH = lazy_pattern(r"(?:^.*\S.*(?:\n|\Z))+", re.MULTILINE)
+_HEADING = lazy_pattern(r"^ {0,3}#{1,6}\s.*\n?|^(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_NO_PROSE = lazy_pattern(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|[|>])", re.MULTILINE)
+"""Where a list, a table or a quotation begins."""
+_TAG = lazy_pattern(r"#\S+")
+_BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
+
+
+def add_summaries(library: Library, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
+    """The references, the first of them with summaries of their documents, or of the sections they lead to."""
+    first = (
+        reference if reference.summary else replace(reference, summary=_summary(library, reference))
+        for reference in references[:MAX_SUMMARIES]
+    )
+    return (*first, *references[MAX_SUMMARIES:])
+
+
+def _summary(library: Library, reference: DocumentReference) -> str:
+    path, anchor = reference.relative_path, reference.anchor if reference.anchor_found else ""
+    if path is None:
+        return ""
+    try:
+        return summarize(library.section(path, anchor) if anchor else library.read(path))
+    except (StorageError, VaultError):
+        return ""
+
+
+def summarize(text: str) -> str:
+    """What a text says of itself: at most `MAX_SUMMARY_CHARS` characters on one line, without marks and links."""
+    head = flatten(text[:MAX_NOTE_CHARS])
+    said = prose_of(head)
+    comments = [match.span() for match in _COMMENT.finditer(said)]
+    head, said = blank(head, comments), blank(said, comments)
+    for start, end in _paragraphs(said):
+        if _says_something(said[start:end]):
+            whole = plain_line(head[start:end])
+            return whole if len(whole) <= MAX_SUMMARY_CHARS else _first(map(plain_line, sentences(head[start:end])))
+    # Where there is no other text, the first items of lists. The cells of a table say little alone.
+    items = (item for item in sentences(head[len(said) - len(said.lstrip()) :]) if not item.startswith("|"))
+    return _first(plain_line(item) for item in items if _says_something(prose_of(item)))
+
+
+def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
+    """Where prose stands: paragraphs without headings above them, and without the lists that follow them."""
+    for match in _PARAGRAPH.finditer(said):
+        start, end = match.span()
+        while heading := _HEADING.match(said, start, end):
+            start = heading.end()
+        other = _NO_PROSE.search(said, start, end)
+        yield start, other.start() if other else end
+
+
+def _says_something(said: str) -> bool:
+    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= MIN_WORDS
+
+
+def _first(pieces: Iterable[str]) -> str:
+    """As many of them as there is room for; the first of them in any case, cut if need be."""
+    summary = ""
+    for piece in filter(None, pieces):
+        if summary and len(summary) + 1 + len(piece) > MAX_SUMMARY_CHARS:
+            break
+        summary = f"{summary} {piece}".strip()
+    return shorten(summary, MAX_SUMMARY_CHARS, whole_words=True)
+
+
+def plain_line(markdown: str) -> str:
+    """On one line, as somebody would read it out."""
+    markdown = markdown.replace("\0", "")
+    pieces: list[str] = []
+    position = 0
+    for link in link_catalog.scan(markdown):
+        if link.syntax == "wikilink":
+            shown = "" if link.embed else link.display or link.target or link.anchor
+            pieces += (markdown[position : link.start], shown)
+            position = link.end
+    return plain(_BLOCK_ID.sub("", "".join([*pieces, markdown[position:]])))

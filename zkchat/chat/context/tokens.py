@@ -1,15 +1,21 @@
-"""Counting tokens. Encodings ship with the package: counting needs no network, and never raises on a note's text.
+"""Counting tokens, as we do and as a server will. Counting needs no network, and never raises on a note's text.
 
 Where an encoding cannot be loaded, tokens are estimated from the number of characters, and `problem` says why.
 """
 
 import math
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from hashlib import sha256
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from zkchat.core import ConfigError, Tokenizer, ZkchatError
+from msgspec import Struct, field
+
+from zkchat.core import ChatMessage, ConfigError, Tokenizer, ZkchatError, lazy_pattern
 
 if TYPE_CHECKING:
     import tiktoken
@@ -19,6 +25,7 @@ DIGESTS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
+FOLDER = Path(__file__).with_name("encodings")
 FALLBACK_ENCODING = "o200k_base"
 """Counts for a model whose own encoding is unknown."""
 _SLICE_CHARS = 200_000
@@ -148,7 +155,7 @@ def _ranks(name: str) -> dict[bytes, int]:
 
 def _data(name: str) -> bytes:
     try:
-        data = (files("zkchat.chat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
+        data = (FOLDER / f"{name}.tiktoken").read_bytes()
     except OSError as error:
         raise ConfigError(f"The encoding '{name}' of this installation cannot be read.", hint=REMEDY) from error
     if sha256(data).hexdigest() != DIGESTS[name]:
@@ -171,3 +178,200 @@ def _sentence(error: Exception) -> str:
         return error.message
     what = next(iter(str(error).splitlines()), "") or type(error).__name__
     return f"tiktoken cannot be loaded ({what})."
+
+
+TokenFeatures = Mapping[str, int]
+"""How much there is of each feature; what there is nothing of is not named."""
+
+MESSAGES: Final = "messages"
+DIGITS: Final = "digits"
+FOREIGN: Final = "foreign"
+"""Characters of lines that are in another language than English, by their stop words."""
+IMAGES: Final = "images"
+"""Tokens of images, as we count them."""
+_SCRIPTS = {
+    "latin": "\u0080-\u024f",
+    "greek and cyrillic": "\u0250-\u058f",
+    "hebrew and arabic": "\u0590-\u08ff",
+    "south asia": "\u0900-\u0dff",
+    "south-east asia": "\u0e00-\u1fff",
+    "symbols": "\u2000-\u2e7f",
+    "east asia": "\u2e80-\uabff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff",
+    "korean": "\uac00-\ud7ff",
+    "emoji": "\U00010000-\U0001ffff",
+}
+SCRIPTS: Final = tuple(_SCRIPTS)
+"""Bytes that letters of these take beyond one each."""
+
+_LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
+_DIGIT = lazy_pattern("[0-9]")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+
+MAX_SAMPLES = 30
+"""Reports that are looked at, the newest."""
+MAX_MESSAGES = 200
+"""Messages in which they are looked for."""
+PLAUSIBLE_RATIO = (0.5, 4.0)
+"""Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
+NOISE_VARIANCE = 300.0
+"""Tokens squared by which a report is off what its features explain."""
+
+
+class Prior(NamedTuple):
+    """What is known of a tokenizer before it has said anything: how many tokens, give or take."""
+
+    mean: float
+    deviation: float
+
+
+_TOKENS = "tokens"
+_OTHER_TOKENIZER: Mapping[str, Prior] = {
+    MESSAGES: Prior(0.0, 3.0),
+    DIGITS: Prior(0.2, 0.3),
+    FOREIGN: Prior(0.07, 0.05),
+    IMAGES: Prior(0.0, 0.5),
+    **dict.fromkeys(SCRIPTS, Prior(0.4, 0.2)),
+}
+_OUR_TOKENIZER: Mapping[str, Prior] = {
+    feature: Prior(0.0, deviation) for feature, (_, deviation) in _OTHER_TOKENIZER.items()
+}
+_TOKEN_DEVIATION = 0.3
+
+
+class RequestSize(NamedTuple):
+    """A request as we measure it."""
+
+    tokens: int
+    features: TokenFeatures
+
+
+_NOTHING = RequestSize(0, {})
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """What a model's server counts for what we count, learned from the stored messages.
+
+    What servers report gives their tokens for each of ours, and what each feature of a text adds to them: a small
+    vocabulary is mostly English, so it spells out numbers digit by digit, foreign words in syllables, and other scripts
+    almost in bytes. The next request is mostly the same text as the last, so the estimate starts from its report.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})
+    """Of our tokens, and of each feature."""
+    last: RequestSize = _NOTHING
+    reported: int = 0
+    """The last request and what the server counted for it."""
+    samples: int = 0
+    ratio: float = 1.0
+    """Tokens of the server for each of ours, all in all."""
+
+    def expected(self, counted: RequestSize) -> int:
+        """What the server will count, starting from the last request where it said so."""
+        before, now = _measures(self.last), _measures(counted)
+        more = sum(weight * (now.get(what, 0) - before.get(what, 0)) for what, weight in self.weights.items())
+        lowest, highest = (bound * counted.tokens for bound in PLAUSIBLE_RATIO)
+        return round(min(max(self.reported + more, lowest), highest))
+
+
+class ExpectedTokenizer:
+    """Counts what a model's server is expected to count for a text that is added to a request."""
+
+    exact = False
+
+    def __init__(self, tokenizer: Tokenizer, calibration: Calibration) -> None:
+        self._tokenizer = tokenizer
+        self._weights = calibration.weights
+
+    @property
+    def problem(self) -> str:
+        return self._tokenizer.problem
+
+    def count(self, text: str) -> int:
+        counted = self._tokenizer.count(text)
+        measures = _measures(RequestSize(counted, {**features_of(text), MESSAGES: 0}))
+        expected = sum(self._weights.get(what, 0.0) * much for what, much in measures.items())
+        lowest, highest = (bound * counted for bound in PLAUSIBLE_RATIO)
+        return ceil(min(max(expected, lowest), highest))
+
+
+def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -> Calibration:
+    """What the reports of this model teach, from the newest message back.
+
+    `prior` holds until there is one; above 1 it says that the model counts with a tokenizer that is not ours.
+    """
+    weights = {_TOKENS: Prior(prior, _TOKEN_DEVIATION), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
+    samples = [*islice(_samples(islice(messages, MAX_MESSAGES), model), MAX_SAMPLES)]
+    if not samples:
+        return Calibration(weights={what: weight.mean for what, weight in weights.items()}, ratio=prior)
+    last, reported = samples[0]
+    return Calibration(
+        weights=_fitted(samples, weights),
+        last=last,
+        reported=reported,
+        samples=len(samples),
+        ratio=sum(said for _, said in samples) / sum(counted.tokens for counted, _ in samples),
+    )
+
+
+def _samples(messages: Iterable[ChatMessage], model: str) -> Iterable[tuple[RequestSize, int]]:
+    for message in messages:
+        usage = message.request_context.usage if message.request_context else None
+        if not (usage and usage.token_features and message.usage and f"{message.provider}:{message.model}" == model):
+            continue
+        lowest, highest = (bound * usage.counted for bound in PLAUSIBLE_RATIO)
+        if lowest <= message.usage.prompt_tokens <= highest:
+            yield RequestSize(usage.counted, usage.token_features), message.usage.prompt_tokens
+
+
+def _fitted(samples: Sequence[tuple[RequestSize, int]], weights: Mapping[str, Prior]) -> dict[str, float]:
+    """The weights that explain the reports best, by ridge regression towards the priors."""
+    import numpy as np
+
+    mean, deviation = np.array([*weights.values()]).T
+    measures = [_measures(counted) for counted, _ in samples]
+    known = np.array([[each.get(what, 0) for what in weights] for each in measures], dtype=float)
+    off = np.array([said for _, said in samples]) - known @ mean
+    found = np.linalg.solve(known.T @ known / NOISE_VARIANCE + np.diag(deviation**-2), known.T @ off / NOISE_VARIANCE)
+    return dict(zip(weights, (mean + found).tolist(), strict=True))
+
+
+def _measures(counted: RequestSize) -> dict[str, int]:
+    return {_TOKENS: counted.tokens, **counted.features}
+
+
+def features_of(text: str) -> TokenFeatures:
+    """The features of one message."""
+    found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
+    found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
+    if not text.isascii():
+        others = "".join(_NOT_ASCII.findall(text))  # those of ASCII take one byte each
+        for name, letters in _LETTERS.items():
+            found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(others))
+    return +found
+
+
+def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
+    """The features of several messages together."""
+    total: dict[str, int] = {}
+    for features in each:
+        for feature, much in features.items():
+            total[feature] = total.get(feature, 0) + much
+    return total
+
+
+def _is_foreign(line: str) -> bool:
+    words = _WORD.findall(line.lower())
+    english, others = _stop_words()
+    if others.isdisjoint(words):
+        return False
+    return sum(map(others.__contains__, words)) > sum(map(english.__contains__, words))
+
+
+@cache
+def _stop_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Of English, and of all other languages alone."""
+    from zkchat.language import STOP_WORDS_BY_CODE
+
+    english = frozenset(STOP_WORDS_BY_CODE["en"])
+    return english, frozenset().union(*STOP_WORDS_BY_CODE.values()) - english

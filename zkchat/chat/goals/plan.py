@@ -43,7 +43,6 @@ _MARK: Final = lazy_pattern(
 )
 _BLOCKING: Final = frozenset({"blocked", "blockiert"})
 FENCE: Final = lazy_pattern(r"\s*(?:```|~~~)")
-_MARKS_EMPHASIS: Final = "*_` "
 _BEGINNINGS: Final = "|".join(word[:length] for word in WORDS for length in range(1, len(word) + 1))
 _UNDECIDED: Final = lazy_pattern(rf"[-+•~*_`\[(#\s]*(?:{_BEGINNINGS})?", re.IGNORECASE)
 """The beginning of a line that may become a mark, or the border of a listing."""
@@ -77,7 +76,7 @@ def parse_answer(text: str) -> StepAnswer:
         return StepAnswer("done" if whole else "blocked", whole, whole, whole)
     match = match_mark(lines[place])
     assert match is not None
-    said = "\n".join([(match["text"] or "").strip(), *lines[place + 1 :]]).strip().rstrip(_MARKS_EMPHASIS)
+    said = "\n".join([(match["text"] or "").strip(), *lines[place + 1 :]]).strip().rstrip("*_` ")
     before = "\n".join(lines[:place]).strip()
     is_blocked = match["word"].casefold() in _BLOCKING
     kept = "\n\n".join(filter(None, [before, said]))

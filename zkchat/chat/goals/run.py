@@ -16,9 +16,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.agents import split_address
+from zkchat.chat.change_settlement import calls_with_results
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.chat.goals.changes import GoalChanges
 from zkchat.chat.goals.plan import (
     ASK_FOR_RESULT,
     StepAnswer,
@@ -30,11 +30,14 @@ from zkchat.chat.goals.plan import (
     without_answer,
     without_mark,
 )
+from zkchat.chat.tools.readings import is_from_web
 from zkchat.core import (
+    DECIDED,
     DEFAULT_GOAL_MINUTES,
     DEFAULT_GOAL_STEPS,
     DEFAULT_GOAL_TOKENS,
     Brief,
+    ChangesReviewed,
     ChatMessage,
     Event,
     ExitCode,
@@ -46,6 +49,7 @@ from zkchat.core import (
     ReviewTime,
     StepFinished,
     StepStarted,
+    ToolCallPart,
     ToolFinished,
     TurnFailed,
     TurnFinished,
@@ -185,10 +189,8 @@ CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
 STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
 DECLINED: Final = "It was stopped before its first step."
-DECLINED_STEP: Final = "you declined its changes"
 WRITES_AGAIN: Final = "The model may propose changes of notes, as when the goal was begun."
 TO_BE_REVIEWED: Final = "Its changes can still be reviewed."
-NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
 
 
@@ -422,7 +424,7 @@ class _Work:
         await self._keep(emit)
         is_stopped = self.goal.review == "step" and await self._settle(emit)
         if is_stopped:
-            self.goal = self.goal.with_declined(number, DECLINED_STEP)
+            self.goal = self.goal.with_declined(number, "you declined its changes")
             await self._keep(emit)
         settled = self.goal.steps[number - 1]
         await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
@@ -439,7 +441,7 @@ class _Work:
     async def _result(self, emit: Emit) -> None:
         done = [step for step in self.goal.steps if step.state == "done"]
         if not done:
-            raise Stopped(NOTHING_DONE)
+            raise Stopped("No step could be done.")
         if self.goal.result_id:
             return  # only its changes were left to be reviewed
         if len(self.goal.steps) == 1:
@@ -448,3 +450,102 @@ class _Work:
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
         answer = await self._turns.run(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
         self.goal = replace(self.goal, result_id=answer.id)
+
+
+CUT_SHORT: Final = "The run was interrupted; they are proposed again when it goes on."
+
+
+class GoalChanges:
+    """What one goal run does with the changes of notes that its model proposes."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._talk = conversation
+        self._proposals = conversation.writing.proposals
+        self._undecided: set[str] = set()
+        """Answers whose changes were to be reviewed in this run, and nobody could: they are staged no longer."""
+
+    @property
+    def are_proposed(self) -> bool:
+        """Whether the model may propose changes."""
+        return self._proposals is not None and self._proposals.is_on
+
+    @contextmanager
+    def deferred(self, wanted: bool) -> Iterator[None]:
+        """Let what is staged grow over the turns of a run.
+
+        The model may propose changes in one that is to, and afterwards only if it might before.
+        """
+        if self._proposals is None:
+            yield
+            return
+        before = self._proposals.is_on
+        if wanted and not before:
+            self._talk.writing.allow(True)
+        self._proposals.is_deferred = True
+        try:
+            yield
+        finally:
+            self._proposals.is_deferred = False
+            if self._proposals.is_on and not before:
+                self._talk.writing.allow(False)
+
+    def settle(self, goal: Goal) -> tuple[Goal, ChangesReviewed | None]:
+        """Have all that is staged reviewed as one change set; the goal notes which steps were decided on."""
+        for reason in self._reasons_to_ask(goal):
+            assert self._proposals is not None
+            self._proposals.ask_because(reason)
+        reviewed = self._talk.writing.settle(command="goal")
+        if reviewed is None:
+            return (goal.all_reviewed(self._undecided) if self.are_proposed else goal), None
+        if reviewed.decision in DECIDED:
+            goal = goal.all_reviewed(self._undecided)
+        else:
+            self._undecided |= {step.message_id for step in goal.steps if step.is_settled and not step.reviewed}
+        return goal.with_decision(reviewed.decision), reviewed
+
+    def drop(self) -> ChangesReviewed | None:
+        """Forget what is staged, because the run is interrupted; the calls that staged it are in the session."""
+        return self._talk.writing.drop(CUT_SHORT)
+
+    async def stage_again(self, goal: Goal) -> Warned | None:
+        """Make the calls again that staged what nobody decided on before the run was stopped."""
+        if not self.are_proposed:
+            return None
+        open_steps = [step for step in goal.steps if step.is_settled and not step.reviewed]
+        calls = [call for step in open_steps for call in self._calls(step.message_id)]
+        results = [(call, await self._talk.requests.planner.tools.call(call)) for call in calls]
+        if not results:
+            return None
+        refused = [outcome.text for _, outcome in results if outcome.failed]
+        when = "when the run ended" if goal.result_id else "before the run was stopped"
+        text = f"Proposed again, as {when}: {counted(len(results) - len(refused), 'change')}."
+        if refused:
+            reason, _, _ = refused[0].partition("\n")
+            text += f" {counted(len(refused), 'change')} could not be. {reason}"
+        return Warned(text=text)
+
+    def _calls(self, answer_id: str) -> list[ToolCallPart]:
+        """The calls of the turn of an answer that proposed changes, and were not refused."""
+        assert self._proposals is not None
+        turn: list[ChatMessage] = []
+        message = self._talk.history.messages.get(answer_id)
+        while message is not None and message.role != "user":
+            turn.insert(0, message)
+            message = self._talk.history.messages.get(message.parent_id or "")
+        names, answered = self._proposals.tool_names, calls_with_results(turn)
+        return [call for call, result in answered if call.name in names and not result.failed]
+
+    def _reasons_to_ask(self, goal: Goal) -> Iterator[str]:
+        """A clipping that was first read in the run calls for a question: nobody was there between its steps."""
+        if not self.are_proposed:
+            return
+        before: set[str] = set()
+        during: dict[str, None] = {}
+        is_begun = False
+        for message in self._talk.messages:
+            is_begun = is_begun or (message.role == "user" and message.brief is not None and message.text == goal.text)
+            given = [each.relative_path for each in message.references if each.relative_path and each.was_given]
+            (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
+        for path in during:
+            if path not in before and is_from_web(self._talk.library, path):
+                yield f"The model first read {path}, a web clipping, in this run."

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from zkchat import answers
 from zkchat.chat.context.assembly import digest
 from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document
-from zkchat.chat.tools.arguments import Limit, Number, Text
-from zkchat.chat.tools.registry import function_tool
+from zkchat.chat.tools.registry import Limit, Number, Text, function_tool
 from zkchat.core import (
     Ambiguous,
     DayRange,

@@ -7,8 +7,7 @@ from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.memory import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.chat.message_search.search import FoundMessage
-from zkchat.chat.tools.arguments import Limit, Text
-from zkchat.chat.tools.registry import failure, function_tool
+from zkchat.chat.tools.registry import Limit, Text, failure, function_tool
 from zkchat.core import Tool, ToolOutcome, counted
 
 PAGE_CHARS = 8000
@@ -32,9 +31,6 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
         return ToolOutcome(text="\n\n".join(texts), summary=counted(len(found), "message"))
 
     return [function_tool(search_conversation)]
-
-
-MAX_RECALLED = 10
 
 
 class CurrentSession(Protocol):
@@ -66,7 +62,7 @@ def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, ses
 
     def recall(*, query: Annotated[str, Text(min_length=1, also=("q", "text", "search"))]) -> ToolOutcome:
         """Find facts kept in earlier conversations, where they help."""
-        found = memory.search(query, most=MAX_RECALLED)
+        found = memory.search(query, most=10)
         if not found:
             return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
         facts = "\n".join(format_fact(fact) for fact, _ in found)

@@ -218,9 +218,6 @@ def _texts(value: object) -> str:
 
 MAX_RESULT: Final = 100_000
 """Characters; the budget of a request allows less most of the time."""
-MAX_REFERENCES: Final = 20
-_MAX_NAMES: Final = 200
-_MAX_SCANNED: Final = 50_000
 _NOTE_URI: Final = lazy_pattern(r"note:///[^\s<>\"'`)\]|]+")
 _SIGNS: Final = r"\s<>\"'`()\[\]|:"
 """That no path of a note in running text holds."""
@@ -247,7 +244,7 @@ def notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[Do
     """The notes that an answer names by a link, a path or a URI, as far as the model may see them."""
     found: dict[str, None] = {}
     for number, link in enumerate(_names_in(answer)):
-        if number >= _MAX_NAMES or len(found) >= MAX_REFERENCES:
+        if number >= 200 or len(found) >= 20:
             break
         try:
             target = library.resolve(link, suggestions=0)
@@ -259,7 +256,7 @@ def notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[Do
 
 
 def _names_in(answer: ServerAnswer) -> Iterator[Link]:
-    text = answer.text[:_MAX_SCANNED]
+    text = answer.text[:50_000]
     uris = [*answer.uris, *(found[0] for found in _NOTE_URI.finditer(text))]
     for uri in uris:
         if uri.startswith("note:///"):
@@ -271,10 +268,8 @@ def _names_in(answer: ServerAnswer) -> Iterator[Link]:
         yield Link(text=found[0], target=f"/{path}")
 
 
-MAX_DESCRIPTION: Final = 1_000
 MAX_SCHEMA: Final = 8_000
 """Characters of a schema that is passed on; of a longer one only the names of its properties are."""
-_MAX_PROPERTIES: Final = 50
 WITHHELD: Final = "The result is withheld: it holds text of a note that stays on the user's machine."
 _OFFERING: Final = frozenset({"ready", "lost"})
 """States in which it is known what a server offers; a call connects again to one that is lost."""
@@ -294,7 +289,7 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
         server, tool = self.definition.name, self.tool
         return ToolSpec(
             name=tool_name(server, tool.name),
-            description=shorten(tool.description or tool.name, MAX_DESCRIPTION),
+            description=shorten(tool.description or tool.name, 1_000),
             parameters=_bounded_schema(tool.parameters),
             server=server,
             own_name=tool.name,
@@ -356,7 +351,7 @@ def _bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         known["properties"] = {}
     if len(json.dumps(known)) <= MAX_SCHEMA:
         return known
-    names = [name for name in known["properties"] if isinstance(name, str)][:_MAX_PROPERTIES]
+    names = [name for name in known["properties"] if isinstance(name, str)][:50]
     required = [name for name in known.get("required", ()) if name in names]
     properties: dict[str, Any] = {shorten(name, 100): {} for name in names}
     return {"type": "object", **({"required": required} if required else {}), "properties": properties}

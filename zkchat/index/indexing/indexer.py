@@ -163,7 +163,6 @@ class VaultDifference:
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
 
-_RESOLVE_BATCH = 2_000
 _MIN_SHARED_PARTS = 3
 """Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
 _FIRST_PART_NOTES = 250
@@ -220,7 +219,7 @@ class Indexer:
         if settled or found.gone:
             self._index.store_folders(generation + len(parts), settled, found.gone)
         links = 0
-        while sources := self._index.notes_to_resolve(_RESOLVE_BATCH):
+        while sources := self._index.notes_to_resolve(2_000):
             resolved_at = self._catalog.catch_up()
             resolved = self._catalog.resolve_all(self._index.links_to_resolve(sources))
             links += len(resolved) if self._index.store_resolutions(resolved_at, sources, resolved) else 0

@@ -1,15 +1,15 @@
-"""Days as properties of notes and names of files write them."""
+"""Days as properties of notes and names of files write them, and which of them date a note."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
 
-from zkchat.core import Section, lazy_pattern
+from zkchat.core import DateFacts, DateOrigin, NoteDate, NoteDates, Section, StorageDamaged, lazy_pattern
 from zkchat.language import by_code, of_all, phrases
 
 FIRST_YEAR: Final = 1900
@@ -23,7 +23,6 @@ _MAX_MONTH: Final = 12
 _NOON: Final = 12
 _FEWEST_LETTERS: Final = 3
 """Of an abbreviated month."""
-_FEWEST_OF_WEEKDAY: Final = 2
 
 _CLOCK: Final = lazy_pattern(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
@@ -245,9 +244,7 @@ def _month_names() -> dict[str, int]:
 @cache
 def is_weekday(word: str) -> bool:
     """Whether a folded word names a day of the week."""
-    return len(word) >= _FEWEST_OF_WEEKDAY and any(
-        name.startswith(word) or word.startswith(name) for _, name in _named("weekdays")
-    )
+    return len(word) >= 2 and any(name.startswith(word) or word.startswith(name) for _, name in _named("weekdays"))
 
 
 @cache
@@ -412,7 +409,6 @@ def _day(tokens: tuple[str, ...], texts: tuple[str, ...]) -> date | None:
 
 
 _DAY_LENGTH: Final = len("2026-03-08")
-_HEADINGS_MAX_CHARACTERS: Final = 200
 _MARKUP: Final = " \t[]()*_`~="
 _AFTER_DAY: Final = lazy_pattern(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
 """What may stand between a day and the rest of a heading."""
@@ -434,7 +430,7 @@ def section_days(sections: Sequence[Section]) -> dict[int, str]:
 
 @lru_cache(maxsize=256)
 def _headings_day_of(heading: str) -> str | None:
-    plain = heading[:_HEADINGS_MAX_CHARACTERS].strip(_MARKUP)
+    plain = heading[:200].strip(_MARKUP)
     if found := leading_date(plain):
         return found[:_DAY_LENGTH]
     for separator in (None, *_AFTER_DAY.finditer(plain)):
@@ -466,3 +462,53 @@ def _names(key: str) -> tuple[str, ...]:
 
 def _plain(name: str) -> str:
     return folded(name).translate(_GAPS)
+
+
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def all_dates(facts: Mapping[str, DateFacts], zone: tzinfo | None) -> dict[str, NoteDates]:
+    """By path. Raises `StorageDamaged` for facts that nobody stored."""
+    try:
+        return {path: note_dates(each, zone) for path, each in facts.items()}
+    except (TypeError, ValueError) as error:
+        raise StorageDamaged(
+            "The dates in the note index are damaged.", hint="It is only a cache: delete it, and it comes back."
+        ) from error
+
+
+def note_dates(facts: DateFacts, zone: tzinfo | None) -> NoteDates:
+    """When a note was written and changed, in a time zone; None is the system's."""
+    named, created, updated_text, committed, first_committed, modified_ns = facts
+    updated = None if updated_text is None else _of_text(updated_text, "frontmatter", zone)
+    last = None if committed is None else _of_instant(committed, "git", zone)
+    if updated and last:
+        changed = last if last.day > updated.day else updated
+    else:
+        changed = updated or last or _of_instant(modified_ns // 1_000_000_000, "file", zone)
+    if named is not None:
+        return NoteDates(_of_text(named, "name", zone), changed, updated)
+    if created is not None:
+        return NoteDates(_of_text(created, "frontmatter", zone), changed, updated)
+    if updated or first_committed is None:
+        return NoteDates(updated or changed, changed, updated)
+    return NoteDates(_of_instant(first_committed, "git", zone), changed, updated)
+
+
+def _of_instant(seconds: int, origin: DateOrigin, zone: tzinfo | None) -> NoteDate:
+    """A time that a calendar cannot hold is the beginning of 1970."""
+    try:
+        at = datetime.fromtimestamp(seconds, zone)
+    except (OverflowError, OSError, ValueError):
+        return NoteDate(_EPOCH, None, origin)
+    return NoteDate(at.date(), at.time(), origin)
+
+
+def _of_text(text: str, origin: DateOrigin, zone: tzinfo | None) -> NoteDate:
+    """Raises `ValueError` for a text that was not stored as a date."""
+    if len(text) == _DAY_LENGTH:
+        return NoteDate(date.fromisoformat(text), None, origin)
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is not None:
+        return _of_instant(int(at.timestamp()), origin, zone)
+    return NoteDate(at.date(), at.time(), origin)

@@ -15,7 +15,6 @@ from zkchat.notes.dates import calendar as ranges
 from zkchat.notes.dates.calendar import Expression, Strength, Unit, day_range, plus, since_day, tokens_of, unit_range
 from zkchat.notes.dates.grammar import Grammar
 
-_TEN: Final = 10
 _MAX_COUNT: Final = 9999
 
 
@@ -235,7 +234,7 @@ def _number(text: str) -> int:
         return int(text)
     tens, ten, ones = text.rpartition("十")
     if ten:
-        return _TEN * (_number(tens) if tens else 1) + _number(ones)
+        return 10 * (_number(tens) if tens else 1) + _number(ones)
     return int("".join(_values("digit").get(digit, "0") for digit in text))
 
 

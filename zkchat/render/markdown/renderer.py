@@ -1,6 +1,8 @@
-"""Draws blocks of Markdown with Rich, without trailing blanks. Nothing is clickable but links to notes."""
+"""Draws Markdown with Rich, while it streams too, without trailing blanks. Only links to notes can be clicked."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import ClassVar, Final
@@ -28,13 +30,13 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from zkchat.render.console import BLANK, Matches, Row, render_rows
+from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, render_rows
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
-from zkchat.render.markdown.blocks import DrawableBlock
+from zkchat.render.markdown.blocks import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
 from zkchat.render.markdown.parser import label_of
+from zkchat.render.sanitize import sanitize_text
 
 _NO_WRAP_WIDTH: Final = 1_000_000
-_RULE_WIDTH: Final = 40
 _BAR: Final = "▌ "
 _BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
 _MAX_HIGHLIGHTED_LINE: Final = 1_000
@@ -246,7 +248,7 @@ class Formula(MarkdownElement):
 
 class RuleLine(MarkdownElement):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text("─" * min(_RULE_WIDTH, options.max_width), style="dim")
+        yield Text("─" * min(40, options.max_width), style="dim")
 
 
 class CodeBlock(MarkdownElement):
@@ -410,3 +412,122 @@ class _TokenMarkdown(Markdown):
         tag = f"{token.tag} {address}"
         self._addresses[tag] = percent_encoded(address)
         return token.copy(tag=tag)
+
+
+_FRONTMATTER: Final = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+
+
+class DrawnNote:
+    """The blocks of a note without its frontmatter, as wide as the console; each is drawn when it is asked for.
+
+    `source` is the path of the note; `links` knows what wikilinks lead to.
+    """
+
+    def __init__(
+        self, console: Console, text: str, *, source: str | None = None, links: ClickableLinks = NO_LINKS
+    ) -> None:
+        splitter = BlockSplitter()
+        shown = _FRONTMATTER.sub("", sanitize_text(text))
+        splitter.add(shown)
+        self._line_count = shown.count("\n")
+        self.blocks = splitter.close()
+        self._renderer = BlockRenderer(console, links=links, source=source)
+
+    def rows(self, number: int) -> list[Row]:
+        """The rows of a block, below a blank one where it stands apart from the block above."""
+        block, rows = self.blocks[number], self._renderer.rows(self.blocks[number], fold_code=True)
+        is_apart = number and rows and not block.follows_closely(self.blocks[number - 1])
+        return [BLANK, *rows] if is_apart else rows
+
+    def is_heading(self, number: int) -> bool:
+        return self.blocks[number].tokens[0].type == "heading_open"
+
+    def lines(self) -> list[int]:
+        """The line of the text, from 1, at which each block begins, and the one below them all."""
+        lines = [1]
+        for block in self.blocks:
+            token = block.tokens["list" in block.tokens[0].type]
+            chunk = FENCE_CHUNK_LINES if block.joined else 1
+            lines.append(token.map[0] + 1 if token.map else lines[-1] + chunk)
+        return [*lines[1:], self._line_count + 1]
+
+
+def note_rows(console: Console, text: str, *, source: str | None = None, links: ClickableLinks = NO_LINKS) -> list[Row]:
+    """All rows of a note."""
+    note = DrawnNote(console, text, source=source, links=links)
+    rows = [row for number in range(len(note.blocks)) for row in note.rows(number)]
+    return rows[1:] if rows and not rows[0].cells else rows
+
+
+MAX_PENDING = 3_000
+"""Characters that may wait to be drawn, so that a stopped answer is drawn quickly."""
+
+
+class MarkdownStream:
+    """One Markdown text. What is on the screen at the end depends on the text alone, not on its chunks.
+
+    Where nothing can be redrawn, the text is written as it arrives.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        matches: Matches | None = None,
+        links: ClickableLinks = NO_LINKS,
+    ) -> None:
+        """`matches` finds the words that are marked in quotations; `links` knows what wikilinks lead to."""
+        self._console = console
+        self._splitter = BlockSplitter()
+        self._renderer = BlockRenderer(console, matches, links)
+        self._region = LiveRegion(console)
+        self._throttle = Throttle(clock)
+        self._pending: list[str] = []
+        self._pending_size = 0
+        self._last: DrawableBlock | None = None
+        """The last block that is final."""
+        self._is_at_line_start = True
+
+    def feed(self, text: str) -> None:
+        safe = sanitize_text(text)
+        if self._console.is_interactive:
+            self._pending.append(safe)
+            self._pending_size += len(safe)
+            if self._pending_size > MAX_PENDING:
+                self._region.show(self._take_final())  # without the unfinished end
+            self._throttle.draw(self._draw)
+        elif safe:
+            self._region.write(safe)
+            self._is_at_line_start = safe.endswith("\n")
+
+    def draw(self, below: Sequence[Row]) -> None:
+        """Draw all that came, also what may still become something else, and these rows below it."""
+        final = self._take_final()
+        self._region.show(final, [*self._tail_rows(whole=True), *below])
+
+    def finish(self) -> None:
+        """Draw the rest, and leave the cursor at the beginning of a line."""
+        self._splitter.add("".join(self._pending))
+        self._region.show(self._final_rows(self._splitter.close()))
+        if not self._is_at_line_start:
+            self._region.write("\n")
+
+    def _draw(self) -> None:
+        final = self._take_final()
+        self._region.show(final, self._tail_rows())
+
+    def _tail_rows(self, *, whole: bool = False) -> list[Row]:
+        rows, _ = self._renderer.all_rows(self._splitter.tail(whole=whole), self._last, fold_code=True)
+        return rows
+
+    def _take_final(self) -> list[Row]:
+        """Rows of the blocks that became final with the pending text."""
+        self._splitter.add("".join(self._pending))
+        self._pending.clear()
+        self._pending_size = 0
+        return self._final_rows(self._splitter.take_final())
+
+    def _final_rows(self, blocks: list[DrawableBlock]) -> list[Row]:
+        rows, self._last = self._renderer.all_rows(blocks, self._last)
+        return rows

@@ -15,12 +15,11 @@ from zkchat.core import DEFAULT_AGENT, ThinkingView, counted, events, shorten
 from zkchat.render import phrases
 from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows
 from zkchat.render.context import AnswerFooter
-from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render.markdown.renderer import MarkdownStream
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"
 """Stands above an answer in a chat, before the name of who answers, so that it is found in the scrollback."""
-_FOLDED_ROWS: Final = 3
 _MAX_FOLDED_CHARS: Final = 2_000
 """Enough to fill these rows on any screen."""
 _ARGUMENT_LENGTHS: Final = (60, 24, 12, 0)
@@ -152,7 +151,7 @@ class ActivitySection:
         """Draw all that came, and these rows below it."""
         self._print_unless_redrawn()
         end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
-        thought = _dimmed_rows(self._console, end)[-_FOLDED_ROWS:]
+        thought = _dimmed_rows(self._console, end)[-3:]
         self._tail.show([], [*self._line(), *thought, *below])
 
     def _print_unless_redrawn(self) -> None:

@@ -14,7 +14,6 @@ from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_numb
 from zkchat.repl.surface import Position
 
 MAX_LISTED: Final = 50
-_MAX_NUMBER: Final = 1_000
 _TAG_FILTER: Final = "tag:"
 
 
@@ -60,7 +59,7 @@ def _arguments(action: Action, context: CommandContext, argument: str) -> dict[s
         given[note.name] = find_file(context, argument, action.name)[0]
     elif words := action.takes("words"):
         given[words.name] = argument.split()
-    elif argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MAX_NUMBER and action.takes("number"):
+    elif argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= 1_000 and action.takes("number"):
         given["limit"] = int(argument)
     elif argument and first:
         given[first.name] = argument

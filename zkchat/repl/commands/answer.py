@@ -60,7 +60,6 @@ from zkchat.writing import (
     undo_all,
 )
 
-_MAX_LISTED: Final = 10
 _WHICH: Final = "/undo 2 takes the last two back, /undo #2 change 2."
 
 
@@ -70,7 +69,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(headline(record, *_known_here(context)))
         context.surface.print_changes(record.changes)
         return NOTHING
-    found = context.changes.records(limit=_MAX_LISTED, with_contents=False)
+    found = context.changes.records(limit=10, with_contents=False)
     if not found:
         context.surface.print("zkchat changed nothing in this vault.")
         return NOTHING

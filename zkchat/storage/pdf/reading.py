@@ -27,8 +27,6 @@ _HYPHEN: Final = "\ufffe"
 """What PDFium has in the place of a hyphen at the end of a line, where a word goes on in the next one."""
 _PART: Final = re.compile(rf"[^\n{_HYPHEN}]*[\n{_HYPHEN}]|[^\n{_HYPHEN}]+")
 """What ends with a line, or with a hyphen that stood at the end of one."""
-_MAX_PAGE_CHARACTERS: Final = 200_000
-_MAX_PAGE_REMARKS: Final = 200
 _MAX_OUTLINE: Final = 2_000
 _MAX_TITLE: Final = 200
 _MAX_REMARK: Final = 4_000
@@ -136,7 +134,7 @@ def _turned(line: Line, rotation: int, width: float, height: float, crop: tuple[
 
 
 def _lines(text_page: Any) -> Iterator[Line]:
-    count = min(text_page.count_chars(), _MAX_PAGE_CHARACTERS)
+    count = min(text_page.count_chars(), 200_000)
     text = text_page.get_text_range(0, count) if count > 0 else ""
     at = 0
     for part in _PART.findall(text):
@@ -199,7 +197,7 @@ def _box(text_page: Any, text_index: int) -> Rectangle | None:
 
 
 def _annotations(page: Any) -> Iterator[tuple[int, str, Rectangle]]:
-    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_PAGE_REMARKS)):
+    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), 200)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:
             continue

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Final, TypeVar
 
 from zkchat.core import ExtractedText, FileStamp, StorageDamaged, StorageError, is_pdf
-from zkchat.storage.cache_database import CacheDatabase
+from zkchat.storage.database import CacheDatabase
 
 Written = TypeVar("Written")
 

@@ -332,7 +332,6 @@ _TELLING: Final = 12
 _MAX_COMPARED: Final = 100
 """Words and signs of a passage that is looked for by likeness."""
 _QUOTES: Final = "\"'‘’‚‛`´ʼ′‹›“”„‟″«»"
-_MAX_LINES_LISTED: Final = 20
 _MAX_COUNTED: Final = 1_000
 """Places of a passage that are counted, beyond those that are expected."""
 
@@ -468,7 +467,7 @@ def _occurrences(text: str, wanted: str, *, at_most: int) -> list[int]:
 def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
     times = "once" if len(places) == 1 else f"{len(places):,} times"
     wanted = "once" if expected == 1 else f"{expected:,} times"
-    lines = [str(unified.line(place)) for place in places[:_MAX_LINES_LISTED]]
+    lines = [str(unified.line(place)) for place in places[:20]]
     more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
     return EditRefused(
         f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "

@@ -295,7 +295,6 @@ def past_renames(records: Iterable[ChangeRecord]) -> dict[str, str]:
 
 _PLAIN = lazy_pattern(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
-BASE_SUFFIX: Final = ".base"
 _QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
 """What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
 _COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
@@ -422,7 +421,7 @@ def _problem(
 
 def is_other_host(path: str) -> bool:
     """Whether a file is no note, and may hold links."""
-    return is_drawing(path) or path.lower().endswith(BASE_SUFFIX)
+    return is_drawing(path) or path.lower().endswith(".base")
 
 
 def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, str] | None) -> list[TextEdit]:

@@ -23,9 +23,8 @@ from zkchat.chat.core import Policy
 from zkchat.chat.goals.plan import GoalChecker
 from zkchat.chat.goals.run import GoalBounds, GoalRun
 from zkchat.chat.memory import Memory
-from zkchat.chat.tools.arguments import Arguments
 from zkchat.chat.tools.readings import Readings
-from zkchat.chat.tools.registry import FunctionTool
+from zkchat.chat.tools.registry import Arguments, FunctionTool
 from zkchat.core.errors import UsageError
 from zkchat.core.events import ChangesReviewed, Event, Goal, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
 from zkchat.core.message import ToolCallPart

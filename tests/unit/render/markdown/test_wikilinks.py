@@ -9,7 +9,7 @@ from tests.support.screens import in_chunks, on_screen, streamed, terminal, writ
 from zkchat.core.message import DocumentReference
 from zkchat.render.links import LinkTarget
 from zkchat.render.markdown.parser import label_of
-from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render.markdown.renderer import MarkdownStream
 
 SHARED = {"[[a/Compost]]", "[[b/Compost#Heap]]"}
 

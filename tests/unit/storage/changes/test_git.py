@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.change_disk import HERE, Disk, change, move, write
 from zkchat.core.changes import FileMove, FileWrite
-from zkchat.writing.changes.git import GitCommits
+from zkchat.writing.changes.store import GitCommits
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")]
 

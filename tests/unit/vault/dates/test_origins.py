@@ -5,7 +5,7 @@ import pytest
 
 from zkchat.core.index import DateFacts
 from zkchat.core.note import NoteDate
-from zkchat.notes.dates.origins import note_dates
+from zkchat.notes.dates.day_texts import note_dates
 
 BERLIN, NEW_YORK, KIRITIMATI = map(ZoneInfo, ("Europe/Berlin", "America/New_York", "Pacific/Kiritimati"))
 NOWHEN = DateFacts(None, None, None, None, None, 0)

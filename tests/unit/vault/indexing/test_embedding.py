@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.waiting import eventually
-from zkchat.core.embeddings import OpenText
 from zkchat.core.errors import ProviderError, TextRefused
+from zkchat.core.index import OpenText
 from zkchat.core.prompt import ModelInfo
 from zkchat.index.indexing import background, embedding
 from zkchat.index.library import Library, LibraryOptions

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.waiting import eventually
 from zkchat.core.note import ExtractedText, FileStamp, Link, Resolved
-from zkchat.index.indexing.extraction import TextExtraction
+from zkchat.index.indexing.background import TextExtraction
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.pdf.texts import SqliteExtractedTexts

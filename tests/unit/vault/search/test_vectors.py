@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tests.support.embedders import RecordingEmbedder
 from tests.support.waiting import eventually
-from zkchat.core.embeddings import PassageDigests, SimilarityTraits
+from zkchat.core.index import PassageDigests, SimilarityTraits
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import VectorSearch

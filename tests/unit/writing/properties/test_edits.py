@@ -10,7 +10,7 @@ import yaml
 
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.core.errors import EditRefused
-from zkchat.writing.properties.edits import PropertyScalar, add_tag, set_property
+from zkchat.writing.properties import PropertyScalar, add_tag, set_property
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 EDITED = {"every property": 305, "a new property": 336, "remove": 326}

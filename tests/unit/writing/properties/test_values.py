@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.core.errors import UsageError
-from zkchat.writing.properties.edits import PropertyValue, parse_property_value
+from zkchat.writing.properties import PropertyValue, parse_property_value
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,69 @@
-"""`zkchat verify`: which statements of a text the notes support."""
+"""`zkchat search`, `links` and `verify`: actions, and what only the command line does with them."""
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from zkchat.actions import verified
-from zkchat.answers import MAX_CHARACTERS
 from zkchat.app import Paths
-from zkchat.cli.actions import print_result
+from zkchat.cli.actions import Stream, command_of, print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, unreadable
 from zkchat.cli.note_lookup import open_refreshed_workspace
-from zkchat.core import UsageError
+from zkchat.core import UsageError, line_place
 from zkchat.index import Library
+from zkchat.notes import impossible_times, unknown_times
+
+
+def _answer_each(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
+    """A line of JSON for each query: the hits, and what is wrong with it."""
+    from zkchat.actions import find_passages, passage_record
+
+    calendar = library.calendar()
+    for line in io.environment.stdin:
+        query = line.rstrip("\r\n")
+        unknown = unknown_times(query, calendar)
+        wrong = unknown or impossible_times(query, calendar)
+        hits = [] if unknown else find_passages(library, query, given["limit"], notes=given["notes"])
+        record: dict[str, Any] = {"query": query, "hits": [passage_record(passage) for passage in hits]}
+        io.json_line({**record, "error": wrong} if wrong else record)
+
+
+search = command_of(
+    "notes",
+    "search",
+    Stream(
+        option="--stdin",
+        help="A query on each line of standard input; a line of JSON for each.",
+        refusal="A search takes words or --stdin, one of the two.",
+        hint="For example: zkchat search sleep and memory",
+        run=_answer_each,
+    ),
+)
+
+
+def _list_all(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
+    from zkchat.actions import link_record
+    from zkchat.index import graph
+    from zkchat.render import describe_link
+
+    for each in graph.all_links(library):
+        if given["json_output"]:
+            io.json_line(link_record(each))
+        else:
+            io.out(f"{line_place(each.source or '', each.link.line)}: {describe_link(each.link, each.found)}")
+
+
+links = command_of(
+    "links",
+    "links",
+    Stream(
+        option="--all",
+        help="The links of every note, a line each.",
+        refusal="Name one note, or ask for all of them.",
+        hint="zkchat links NOTE, or zkchat links --all",
+        run=_list_all,
+    ),
+)
+
 
 STANDARD_INPUT = "-"
 
@@ -35,6 +87,8 @@ def verify(
 
     zkchat ask "What do my notes say about compost?" | zkchat verify -
     """
+    from zkchat.actions import verified
+
     io = current_io(vault)
     if not file:
         raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
@@ -45,6 +99,8 @@ def verify(
 
 
 def _read(io: CommandIO, file: str) -> str:
+    from zkchat.answers import MAX_CHARACTERS
+
     try:
         if file == STANDARD_INPUT:
             return io.environment.stdin.read(MAX_CHARACTERS + 1)

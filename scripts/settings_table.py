@@ -1,4 +1,4 @@
-"""The table of settings in docs/configuration.md: `python -m zkchat.config.table docs/configuration.md` renews it."""
+"""The table of settings in a page: `python -m scripts.settings_table docs/configuration.md` renews it."""
 
 import json
 import re

@@ -1,1 +1,0 @@
-"""Properties of a note's frontmatter, edited line by line."""
