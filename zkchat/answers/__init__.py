@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat.answers.catalog.answers import CatalogAnswer, Row, answer_query
     from zkchat.answers.catalog.parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
     from zkchat.answers.dated_evidence import find_evidence, time_of
-    from zkchat.answers.evidence import find_undated_evidence, openings
+    from zkchat.answers.evidence import MAX_EVIDENCE, find_undated_evidence, openings
     from zkchat.answers.evidence_by_date import are_worth_showing, date_of
     from zkchat.answers.evidence_passages import Earlier, max_characters, rarest_idf
     from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim
@@ -37,7 +37,7 @@ else:
             "catalog.answers": "CatalogAnswer Row answer_query",
             "catalog.parser": "LINK_MARK MAX_ASKED MAX_LISTED parse_question",
             "dated_evidence": "find_evidence time_of",
-            "evidence": "find_undated_evidence openings",
+            "evidence": "MAX_EVIDENCE find_undated_evidence openings",
             "evidence_by_date": "are_worth_showing date_of",
             "evidence_passages": "Earlier max_characters rarest_idf",
             "verification.claims": "Claim LANGUAGES parse_claim",

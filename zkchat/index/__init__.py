@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zkchat.index.listings import (
         ChangedNote,
         NamedNote,
+        OnThisMachine,
         ReadableNote,
         changed_last,
         count_changed,
@@ -85,8 +86,8 @@ else:
             "library": "GuardedLibrary Library LibraryOptions",
             "link_guesses": "BrokenLink MIN_LIKENESS Repair broken_links",
             "listings": (
-                "ChangedNote NamedNote ReadableNote changed_last count_changed find_named_note notes_by_day "
-                "parse_link read_note recent_notes tag_counts"
+                "ChangedNote NamedNote OnThisMachine ReadableNote changed_last count_changed find_named_note "
+                "notes_by_day parse_link read_note recent_notes tag_counts"
             ),
             "mentions": "CommonNames MAX_SHARE Mention NoteNames named_in",
             "note_index": "SqliteNoteIndex",
