@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         named_place,
     )
     from zkchat.actions.brief import brief_of
-    from zkchat.actions.evaluation import Evaluation, ask_all, evaluated, read_questions
+    from zkchat.actions.evaluation import Evaluation, ask_all, evaluated, explained, read_questions
     from zkchat.actions.links import link_record
     from zkchat.actions.notes import find_passages, passage_record, show, verified
 else:
@@ -26,7 +26,7 @@ else:
         {
             "base": "ACTIONS MAX_RECORDS Action Parameter Result ShownNote Vault every_action named_place",
             "brief": "brief_of",
-            "evaluation": "Evaluation ask_all evaluated read_questions",
+            "evaluation": "Evaluation ask_all evaluated explained read_questions",
             "links": "link_record",
             "notes": "find_passages passage_record show verified",
         },

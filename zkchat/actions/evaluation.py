@@ -175,7 +175,11 @@ def why(
 
     zkchat why "How long does a heap take?" "[[Compost]]"
     """
-    library = vault.library
+    return explained(vault.library, Question.parse(question), note)
+
+
+def explained(library: Library, question: Question, note: str) -> Result:
+    """What became of a note on the way of a question."""
     try:
         path = named_place(library, note).path or ""
     except NoteNotFound as error:
@@ -185,7 +189,7 @@ def why(
     return _result(question, path, _stage_of(library, question, path))
 
 
-def _result(question: str, path: str | None, found: _Stage, exit_code: ExitCode = ExitCode.OK) -> Result:
+def _result(question: Question, path: str | None, found: _Stage, exit_code: ExitCode = ExitCode.OK) -> Result:
     next_step = _NEXT_STEPS.get(found.stage, "").format(found.link)
     rows = [NumberedRow(name=found.said, text=next_step, is_doubtful=found.stage != "shown")]
     before = [
@@ -200,7 +204,7 @@ def _result(question: str, path: str | None, found: _Stage, exit_code: ExitCode 
     ]
     sections = [RowSection(rows=rows), *([RowSection(title="Before it", rows=before)] if before else [])]
     data = {
-        "question": question,
+        "question": question.text,
         "path": path,
         "stage": found.stage,
         "explanation": found.said,
@@ -221,7 +225,7 @@ _NEXT_STEPS: Final = {
 }
 
 
-def _stage_of(library: Library, question: str, path: str) -> _Stage:
+def _stage_of(library: Library, question: Question, path: str) -> _Stage:
     link = Link(text=path, target=f"/{path}")
     here = library.guarded_for(OnThisMachine())
     if reason := here.withheld(link):
@@ -232,7 +236,7 @@ def _stage_of(library: Library, question: str, path: str) -> _Stage:
         return _Stage(stage="unread", said=f"{path} is no note, and is not searched.")
     if not library.section(path).strip():
         return _Stage(stage="empty", said=f"{path} holds no text.")
-    found = _on_the_way(here, Question.parse(question), path)
+    found = _on_the_way(here, question, path)
     reason = library.guarded_for(Elsewhere()).withheld(link)
     kept = f" It {reason}: a model that is not on this machine is not shown it." if reason else ""
     return replace(found, said=found.said + kept, link=library.link_to(path))
@@ -259,7 +263,7 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
     if near := _of(found.nearest, path):
         said = f"No passage was sure enough to be shown as an answer; {path} is only named among the nearest."
         return _Stage(stage="doubt", said=said, more={**ranks, "score": near.score})
-    time, dates = time_of(library, question.prose), library.dates([path]).get(path)
+    time, dates = time_of(library, question.sought), library.dates([path]).get(path)
     if time and time.period and dates and dates.written.day not in time.period:
         said = f"The question asks for notes {of_period(time.period)}; {path} is of {dates.written.day}."
         return _Stage(stage="time", said=said, more=ranks, first=first)

@@ -17,6 +17,7 @@ from zkchat.core import (
     TextPart,
     UsageError,
     ZkchatError,
+    as_open_as,
     utc_now,
 )
 from zkchat.index import Library
@@ -197,7 +198,8 @@ def search_rank(
     library: Library, question: Question, is_right: Callable[[str, str], bool], limit: int = SEARCHED
 ) -> int:
     """The place, from 1, of the first note of the search that is right by its path and passage; 0 for none."""
-    found = library.documents(f"{question.text} {question.topic}".strip(), limit=limit)
+    query = as_open_as(question.prose, f"{question.text} {question.topic}".strip())
+    found = library.documents(query, limit=limit)
     return next((place for place, each in enumerate(found, 1) if is_right(each.path, each.text)), 0)
 
 
