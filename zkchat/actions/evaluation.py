@@ -191,7 +191,8 @@ def explained(library: Library, question: Question, note: str) -> Result:
 
 def _result(question: Question, path: str | None, found: _Stage, exit_code: ExitCode = ExitCode.OK) -> Result:
     next_step = _NEXT_STEPS.get(found.stage, "").format(found.link)
-    rows = [NumberedRow(name=found.said, text=next_step, is_doubtful=found.stage != "shown")]
+    to = Place(path=path) if path else None
+    rows = [NumberedRow(name=found.said, text=next_step, is_doubtful=found.stage != "shown", to=to)]
     before = [
         NumberedRow(
             lead=f"{each.score:.2f}",
