@@ -105,7 +105,7 @@ def test_a_question_that_a_list_answers(vault: World) -> None:
 def test_a_note_that_the_search_does_not_find(vault: World) -> None:
     found, said = stage(vault, "xyzzy", "Birds")
     assert found == "unfound"
-    assert said.startswith("The search does not find Birds.md: it has none of the words of the question")
+    assert said.startswith("The search does not find Birds.md: it has none of the words asked for")
     vault.note("Empty.md", "")
     assert stage(vault, HEAP, "Empty") == ("empty", "Empty.md holds no text.")
 

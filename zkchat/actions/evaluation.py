@@ -279,7 +279,7 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
             f"The search has {path} in place {rank} of {library.note_count():,} notes: others fit the question better."
         )
         return _Stage(stage="ranked", said=said, more=ranks, first=first)
-    said = f"The search does not find {path}: it has none of the words of the question, and nothing near to them."
+    said = f"The search does not find {path}: it has none of the words asked for, and nothing near to them."
     return _Stage(stage="unfound", said=said, more=ranks, first=first)
 
 
