@@ -1,14 +1,15 @@
 """Questions with the passages that answer them, the halves they belong to, and the vaults they are asked of."""
 
-import json
-import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from msgspec import json
+from msgspec.structs import replace
 
 from benchmarks.retrieval.generated_vaults import generated_notes
+from zkchat.chat import KnownQuestion
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
@@ -28,61 +29,13 @@ KINDS: Final = (
     *UNANSWERABLE,
 )
 
-_MARKUP = re.compile(r"[*`|\s]+")
 
-
-@dataclass(frozen=True)
-class Place:
-    """A note, and a piece of the passage of it that answers; without a piece, every passage of the note does."""
-
-    path: str
-    contains: str
-
-    def holds(self, path: str, text: str) -> bool:
-        return path == self.path and plain(self.contains) in plain(text)
-
-
-@dataclass(frozen=True)
-class Passage:
-    """What a system shows."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question; the answer has a part for each of `parts`, which lists the places where that part stands."""
-
+class Asked(KnownQuestion, frozen=True, kw_only=True):
     id: str
-    vault: str
     half: str
     language: str
     kind: str
-    text: str
-    parts: tuple[tuple[Place, ...], ...]
-    before: tuple[str, ...] = ()
-    """What was asked before it in the conversation."""
-
-    @property
-    def answerable(self) -> bool:
-        return bool(self.parts)
-
-    def is_answered_by(self, passage: Passage) -> bool:
-        """Whether this passage is the answer, or a part of it."""
-        return any(place.holds(passage.path, passage.text) for part in self.parts for place in part)
-
-    def is_answered_in_full_by(self, passages: Sequence[Passage]) -> bool:
-        """Whether each part of the answer stands in one of the passages."""
-        return self.answerable and all(
-            any(place.holds(passage.path, passage.text) for place in part for passage in passages)
-            for part in self.parts
-        )
-
-
-def plain(text: str) -> str:
-    """The text without emphasis, code marks, bars of tables and line breaks."""
-    return _MARKUP.sub(" ", text).strip()
+    vault: str = ""
 
 
 def all_questions() -> list[Asked]:
@@ -105,23 +58,10 @@ def conversations() -> list[Asked]:
 
 def _questions_in(folder: Path) -> list[Asked]:
     return [
-        _asked(file.stem, each)
+        replace(each, vault=file.stem)
         for file in sorted(folder.glob("*.json"))
-        for each in json.loads(file.read_text(encoding="utf-8"))
+        for each in json.decode(file.read_bytes(), type=list[Asked])
     ]
-
-
-def _asked(vault: str, each: dict[str, Any]) -> Asked:
-    return Asked(
-        id=each["id"],
-        vault=vault,
-        half=each["half"],
-        language=each["language"],
-        kind=each["kind"],
-        text=each["question"],
-        parts=tuple(tuple(Place(*place) for place in part) for part in each["answers"]),
-        before=tuple(each.get("before", ())),
-    )
 
 
 def notes_of(vault: str) -> Iterator[tuple[str, str]]:

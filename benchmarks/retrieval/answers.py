@@ -14,10 +14,9 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from benchmarks.retrieval.answer_set import (
     DEVELOPMENT,
@@ -26,7 +25,6 @@ from benchmarks.retrieval.answer_set import (
     KINDS,
     VAULTS,
     Asked,
-    Passage,
     all_questions,
     conversations,
     development_questions,
@@ -35,67 +33,29 @@ from benchmarks.retrieval.answer_set import (
 )
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
-from zkchat.chat import Question, resolve_links
-from zkchat.chat.evidence_lookup import as_reference, look_up
-from zkchat.core import ChatMessage, Embedder, Findings, TextPart, utc_now
+from zkchat.chat import (
+    Figures,
+    Judged,
+    Question,
+    Shown,
+    ShownPassage,
+    evidence_of,
+    in_conversation,
+    resolve_links,
+)
+from zkchat.core import DEFAULT_LIMIT, Embedder
 from zkchat.index import Library, SqliteNoteIndex, TextRanking, VectorSearch
 from zkchat.models import installed
 from zkchat.storage import VaultFiles
 
-SHOWN = 3
 TALKS = tuple(f"conversations {half}" for half in HALVES)
 EVIDENCE, SEARCH, BASELINE = "evidence", "search", "FTS5 bm25"
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a system makes of a question: the passages that it shows, and the notes that it calls the nearest."""
-
-    passages: tuple[Passage, ...]
-    nearest: tuple[str, ...] = ()
-    is_doubtful: bool = False
-    """Whether the passages are shown with a word of doubt."""
-
-
-@dataclass(frozen=True)
-class Result:
+class Result(Judged, frozen=True):
     asked: Asked
-    shown: Shown
-    linked: frozenset[str]
+    linked: frozenset[str] = frozenset()
     """The notes that the question links to."""
-
-    @property
-    def first(self) -> bool:
-        return any(self.asked.is_answered_by(each) for each in self.shown.passages[:1])
-
-    @property
-    def any(self) -> bool:
-        return self.asked.is_answered_in_full_by(self.shown.passages)
-
-    @property
-    def wrong(self) -> bool:
-        """Something is shown, and nothing of the answer is in it."""
-        return not self.silent and not any(self.asked.is_answered_by(each) for each in self.shown.passages)
-
-    @property
-    def silent(self) -> bool:
-        return not self.shown.passages
-
-    @property
-    def doubted(self) -> bool:
-        return not self.silent and self.shown.is_doubtful
-
-    @property
-    def near(self) -> bool:
-        """Nothing is shown, and a note with the answer is among those that are called the nearest."""
-        right = {place.path for part in self.asked.parts for place in part}
-        return self.silent and not right.isdisjoint(self.shown.nearest)
-
-    @property
-    def verdict(self) -> str:
-        if not self.asked.answerable:
-            return "right" if self.silent else "answered"
-        return "silent" if self.silent else "wrong" if self.wrong else "right" if self.first and self.any else "later"
 
     @property
     def from_linked(self) -> bool:
@@ -105,47 +65,18 @@ class Result:
 System = Callable[[Question], Shown]
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Of a group of questions, how many … ; `answered` counts those that no note answers."""
+class GroupFigures(Figures, frozen=True, kw_only=True):
+    """Those of `Figures`, and how many of the questions with a link are answered from it."""
 
-    answerable: int
-    first: int
-    any: int
-    wrong: int
-    wrong_without_doubt: int
-    silent: int
-    near: int
-    doubted: int
     linked: int
     from_linked: int
-    unanswerable: int
-    answered: int
-    answered_with_doubt: int
-    with_nearest: int
 
     @classmethod
-    def of(cls, results: Iterable[Result]) -> "Figures":
+    def of_results(cls, results: Iterable[Result]) -> "GroupFigures":
         listed = [*results]
-        answerable = [each for each in listed if each.asked.answerable]
-        linked = [each for each in answerable if each.asked.kind == "linked"]
-        unanswerable = [each for each in listed if not each.asked.answerable]
-        return cls(
-            answerable=len(answerable),
-            first=sum(each.first for each in answerable),
-            any=sum(each.any for each in answerable),
-            wrong=sum(each.wrong for each in answerable),
-            wrong_without_doubt=sum(each.wrong and not each.doubted for each in answerable),
-            silent=sum(each.silent for each in answerable),
-            near=sum(each.near for each in answerable),
-            doubted=sum(each.doubted for each in answerable),
-            linked=len(linked),
-            from_linked=sum(each.from_linked for each in linked),
-            unanswerable=len(unanswerable),
-            answered=sum(not each.silent and not each.doubted for each in unanswerable),
-            answered_with_doubt=sum(each.doubted for each in unanswerable),
-            with_nearest=sum(each.silent and bool(each.shown.nearest) for each in unanswerable),
-        )
+        linked = [each for each in listed if each.asked.kind == "linked"]
+        figures = asdict(Figures.of(listed))
+        return cls(**figures, linked=len(linked), from_linked=sum(each.from_linked for each in linked))
 
     def row(self) -> str:
         counts = (self.first, self.any, self.wrong, self.wrong_without_doubt, self.silent, self.near, self.doubted)
@@ -168,18 +99,18 @@ def systems(library: Library, index: SqliteNoteIndex) -> dict[str, System]:
     table = plain_table(sections)
 
     def evidence(question: Question) -> Shown:
-        found = evidence_of(library, question)
-        passages = tuple(Passage(each.relative_path, each.text) for each in found.evidence)
-        return Shown(passages, tuple(each.relative_path for each in found.nearest), found.is_doubtful)
+        return Shown.of(evidence_of(library, question))
 
     def search(question: Question) -> Shown:
-        found = library.search(question.text, limit=SHOWN)
-        return Shown(tuple(Passage(each.path, each.text) for each in found))
+        found = library.search(question.text, limit=DEFAULT_LIMIT)
+        return Shown(tuple(ShownPassage(each.path, each.text) for each in found))
 
     def baseline(question: Question) -> Shown:
         words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question.text))
-        rows = table.execute("SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain) LIMIT ?", (words, SHOWN))
-        return Shown(tuple(Passage(sections[row].path, sections[row].text) for (row,) in rows))
+        rows = table.execute(
+            "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain) LIMIT ?", (words, DEFAULT_LIMIT)
+        )
+        return Shown(tuple(ShownPassage(sections[row].path, sections[row].text) for (row,) in rows))
 
     return {EVIDENCE: evidence, SEARCH: search, BASELINE: baseline}
 
@@ -198,32 +129,17 @@ def asked_of(vault: str, questions: Sequence[Asked], embedder: Embedder) -> dict
 
 
 def result(library: Library, system: System, asked: Asked) -> Result:
-    question = in_conversation(library, asked)
+    question = in_conversation(library, asked.text, asked.before)
     references = resolve_links(library, question.links)
     return Result(asked, system(question), frozenset(each.relative_path for each in references if each.relative_path))
-
-
-def evidence_of(library: Library, question: Question) -> Findings:
-    return look_up(library, question, resolve_links(library, question.links), limit=SHOWN)
-
-
-def in_conversation(library: Library, asked: Asked) -> Question:
-    """The question with the topic of those before it, each answered by what is found for it."""
-    said: list[ChatMessage] = []
-    for number, text in enumerate(asked.before):
-        found = evidence_of(library, Question.parse(text).after(reversed(said)))
-        cited = tuple(replace(as_reference(each), cited=True) for each in found.evidence)
-        asked_at = utc_now()
-        said.append(ChatMessage(id=f"q{number}", role="user", parts=(TextPart(text=text),), created_at=asked_at))
-        said.append(ChatMessage(id=f"a{number}", role="assistant", references=cited, created_at=asked_at))
-    return Question.parse(asked.text).after(reversed(said))
 
 
 def report(results: dict[str, list[Result]], halves: Sequence[str]) -> Iterator[str]:
     yield HEADER
     for half in halves:
         for name, of_all in results.items():
-            yield f"{f'{half}: {name}':24}{Figures.of(each for each in of_all if each.asked.half == half).row()}"
+            of_half = GroupFigures.of_results(each for each in of_all if each.asked.half == half)
+            yield f"{f'{half}: {name}':24}{of_half.row()}"
     languages = sorted({each.asked.language for each in results[EVIDENCE]})
     asked = [each.asked for each in results[EVIDENCE]]
     yield from grouped("kind", results, [kind for kind in KINDS if any(each.kind == kind for each in asked)])
@@ -236,7 +152,7 @@ def grouped(title: str, results: dict[str, list[Result]], order: Iterable[str]) 
     yield f"\n{'evidence by ' + title:24}{HEADER[24:]}   search: first     any"
     for group in order:
         of_group = {
-            name: Figures.of(each for each in of_all if getattr(each.asked, title) == group)
+            name: GroupFigures.of_results(each for each in of_all if getattr(each.asked, title) == group)
             for name, of_all in results.items()
         }
         search = of_group[SEARCH]
@@ -250,11 +166,11 @@ def figures(results: dict[str, list[Result]], halves: Sequence[str]) -> dict[str
     for name, of_all in results.items():
         for half in halves:
             of_half = [each for each in of_all if each.asked.half == half]
-            groups[half][name] = asdict(Figures.of(of_half))
+            groups[half][name] = asdict(GroupFigures.of_results(of_half))
             for kind in ("kind", "language", "vault"):
                 for group in sorted({getattr(each.asked, kind) for each in of_half}):
                     chosen = [each for each in of_half if getattr(each.asked, kind) == group]
-                    groups[f"{half} {kind} {group}"][name] = asdict(Figures.of(chosen))
+                    groups[f"{half} {kind} {group}"][name] = asdict(GroupFigures.of_results(chosen))
     return {**groups}
 
 

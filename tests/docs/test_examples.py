@@ -213,6 +213,7 @@ def test_the_examples_of_the_help_work(world: World) -> None:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
     world.note("About/me.md", "- I live in Lisbon.\n")
     (world.vault / "draft.txt").write_text("A cold heap is left alone and needs a year.\n")
+    (world.vault / "questions.txt").write_text("How long does a cold heap need? => [[Compost]]\n")
     for file in (".config/Claude/claude_desktop_config.json", ".cursor/mcp.json", "project/.mcp.json"):
         (world.home / file).parent.mkdir(parents=True)
         (world.home / file).write_text('{"mcpServers": {}}')

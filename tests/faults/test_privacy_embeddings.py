@@ -28,6 +28,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "ask": (QUESTION,),
     "agent run": (QUESTION,),
     "verify": (FILE,),
+    "why": (QUESTION, ID),
+    "eval": ("questions.txt",),
     "note rename": (ID, "Lamp"),
     "note append": (ID, "White."),
     "note set": (ID, "colour", "white"),
@@ -77,6 +79,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, embedder: EmbeddingServer) -
     with Recorder() as server:
         scene = make_scene(tmp_path_factory.mktemp("embeddings"), server)
         scene.world.variables |= {"TERM": "dumb", "EDITOR": "true"}
+        scene.world.note("questions.txt", f"{QUESTION} => [[{ID}]]\n  And its colour? =>\n")
         embed_elsewhere(scene.world, embedder)
         server.says = QUOTING
         scene.ask(scene.here, f"Is Quollsecret the lighthouse password? See [[{ID}]].")

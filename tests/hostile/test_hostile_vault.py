@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "chat": ("--model", "quote", "--plain"),
     "search": ("lighthouse",),
     "verify": ("ZKCHAT.md",),
+    "why": (QUESTION, "[[Orders]]"),
+    "eval": ("ZKCHAT.md",),
     "show": ("[[Orders]]",),
     "recent": (),
     "tags": (),
@@ -137,6 +139,7 @@ MAY_FAIL = frozenset(
         "models pull",
         "doctor",
         "verify",
+        "eval",
     }
 )
 """What has nothing to work on here, takes no vault, or rightly says that something is wrong. Others give a result."""

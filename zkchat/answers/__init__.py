@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat.answers.catalog.answers import CatalogAnswer, Row, answer_query
     from zkchat.answers.catalog.parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
     from zkchat.answers.dated_evidence import find_evidence, time_of
-    from zkchat.answers.evidence import find_undated_evidence, openings
+    from zkchat.answers.evidence import MAX_EVIDENCE, find_undated_evidence, openings
     from zkchat.answers.evidence_by_date import are_worth_showing, date_of
     from zkchat.answers.evidence_passages import Earlier, max_characters, rarest_idf, resolved
     from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim

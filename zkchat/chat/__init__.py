@@ -46,6 +46,19 @@ if TYPE_CHECKING:
     )
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
+    from zkchat.chat.evaluation import (
+        AnswerPlace,
+        Figures,
+        Judged,
+        KnownQuestion,
+        Shown,
+        ShownPassage,
+        evidence_of,
+        in_conversation,
+        judge,
+        parse_questions,
+        search_rank,
+    )
     from zkchat.chat.evidence_lookup import MAX_QUOTED, PAGE_SIZE, answer_about_vault
     from zkchat.chat.goals.plan import GoalChecker, parse_plan, plan_text
     from zkchat.chat.goals.run import GoalBounds, GoalRun, PlanReviewer

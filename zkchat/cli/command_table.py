@@ -13,6 +13,8 @@ COMMANDS = {
     "Look into your notes": (
         ("search", "lookups.search", "Search your notes."),
         ("verify", "lookups.verify", "Check which statements of a text stand in your notes, and where."),
+        ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
+        ("eval", "evaluation.evaluate", "Measure how well your notes answer questions of yours."),
         ("show", "actions.notes.show", "Show a note, or a section of it."),
         ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
         ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),

@@ -92,13 +92,14 @@ def verify(
     io = current_io(vault)
     if not file:
         raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
-    text = _read(io, file)
+    text = read_text(io, file)
     with open_refreshed_workspace(io) as (workspace, library):
-        found = verified(library, text, without=_own_paths(io, workspace.paths, library, file), problems=problems)
+        found = verified(library, text, without=own_paths(io, workspace.paths, library, file), problems=problems)
         return print_result(io, workspace, library, found, json_output=json_output)
 
 
-def _read(io: CommandIO, file: str) -> str:
+def read_text(io: CommandIO, file: str) -> str:
+    """A file that the user names, or standard input, as far as a text may be long. Raises `UsageError`."""
     from zkchat.answers import MAX_CHARACTERS
 
     try:
@@ -112,7 +113,7 @@ def _read(io: CommandIO, file: str) -> str:
         raise unreadable(file, error) from error
 
 
-def _own_paths(io: CommandIO, paths: Paths, library: Library, file: str) -> set[str]:
+def own_paths(io: CommandIO, paths: Paths, library: Library, file: str) -> set[str]:
     """The paths under which the draft itself is a note of the vault."""
     named = io.environment.cwd.resolve() / file
     places = () if file == STANDARD_INPUT else (Path(os.path.normpath(named)), named.resolve())

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zkchat.index.listings import (
         ChangedNote,
         NamedNote,
+        OnThisMachine,
         ReadableNote,
         changed_last,
         count_changed,

@@ -104,7 +104,7 @@ _PAGE: Final = re.compile(r"# Page \d+")
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#|~$&!]|^[-+=]|(?<=^\d)[.)]")
 
 
-class _OnThisMachine:
+class OnThisMachine:
     """Stands for the user's own machine, where only notes that are never to be read are kept back."""
 
     info = ModelInfo(provider="", id="", on_this_machine=True)
@@ -125,7 +125,7 @@ def read_note(library: Library, path: str, anchor: str = "") -> ReadableNote:
 
     Raises `UsageError` for what cannot be shown, `NoteNotFound` or `NoteUnreadable` for what cannot be read.
     """
-    if reason := library.guarded_for(_OnThisMachine()).withheld(Link(text=path, target=f"/{path}")):
+    if reason := library.guarded_for(OnThisMachine()).withheld(Link(text=path, target=f"/{path}")):
         raise UsageError(f"{path} {reason} by zkchat, and is not shown.", hint="Open it in a program of your own.")
     if not library.may_hold_text(path):
         raise UsageError(f"{path} is no text.", hint="Open it in a program of your own.")

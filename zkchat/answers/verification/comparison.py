@@ -3,7 +3,7 @@
 Precision first: a statement with another number, name or negation is not supported, however alike the rest is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -11,7 +11,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.answers.verification.sentence_parser import CONDITION, NEGATION, Operator, ParsedSentence, Token, beginning
+from zkchat.answers.verification.sentence_parser import (
+    CONDITION,
+    NEGATION,
+    Operator,
+    ParsedSentence,
+    Token,
+    beginning,
+    listed,
+)
 from zkchat.core import Difference
 
 # Chosen on the first half of benchmarks/retrieval/verification.json; benchmarks/retrieval/verification.py measures.
@@ -121,7 +129,8 @@ class _Alignment:
         return [place for place in self._said.content if place not in self._matches and place not in self._framed]
 
     def _is_marked(self, place: int) -> bool:
-        return place in self._said.names or self._said.tokens[place].kind == "number"
+        token = self._said.tokens[place]
+        return place in self._said.names or token.kind == "number" or bool(token.date)
 
     def _match(self) -> dict[int, int]:
         """Pair the content of the statement with that of the sentence, what stands in the same order first."""
@@ -216,13 +225,22 @@ class _Alignment:
         """Whether one denies what the other says: both say what is denied, in the same order, and little else."""
         denied = [each.target for each in self._said.operators if each.word == NEGATION]
         clauses = {self._held.tokens[place].clause for place in self._taken}
-        there = [place for place in self._held.content if self._held.tokens[place].clause in clauses]
+        between = self._between_connectives()
+        there = [each for each in self._held.content if self._held.tokens[each].clause in clauses and each in between]
         in_order = [self._matches[place] for place in self._said.content if place in self._matches]
         return (
             all(target in self._matches for target in denied)
             and len(self._taken) >= MIN_DENIED_SHARE * len(there)
+            and not (self._said.has_date and any(self._held.tokens[each].date for each in {*there} - self._taken))
             and in_order == sorted(in_order)
         )
+
+    def _between_connectives(self) -> range:
+        """The part of the sentence with all that is matched, from one "and" to the next."""
+        first, last = min(self._taken), max(self._taken)
+        before = [each for each in self._held.connectives if each < first]
+        after = [each for each in self._held.connectives if each > last]
+        return range(max(before, default=0), min(after, default=len(self._held.tokens)))
 
     # Numbers.
 
@@ -258,25 +276,34 @@ class _Alignment:
     def _substitution(self, place: int) -> set[Difference | None]:
         """What an unmatched token of the statement means: nothing for a small addition."""
         token = self._said.tokens[place]
-        others = self._replaced(place)
+        places = self._replaced(place)
+        others = [self._held.tokens[each] for each in places]
         if token.kind == "number":
             is_other = any(each.kind == "number" for each in others) or self._stands_for_one(place)
             return {"number"} if is_other else {None}
+        if token.date:
+            return {"name"} if any(self._is_other_date(place, each) for each in places) else {None}
         if place in self._said.names:
             return {"name"} if any(each.is_capitalised for each in others) else {None}
         around = self._replaced(place, reach=2)
-        return {None} if any(each.kind == token.kind for each in around) else set()
+        return {None} if any(self._held.tokens[each].kind == token.kind for each in around) else set()
+
+    def _is_other_date(self, mine: int, theirs: int) -> bool:
+        """Whether a month or weekday stands for another, or for a name with the same preposition: "on Friday" and "in
+        March" may both be so."""
+        is_alike = self._said.tokens[mine].date == self._held.tokens[theirs].date
+        return is_alike or (theirs in self._held.names and self._said.roles[mine] == self._held.roles[theirs])
 
     def _displacement(self, place: int) -> set[Difference | None]:
         """What it means that the sentence has something else where the statement has what stands only above it."""
-        others = self._replaced(place)
+        others = [self._held.tokens[each] for each in self._replaced(place)]
         if self._said.tokens[place].kind == "number":
             return {"number"} if any(each.kind == "number" for each in others) else set()
         is_subject = place == self._said.content[0] or place in self._said.names
         return {None} if is_subject and any(each.kind == "word" for each in others) else set()
 
-    def _replaced(self, place: int, reach: int = 1) -> list[Token]:
-        """The content that the sentence has around there and the statement has not.
+    def _replaced(self, place: int, reach: int = 1) -> list[int]:
+        """The places of the content that the sentence has around there and the statement has not.
 
         It stands between the next tokens, in both directions, that both have; with a greater `reach`, beyond them.
         """
@@ -288,14 +315,19 @@ class _Alignment:
             after[-1] if len(after) == reach else end,
         ]
         first, last = min(bounds), max(bounds)
-        between = (each for each in self._held.content if first < each < last and each not in self._taken)
-        return [self._held.tokens[each] for each in between]
+        return [each for each in self._held.content if first < each < last and each not in self._taken]
 
     # Negation and other operators.
 
     def _operator_differences(self) -> set[Difference | None]:
         mine = self._said.operators
-        theirs = [each for each in self._held.operators if self._bears_on_statement(each)]
+        with_number = {each.word for each in mine if self._bears_on_other_number(self._said, each, self._matches)}
+        theirs = [
+            each
+            for each in self._held.operators
+            if self._bears_on_statement(each)
+            or (each.word in with_number and self._bears_on_other_number(self._held, each, self._taken))
+        ]
         negated = [each for each in mine if each.word == NEGATION]
         negated_there = [each for each in theirs if each.word == NEGATION]
         found: set[Difference | None] = set()
@@ -303,16 +335,26 @@ class _Alignment:
             found.add("negation")
         elif len(negated) != len(negated_there):
             found.add(None)
-        if self._targets(mine) != {(each.word, each.target) for each in theirs if each.word != NEGATION}:
-            found.add(None)
-        return found
+        wanted = {(each.word, self._matches.get(each.target, -1)) for each in mine if each.word != NEGATION}
+        others = {
+            (each.word, -1 if self._bears_on_other_number(self._held, each, self._taken) else each.target)
+            for each in theirs
+            if each.word != NEGATION
+        }
+        unlike = wanted ^ others
+        if "negation" in found:  # "never" denies "always"; "not always" does not deny what is said of some cases
+            affirmed = others if negated else wanted
+            unlike -= {each for each in affirmed if each[0] in listed("universals")}
+        return found | {None} if unlike else found
+
+    @staticmethod
+    def _bears_on_other_number(sentence: ParsedSentence, operator: Operator, matched: Container[int]) -> bool:
+        """Whether it stands with a number that the other does not have: "since 2011"."""
+        is_number = operator.target >= 0 and sentence.tokens[operator.target].kind == "number"
+        return is_number and operator.target not in matched
 
     def _bears_on_statement(self, operator: Operator) -> bool:
         return operator.word == CONDITION or operator.target < 0 or operator.target in self._taken
-
-    def _targets(self, operators: Iterable[Operator]) -> set[tuple[str, int]]:
-        """What operators other than negators bear on, by places of the sentence."""
-        return {(each.word, self._matches.get(each.target, -1)) for each in operators if each.word != NEGATION}
 
 
 def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.core import lazy_pattern
 from zkchat.index import UNSPACED_SCRIPTS, stem, words
@@ -46,6 +47,8 @@ class Token(Struct, frozen=True):
     """Of a number: more than one where it depends on the country how it is read."""
     is_capitalised: bool = False
     """Whether a capital begins it that does not begin the sentence as well."""
+    date: str = ""
+    """Whether it names a `month` or a `weekday`."""
 
 
 def tokenize(sentence: str) -> tuple[Token, ...]:
@@ -72,6 +75,16 @@ def plain(text: str) -> str:
     """
     shown = _NO_TEXT.sub(" ", _LINK.sub(lambda match: match[1] or match[2] or "", text))
     return _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", shown)
+
+
+def with_dates(tokens: tuple[Token, ...], lexicon: "_Lexicon") -> tuple[Token, ...]:
+    """The tokens, months and weekdays known as such: "May" by its capital, since "may" says something else."""
+    return tuple(
+        replace(each, date=lexicon.dates[each.key])
+        if each.key in lexicon.dates and (each.is_capitalised or each.word not in lexicon.stop_words)
+        else each
+        for each in tokens
+    )
 
 
 def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -> tuple[Token, ...]:
@@ -169,8 +182,14 @@ class ParsedSentence(Struct, frozen=True):
     """By place of a content token the preposition or operator before it, articles left aside; empty for none."""
     single_units: frozenset[int]
     """The places of units of time after a word for one: that of "year" in "a year"."""
+    connectives: tuple[int, ...]
+    """The places of "and" and the like, if the language is known."""
     beginnings: frozenset[str]
     """The first letters of its content: what shares none of them is no form of its words."""
+
+    @property
+    def has_date(self) -> bool:
+        return any(token.date for token in self.tokens)
 
     @property
     def numbers(self) -> list[int]:
@@ -182,6 +201,8 @@ class _Lexicon(Struct, frozen=True):
     operators: Mapping[str, str]
     """The words that change what is said, each with what stands for it."""
     numbers: Mapping[str, float]
+    dates: Mapping[str, str]
+    """The names of months and weekdays, as terms, each with which of the two it is."""
     ones: frozenset[str]
     """Articles that count one before a unit."""
     units_of_time: frozenset[str]
@@ -190,6 +211,7 @@ class _Lexicon(Struct, frozen=True):
     unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
     without_negation: re.Pattern[str] | None
     function_letters: frozenset[str]
+    connectives: frozenset[str]
     prepositions: frozenset[str]
     """None where they are not known."""
 
@@ -198,16 +220,16 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
     """Parse a sentence of a language, which may be unknown (empty)."""
     lexicon = _lexicon(language)
     prose = plain(text)
-    tokens = with_number_words(tokens_of(prose), lexicon.numbers)
+    tokens = with_dates(with_number_words(tokens_of(prose), lexicon.numbers), lexicon)
+    found = [*_operators(prose, tokens, lexicon)]
+    taken = {place for _, places in found for place in places}
     content = tuple(
         place
         for place, token in enumerate(tokens)
-        if _is_content(token, lexicon) or _is_unit(token, tokens[place - 1 : place])
+        if place not in taken and (_is_content(token, lexicon) or _is_unit(token, tokens[place - 1 : place]))
     )
     order = {place: number for number, place in enumerate(content)}
-    operators = (
-        Operator(word, place, _target(tokens, order, place)) for word, place in _operators(prose, tokens, lexicon)
-    )
+    operators = (Operator(word, places[0], _target(tokens, order, places[0])) for word, places in found)
     return ParsedSentence(
         tokens=tokens,
         content=content,
@@ -219,6 +241,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         single_units=frozenset(
             each for each in content if each and _is_single(tokens[each - 1], tokens[each], lexicon)
         ),
+        connectives=tuple(place for place, token in enumerate(tokens) if token.word in lexicon.connectives),
         beginnings=frozenset(beginning(tokens[each]) for each in content),
     )
 
@@ -237,6 +260,8 @@ def beginning(token: Token) -> str:
 def _is_content(token: Token, lexicon: _Lexicon) -> bool:
     match token.kind:
         case "word":
+            if token.date:
+                return True
             if len(token.word) == 1:
                 return token.is_capitalised and token.word != "i"
             return token.word not in lexicon.stop_words and token.word not in lexicon.operators
@@ -255,21 +280,22 @@ def _is_single(before: Token, token: Token, lexicon: _Lexicon) -> bool:
     return before.word in lexicon.ones and token.word in lexicon.units_of_time
 
 
-def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
+def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Each with the places of its word or letters."""
     for place, token in enumerate(tokens):
         word = lexicon.operators.get(token.word) if token.kind == "word" else None
         if word == CONDITION and place and tokens[place - 1].word in listed("no_conditions"):
             continue
         if word:
-            yield word, place
+            yield word, (place,)
     starts = {token.start: place for place, token in enumerate(tokens)} if lexicon.unspaced_operators else {}
     for pattern, word in lexicon.unspaced_operators:
         said = prose
         if word == NEGATION and lexicon.without_negation:
             said = lexicon.without_negation.sub(lambda match: " " * len(match[0]), prose)
         for match in pattern.finditer(said):
-            if match.start() in starts:
-                yield word, starts[match.start()]
+            if places := tuple(starts[each] for each in range(*match.span()) if each in starts):
+                yield word, places
 
 
 def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -> int:
@@ -315,6 +341,8 @@ def _lexicon(language: str) -> _Lexicon:
         stop_words=frozenset(ignored - operators.keys()),
         operators=operators,
         numbers=number_words(language),
+        dates={stem(each): "month" for each in listed("months", language)}
+        | {stem(each): "weekday" for each in listed("weekdays", language)},
         ones=frozenset(words(known.get("ones", ""))),
         units_of_time=frozenset(words(known.get("units_of_time", ""))),
         has_capital_nouns=known.get("has_capital_nouns", False),
@@ -324,6 +352,7 @@ def _lexicon(language: str) -> _Lexicon:
         ),
         without_negation=re.compile(without) if without else None,
         prepositions=frozenset(_listed(language, "prepositions") if "prepositions" in known else ()),
+        connectives=listed("connectives", language) if language else frozenset(),
         function_letters=frozenset(known.get("function_letters", "")),
     )
 

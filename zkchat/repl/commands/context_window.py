@@ -6,7 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.chat import SessionItems
+from zkchat.actions import explained
+from zkchat.chat import Question, SessionItems
 from zkchat.core import (
     ChatMessage,
     DocumentReference,
@@ -20,7 +21,8 @@ from zkchat.core import (
 )
 from zkchat.render import context_lines, describe_reason, phrases, tokens_used, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
-from zkchat.repl.commands.places import is_answer, last_answer, message_numbered, number_of
+from zkchat.repl.commands.actions import show_result
+from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
 from zkchat.repl.commands.session import parse_item
 
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
@@ -69,6 +71,8 @@ async def why(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"{subject.name} was left out of the request of the last answer:")
     else:
         context.surface.print(f"{subject.name} was not in the request of the last answer: nothing led to it.")
+        if kind == "reference":
+            _explain(context, subject.name)
     for reason in reasons:
         context.surface.print(f"- {reason}")
     answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
@@ -79,6 +83,13 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     else:
         context.surface.print_dimmed("No request of this session held it.")
     return NOTHING
+
+
+def _explain(context: CommandContext, path: str) -> None:
+    """Say where the search for the last question lost a note."""
+    asked, messages = last_question(context), context.conversation.messages
+    question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
+    show_result(context, explained(context.browser.refreshed(), question, path))
 
 
 def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:

@@ -233,6 +233,9 @@ def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: Conver
     assert "always there [always]" in harness.typed("/why [[Harbour]]")
     assert harness.typed("/why [[Beekeeping]]").splitlines() == [
         "Beekeeping.md was not in the request of the last answer: nothing led to it.",
+        "1. The search does not find Beekeeping.md: it has none of the words asked for, and nothing near to them.",
+        "   Add the words of the question to the note, or an alias; or write [[Beekeeping]] in the question.",
+        "/show N reads one, /open N opens it.",
         "No request of this session held it.",
     ]
 

@@ -1,0 +1,129 @@
+"""`zkchat eval`: how well the notes answer a file of questions."""
+
+import pytest
+
+from tests.support.world import World
+
+QUESTIONS = """\
+# What I look up often
+- How long does a cold heap take? => [[Compost]] "needs a year"
+    And a hot heap? => "ready after\u0020three months"
+What does the oven need? => [[Compost]] | [[Missing heat]]
+
+Which planet is the largest? =>
+"""
+
+
+@pytest.fixture
+def vault(world: World) -> World:
+    world.note("Compost.md", "# Compost\n\nA cold heap needs a **year**.\n\nA hot heap is ready after three months.\n")
+    world.note("Bread.md", "# Bread\n\nThe oven needs half an hour to get hot.\n")
+    world.note("Missing heat.md", "# Missing heat\n\nWithout sun the greenhouse stays cold.\n")
+    (world.root / "questions.txt").write_text(QUESTIONS)
+    return world
+
+
+def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
+    shown = vault.run("eval", "../questions.txt")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines() == [
+        "Questions",
+        "right  How long does a cold heap take? (search: 1)",
+        "right  How long does a cold heap take? → And a hot heap? (search: 1)",
+        "wrong  What does the oven need? (search: 2)",
+        "  expected Compost.md or Missing heat.md; shown Bread.md",
+        "right  Which planet is the largest?",
+        "",
+        "Figures",
+        "2 of 3  search has the note first",
+        "3 of 3  among its first three",
+        "3 of 3  among its first ten",
+        "2 of 3  the passage shown first answers",
+        "2 of 3  a passage shown answers",
+        "1 of 3  only others are shown",
+        "0 of 3  nothing is shown",
+        "0 of 3  shown with a word of doubt",
+        "0 of 1  shown although no note answers",
+    ]
+
+
+def test_scripts_get_figures_and_what_was_shown(vault: World) -> None:
+    found = vault.run("eval", "../questions.txt", "--json").json
+    assert (found["figures"]["answerable"], found["figures"]["first"], found["figures"]["unanswerable"]) == (3, 2, 1)
+    assert [each["verdict"] for each in found["questions"]] == ["right", "right", "wrong", "right"]
+    follow_up = found["questions"][1]
+    assert follow_up["before"] == ["How long does a cold heap take?"]
+    assert follow_up["expected"] == [{"path": "", "contains": "ready after three months"}]
+    assert [each["path"] for each in found["questions"][2]["shown"]] == ["Bread.md"]
+
+
+def test_a_note_that_is_not_sure_enough_or_in_doubt_is_said_to_be(vault: World) -> None:
+    asked = "Which cold planet is the largest? => [[Compost]]\nWhy is a sunless place cold and dark? =>\n"
+    found = vault.run("eval", "-", "--json", stdin=asked).json["questions"]
+    assert [each["verdict"] for each in found] == ["silent", "right"]
+    assert found[0]["nearest"]
+
+
+def test_every_note_of_a_name_that_several_have_counts(vault: World) -> None:
+    vault.note("Archive/Bread.md", "# Bread\n\nFlour.\n")
+    found = vault.run("eval", "-", "--json", stdin="What does the oven need? => [[Bread]]").json
+    assert found["questions"][0]["verdict"] == "right"
+    assert {each["path"] for each in found["questions"][0]["expected"]} == {"Bread.md", "Archive/Bread.md"}
+
+
+def test_a_question_about_the_vault_itself_is_answered_with_its_list(vault: World) -> None:
+    vault.note("Garden.md", "See [[Compost]].")
+    found = vault.run("eval", "-", "--json", stdin="Which notes link to [[Compost]]? => [[Garden]]").json
+    assert found["questions"][0]["verdict"] == "right"
+
+
+def test_json_as_that_of_the_benchmarks_is_read_too(vault: World) -> None:
+    asked = '[{"question": "What does the oven need?", "answers": [[["Bread.md", "half an hour"]]], "id": "x1"}]'
+    assert vault.run("eval", "-", "--json", stdin=asked).json["figures"]["first"] == 1
+    broken = vault.run("eval", "-", stdin='[{"question": 3}]')
+    assert (broken.code, "The JSON cannot be used" in broken.err) == (2, True)
+    unknown = vault.run("eval", "-", stdin='[{"question": "What?", "answers": [[["Gone.md", ""]]]}]')
+    assert (unknown.code, "There is no note 'Gone.md' in the vault." in unknown.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# all\n\nWhat is it?\n", "Line 3: There is no question with => after it."),
+        ("What? => Compost\n", "Line 1: 'Compost' is neither a [[Note]] nor words in quotation marks."),
+        ("What? => [[Compost]] |\n", "Line 1: '' is neither a [[Note]] nor words in quotation marks."),
+        ("What? => [[Comopst]]\n", "Line 1: There is no note '[[Comopst]]' in the vault."),
+        ("  And that? => [[Compost]]\n", "Line 1: It is indented as a follow-up, and there is no question above it."),
+        ("# nothing\n", "There is no question in the file."),
+    ],
+)
+def test_what_cannot_be_used_is_said_with_its_line(vault: World, text: str, said: str) -> None:
+    refused = vault.run("eval", "-", stdin=text)
+    assert (refused.code, refused.out) == (2, "")
+    assert said in refused.err
+
+
+def test_a_file_that_is_a_note_of_the_vault_is_refused(vault: World) -> None:
+    vault.note("Questions.md", QUESTIONS)
+    refused = vault.run("eval", "Questions.md")
+    assert refused.code == 2
+    assert "Questions.md is a note of this vault: it would be found itself." in refused.err
+    assert vault.run("eval", "gone.txt").code == 2
+
+
+def test_another_setting_is_shown_beside(vault: World) -> None:
+    shown = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*")
+    lines = shown.out.splitlines()
+    assert lines[1] == "right  How long does a cold heap take? (search: 1 · vault.exclude=Comp*: wrong)"
+    assert "Figures: → with vault.exclude=Comp*" in lines
+    assert "2 → 0 of 3  the passage shown first answers" in lines
+    compared = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*", "--json").json["compared"]
+    assert (compared["settings"], compared["figures"]["first"]) == ("vault.exclude=Comp*", 0)
+    assert vault.run("search", "heap").out  # the index is that of the settings again
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"), [("vault.exclude", 2), ("vault.unknown=1", 3), ("vault.max_note_bytes=x", 3)]
+)
+def test_a_setting_that_there_is_not_is_refused(vault: World, setting: str, code: int) -> None:
+    assert vault.run("eval", "../questions.txt", "--compare", setting).code == code
