@@ -10,7 +10,7 @@ from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
 from zkchat.answers.evidence import find_undated_evidence as find_evidence
-from zkchat.core.embeddings import OpenText
+from zkchat.core.embeddings import OpenText, SimilarityTraits
 from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
 from zkchat.core.session import read_message
 from zkchat.core.values import to_plain
@@ -340,3 +340,11 @@ def test_passages_are_compared_by_no_model_elsewhere(index: SqliteNoteIndex) -> 
         before = len(model.texts)
         assert ask(by_model, OpenText(OTHER_WORDS)).evidence == ()
     assert len(model.texts) == before
+
+
+def test_passages_are_not_compared_by_a_model_that_does_not_know_their_language(index: SqliteNoteIndex) -> None:
+    model = TopicEmbedder()
+    with compared_by(model, index) as by_model:
+        assert ask(by_model, "doze lunch").evidence
+        model.traits = SimilarityTraits(languages=frozenset({"de"}))
+        assert ask(by_model, "doze lunch").evidence == ()

@@ -194,9 +194,10 @@ class VectorSearch:
 
     def likenesses(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question by the vectors of a model: 1 for the same, 0 for what is as far away as
-        passages are on average. None where there is no model, or it takes too long."""
+        passages are on average. None where there is no model, it takes too long, or it does not know their language."""
         active = self.active()
-        asked = None if active is self.base or not texts else self._vector(active, question)
+        is_possible = active is not self.base and texts and not _is_foreign(active, "\n".join(texts))
+        asked = self._vector(active, question) if is_possible else None
         rows = None if asked is None else self._queries.rows(active, texts)
         if asked is None or rows is None:
             return []
@@ -210,9 +211,7 @@ class VectorSearch:
 
     def _vector(self, embedder: Embedder, question: str) -> "Vector | None":
         """None where there is no vector in time, and of a question in a language that the model does not know."""
-        language = detect_language(question) if embedder.traits.languages else None
-        is_foreign = language is not None and language not in embedder.traits.languages
-        return None if is_foreign else self._queries.vector(embedder, question)
+        return None if _is_foreign(embedder, question) else self._queries.vector(embedder, question)
 
     def compare(self, question: str, texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the question, without what all share, by vectors that need no server."""
@@ -258,6 +257,12 @@ class VectorSearch:
         if self._digests is None:
             self._digests = SectionDigests(self.index)
         return self._digests
+
+
+def _is_foreign(embedder: Embedder, text: str) -> bool:
+    """Whether a text is in a language that the model does not know."""
+    language = detect_language(text) if embedder.traits.languages else None
+    return language is not None and language not in embedder.traits.languages
 
 
 def _weighted(embedder: Embedder, slots: "Places", cosines: "Scores") -> "tuple[Places, Scores]":
