@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from importlib.util import find_spec
 from shutil import get_terminal_size
 from typing import Annotated
 
@@ -58,7 +59,8 @@ def pull(
         return
     io.out(f"{name} is there and sound: {path}")
     if path.suffix == ".onnx":
-        io.out(f"It needs onnxruntime: {install_command('meaning')}")
+        if find_spec("onnxruntime") is None:
+            io.out(f"It needs onnxruntime: {install_command('meaning')}")
         io.out(f"To search by it: zkchat config set embeddings.model local:{name}, and then: zkchat index")
         return
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
