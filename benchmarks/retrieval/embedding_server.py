@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from zkchat.core import Embedder
+    from zkchat.models import OnnxEmbedder
 
 Vectors = NDArray[np.float32]
 
@@ -116,7 +117,7 @@ class CachedModel:
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self._folder = folder
-        self._model: MiniLm | None = None
+        self._model: MiniLm | OnnxEmbedder | None = None
         self._lock = Lock()
         self._rows = sqlite3.connect(cache, check_same_thread=False)
         self._rows.execute("CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
@@ -127,7 +128,7 @@ class CachedModel:
             known = {digest: row for digest in digests if (row := self._stored(digest)) is not None}
             new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
             if new:
-                self._model = self._model or MiniLm(self._folder)
+                self._model = self._model or _loaded(self._folder)
                 made = dict(zip(new, self._model.embed([*new.values()]), strict=True))
                 rows = [(digest, row.tobytes()) for digest, row in made.items()]
                 self._rows.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
@@ -204,6 +205,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def serve(model: CachedModel, port: int = 0) -> ThreadingHTTPServer:
     """A server on this machine that answers once its `serve_forever` runs."""
     return ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, model))
+
+
+def _loaded(folder: Path) -> "MiniLm | OnnxEmbedder":
+    """In the form that zkchat itself runs, where that lies there."""
+    from zkchat.models import OnnxEmbedder
+
+    return OnnxEmbedder(folder) if (folder / "model.onnx").exists() else MiniLm(folder)
 
 
 def _gelu(values: Vectors) -> Vectors:

@@ -43,6 +43,7 @@ class Projected:
 
     is_on_this_machine = True
     needs_server = True
+    is_in_process = False
     batch_size = 64
     traits = SimilarityTraits()
 

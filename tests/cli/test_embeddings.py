@@ -213,3 +213,14 @@ def test_the_former_model_is_used_until_the_new_one_is_complete(notes: World, se
 
 def _is_new(request: Received) -> bool:
     return bool(request.body["model"] == "mxbai-embed-large")
+
+
+def test_a_model_of_this_process_that_is_not_there_costs_a_word(notes: World, server: EmbeddingServer) -> None:
+    notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "local:all-minilm-l6-v2"
+    result = notes.run("index")
+    assert result.code == ExitCode.OK
+    assert "vectors 0/" in result.out
+    found = notes.run("search", "eighty degrees", "--json")
+    assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
+    assert "embeddings" in notes.run("doctor").out
+    assert server.received == []

@@ -47,6 +47,7 @@ def test_three_answers_make_the_settings_and_nothing_is_written_into_the_folder(
     assert result.code == ExitCode.OK, result.err
     assert f"[{user.vault}, 2 notes]" in result.err
     assert "1. ollama:tells   8,192 tokens, this machine, tools" in result.err
+    assert "zkchat models pull all-minilm-l6-v2" in " ".join(result.err.split())
     assert settings(user) == written(user, "ollama:thinks", "journal")
     assert "model = ollama:thinks" in result.out
     assert str(user.settings_file) in result.out

@@ -44,6 +44,8 @@ NOT_RUN = {
     "ollama pull qwen3:8b": "fetches a model",
     "ollama pull nomic-embed-text": "fetches a model",
     "llama-server -m model.gguf --port 8080 &": "starts a server; here one on loopback answers",
+    "pip install 'zkchat[meaning]'": "installs packages",
+    "zkchat models pull all-minilm-l6-v2": "fetches a model; tests/unit/providers/test_weights.py fetches one",
     "zkchat models pull qwen2.5-coder-1.5b": "fetches a model; tests/unit/providers/test_weights.py fetches one",
     'zkchat ask "What do my notes say about sleep?" --model local:qwen2.5-coder-1.5b': (
         "needs that model; tests/live/contract_models.py asks it"

@@ -16,6 +16,7 @@ class RecordingEmbedder:
     """Implements `ports.embeddings.Embedder` as a server's: every text has a direction of its own."""
 
     needs_server = True
+    is_in_process = False
     traits = SimilarityTraits(min_cosine=0.3, has_common_direction=False)
 
     def __init__(self, name: str = "server", *, on_this_machine: bool = True, batch_size: int = 4) -> None:

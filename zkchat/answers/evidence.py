@@ -20,6 +20,7 @@ from zkchat.answers.evidence_passages import (
     Earlier,
     Scope,
     max_characters,
+    nearest_passages,
     of_named,
     opening_of,
     passages_of,
@@ -74,6 +75,14 @@ MIN_SHARE_OF_FURTHER = 0.45
 
 MAX_NOTES = 5
 """Passages, each of another note, where it is asked which notes say something."""
+WORDS_IN_DOUBT = 0.5
+"""What the score by words counts of a passage that a model has compared with the question."""
+LIKENESS_WEIGHT = 3.0
+"""What the cosine of the two counts."""
+MIN_LIKENESS = 0.28
+"""The cosine from which something is shown, with a word of doubt, though too few words speak for it."""
+_MAX_KEPT_IN_DOUBT = 5
+"""Passages, the best by words, that stay beside them."""
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
@@ -103,8 +112,13 @@ def find_undated_evidence(
         ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.earlier)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
-    close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
-    found = _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
+    found = _quotable(ranked, notes)
+    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
+    if is_doubtful and not (scope.order or scope.names) and (alike := _alike(library, asked, ranked, scope)):
+        ranked = alike
+        found = _quotable(ranked, notes)
+        if max(each.ranked.likeness for each in alike) >= MIN_LIKENESS:
+            confidence = max(confidence, MIN_CONFIDENCE)
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit, shows_all = max(limit, len(dict.fromkeys(linked))), skip or limit > DEFAULT_LIMIT
@@ -118,8 +132,44 @@ def find_undated_evidence(
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
-    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
     return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
+
+
+def _quotable(ranked: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
+    """What is quoted of those that come near the best."""
+    close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
+    return _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
+
+
+def _alike(library: Library, asked: str, ranked: Sequence[Candidate], scope: Scope) -> list[Candidate]:
+    """The best by words, and what a model finds near, ranked by both; none without a model.
+
+    What is near is found by section, and compared by block: the vector of a section says little of one line in it.
+    """
+    near = [replace(each, score=0.0) for each in nearest_passages(library, asked, scope)]
+    if not near:
+        return []
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), about=scope.earlier.topic)
+    known = {_place(each): each for each in ranked}
+    found = {_place(each): each for each in map(Candidate, telling(rank_blocks(question, near)))}
+    places = dict.fromkeys([*map(_place, ranked[:_MAX_KEPT_IN_DOUBT]), *found])
+    compared = [known.get(place) or found[place] for place in places]
+    likenesses = library.likenesses(asked, [_headed(each.ranked) for each in compared])
+    alike = [_weighed(each, likeness) for each, likeness in zip(compared, likenesses, strict=False)]
+    return sorted(alike, key=lambda each: -each.score)
+
+
+def _place(candidate: Candidate) -> tuple[str, str]:
+    return candidate.path, candidate.ranked.block.text
+
+
+def _weighed(candidate: Candidate, likeness: float) -> Candidate:
+    score = WORDS_IN_DOUBT * candidate.score + LIKENESS_WEIGHT * max(0.0, likeness)
+    return replace(candidate, ranked=replace(candidate.ranked, likeness=likeness, score=score))
+
+
+def _headed(ranked: RankedBlock) -> str:
+    return "\n".join((*ranked.heading_path[-1:], ranked.block.text))
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -218,6 +268,8 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
 
 def _lead(found: Sequence[Candidate]) -> float:
     """The share of its score that the best passage is ahead of the best of another note."""
+    if not found or not found[0].score:
+        return 0.0
     of_others = max((each.score for each in found if each.path != found[0].path), default=0.0)
     return min(MAX_LEAD, 1 - of_others / found[0].score)
 

@@ -40,6 +40,8 @@ from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, 
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
+NEAREST_PASSAGES = 10
+"""Those that a model finds nearest, whatever their words."""
 WHOLE_NOTES = 5
 """Notes, the best first, of which all sections are looked at."""
 MAX_WHOLE_NOTE = 10_000
@@ -110,6 +112,15 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
         beside += library.search(rarest, limit=DEFAULT_LIMIT, period=scope.period)
     known = {(each.path, each.heading_path) for each in found}
     found += [each for each in beside if (each.path, each.heading_path) not in known]
+    return _in_scope(found, scope)
+
+
+def nearest_passages(library: Library, asked: str, scope: Scope) -> list[Passage]:
+    """The nearest to a question by a model; none without one."""
+    return _in_scope(library.nearest(asked, limit=NEAREST_PASSAGES, period=scope.period), scope)
+
+
+def _in_scope(found: Iterable[Passage], scope: Scope) -> list[Passage]:
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
 
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from zkchat.app.conversation_options import ConversationOptions
     from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
-    from zkchat.models import ServerEmbedder
+    from zkchat.models import OnnxEmbedder, ServerEmbedder
     from zkchat.storage import FolderWatch, WatchedFiles
 
 
@@ -82,7 +82,7 @@ class ServerEmbedders:
         self._in_use = [self.wanted] if self.wanted else []
         self._is_closed = False
 
-    def former(self, method: str) -> "ServerEmbedder | None":
+    def former(self, method: str) -> "ServerEmbedder | OnnxEmbedder | None":
         """The model whose vectors have this name, by the settings in force; None where they do not lead to it."""
         embedder = None if self._is_closed else _embedder(self._workspace, method.partition("#")[0])
         if embedder is None or embedder.name != method:
@@ -124,13 +124,15 @@ def check_embedder(workspace: Workspace) -> str:
     return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
 
 
-def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
-    """A model of a server, to which nothing is sent yet; None for a name that means none.
+def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder | None":
+    """A model for embeddings, which is sent nothing yet; None for a name that means none.
 
     Where the vault's settings could not be read, it is unknown which notes stay on this machine, and one elsewhere is
     not used.
     """
     provider, _, model = name.partition(":")
+    if provider == "local":
+        return models.OnnxEmbedder(workspace.environment.cache_dir / "models" / model)
     if not model or provider not in _PROVIDERS:
         return None
     wanted = workspace.settings.embeddings

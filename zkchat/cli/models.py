@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from importlib.util import find_spec
 from shutil import get_terminal_size
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from zkchat.app import pull_model, survey_models, weights_summary
 from zkchat.cli.common import JsonOption, SettingsVaultOption, argument, current_io
 from zkchat.cli.note_lookup import progress
-from zkchat.core import ModelOverview
+from zkchat.core import ModelOverview, install_command
 from zkchat.render import embedding_line, fold, model_lines, problem_lines
 
 app = typer.Typer(help="List the models there are, and fetch one.", invoke_without_command=True)
@@ -36,10 +37,11 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
 @app.command(
     epilog="qwen2.5-coder-1.5b  1,117 MB  Apache-2.0   4 GB of memory, recommended\n"
     "gemma3-270m           253 MB  Gemma terms  2 GB of memory, completes texts\n"
-    "smollm2                98 MB  Apache-2.0   1 GB of memory, the smallest"
+    "smollm2                98 MB  Apache-2.0   1 GB of memory, the smallest\n"
+    "all-minilm-l6-v2       23 MB  Apache-2.0   1 GB of memory, vectors for the search"
 )
 def pull(
-    name: Annotated[str, argument("NAME", "qwen2.5-coder-1.5b, gemma3-270m or smollm2.")],
+    name: Annotated[str, argument("NAME", "qwen2.5-coder-1.5b, gemma3-270m, smollm2 or all-minilm-l6-v2.")],
     json_output: JsonOption = False,
 ) -> None:
     """Fetch a model that runs on this machine. It is checked, and kept in your cache folder.
@@ -56,6 +58,11 @@ def pull(
         io.json({"model": f"local:{name}", "path": path})
         return
     io.out(f"{name} is there and sound: {path}")
+    if path.suffix == ".onnx":
+        if find_spec("onnxruntime") is None:
+            io.out(f"It needs onnxruntime: {install_command('meaning')}")
+        io.out(f"To search by it: zkchat config set embeddings.model local:{name}, and then: zkchat index")
+        return
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
     io.out(f"To use it from now on: zkchat config set model local:{name}")
 

@@ -47,6 +47,9 @@ from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
 _NONE: Final = "-"
 _INDENT: Final = 3
+_OTHER_WORDS: Final = (
+    "To find what English notes say in other words than a question (23 MB): zkchat models pull all-minilm-l6-v2"
+)
 _COMMANDS: Final = (
     "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
@@ -179,8 +182,7 @@ class _Questions:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
             self._say(f"   {offer_within_setup(overview.offer)}")
-        if line := embedding_line(overview):
-            self._say(f"   {line}")
+        self._say(f"   {embedding_line(overview) or _OTHER_WORDS}")
         return names
 
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:

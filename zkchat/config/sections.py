@@ -391,9 +391,9 @@ class OpenAI(Struct, frozen=True, kw_only=True):
 class Embeddings(Struct, frozen=True, kw_only=True):
     model: Annotated[
         str,
-        Meta(pattern=r"\A((ollama|openai):.+)?\Z"),
-        Expects('"ollama:NAME" or "openai:NAME", such as ollama:nomic-embed-text, or empty'),
-        "The model whose vectors the search uses: `ollama:nomic-embed-text`, "
+        Meta(pattern=r"\A((local|ollama|openai):.+)?\Z"),
+        Expects('"local:NAME", "ollama:NAME" or "openai:NAME", such as ollama:nomic-embed-text, or empty'),
+        "The model whose vectors the search uses: `local:all-minilm-l6-v2`, `ollama:nomic-embed-text`, "
         "`openai:text-embedding-3-small`. Your notes are sent to its server, `local` ones only if it is on this "
         "machine. Empty: the vectors that come with zkchat.",
     ] = ""

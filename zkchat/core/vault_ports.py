@@ -77,7 +77,11 @@ class Embedder(TextEmbedder, Protocol):
 
     @property
     def needs_server(self) -> bool:
-        """Whether `embed` and `embed_query` may have to wait for another process."""
+        """Whether `embed` and `embed_query` take so long that nobody should wait for them: a model computes them."""
+
+    @property
+    def is_in_process(self) -> bool:
+        """Whether it is this process that computes: then half of the time in the background is left to others."""
 
     @property
     def batch_size(self) -> int:

@@ -357,6 +357,13 @@ class GuardedSearch:
             if not self._guard.check(passage.path for passage in found[:MAX_CHECKED]):
                 return found
 
+    def nearest(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        text = self._asked(text)
+        while True:
+            found = self._search().nearest(text, limit=limit, period=period)
+            if not self._guard.check(passage.path for passage in found):
+                return found
+
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         return self._search().idf(wanted)
 

@@ -475,6 +475,10 @@ class Library:
     def documents(self, query: str, *, limit: int = 10, period: DayRange | None = None) -> list[Passage]:
         return self._answer(lambda: self._ports.search.documents(query, limit=limit, period=period))
 
+    def nearest(self, question: str, *, limit: int = 10, period: DayRange | None = None) -> list[Passage]:
+        """The passages nearest in meaning, whatever their words, with cosines for scores; none without a model."""
+        return self._answer(lambda: self._ports.search.nearest(question, limit=limit, period=period))
+
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
         return self._answer(lambda: self._ports.search.idf(terms))
 
@@ -486,6 +490,11 @@ class Library:
         """How near each text is to the question in meaning, 1 at most."""
         vectors = self._ports.vectors
         return vectors.compare(question, texts) if vectors else [UNKNOWN_SIMILARITY] * len(texts)
+
+    def likenesses(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question by the vectors of a model; none without one."""
+        vectors = self._ports.vectors
+        return vectors.likenesses(question, texts) if vectors else []
 
     def generation(self) -> int:
         """A number that grows whenever notes change."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from zkchat.models.local import list_models
     from zkchat.models.mcp_servers import McpServers
     from zkchat.models.ollama import Ollama
+    from zkchat.models.onnx import OnnxEmbedder
     from zkchat.models.openai import OPENAI, OpenAI
     from zkchat.models.registry import (
         SETUP_HELPS,

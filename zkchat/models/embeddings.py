@@ -34,7 +34,7 @@ _LOCATE_SECONDS: Final = 2.0
 _LOCATE_PAUSE: Final = 1.5
 _TOO_LONG: Final = ("context length", "context size", "context window", "too long", "too large", "maximum", "tokens")
 _NOT_IMPLEMENTED: Final = 501
-_WEIGHT: Final = 7 / 3
+SERVER_WEIGHT: Final = 7 / 3
 """Chosen with MiniLM on one half of the questions of benchmarks/retrieval."""
 _PROBE: Final = "note"
 _FIRST_IDEOGRAPH: Final = "\u2e80"
@@ -51,6 +51,7 @@ class ServerEmbedder:
     """Implements `Embedder`. Every thread may use it."""
 
     needs_server = True
+    is_in_process = False
 
     def __init__(
         self, provider: Literal["ollama", "openai"], address: str, endpoint: Endpoint, settings: EmbeddingSettings
@@ -64,7 +65,7 @@ class ServerEmbedder:
         known = self._convention = convention_for(endpoint.model)
         self._query_prefix = known.query_prefix if settings.query_prefix is None else settings.query_prefix
         self._document_prefix = known.document_prefix if settings.document_prefix is None else settings.document_prefix
-        self.traits = SimilarityTraits(weight=_WEIGHT, languages=known.languages)
+        self.traits = SimilarityTraits(weight=SERVER_WEIGHT, languages=known.languages)
         self._server = address.rstrip("/") if self._is_ollama else ollama_address(address)
         is_here = may_run_here(self._server, endpoint.model, local=settings.local)
         self._runs_here: bool | None = None if is_here else False

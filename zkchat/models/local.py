@@ -32,6 +32,7 @@ from zkchat.core import (
 from zkchat.models.completions import StreamedAnswer, message_param, tools_param
 from zkchat.models.errors import BadReply, Endpoint, map_error
 from zkchat.models.gguf import TO_PULL, find_model_file, model_files, models_folder, read_header, read_size
+from zkchat.models.onnx import embedder_names
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
     Choice,
@@ -297,16 +298,18 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
         source, models = f"Files in {models_folder(context.cache)}", tuple(list_models(context.cache))
+        embedders = tuple(f"local:{name}" for name in embedder_names(context.cache))
         if not models:
-            return ModelListing(source=source, hint=f"Fetch one: {TO_PULL}")
+            return ModelListing(source=source, embedding_models=embedders, hint=f"Fetch one: {TO_PULL}")
         if not is_installed():
             return ModelListing(
                 source=source,
                 models=models,
+                embedding_models=embedders,
                 problem="They need the package xllamacpp, which is not installed.",
                 hint=f"Install it: {install_command('local')}",
             )
-        return ModelListing(source=source, models=models)
+        return ModelListing(source=source, models=models, embedding_models=embedders)
 
     def tokenizer(self, model: ModelProvider) -> Tokenizer:
         assert isinstance(model, LlamaCpp)

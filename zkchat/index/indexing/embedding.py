@@ -155,6 +155,10 @@ class EmbeddingWork:
         self._former_guard = (files, index, local_only)
         self._counted: tuple[object, int, int] | None = None
 
+    @property
+    def is_in_process(self) -> bool:
+        return self._search.wanted.is_in_process
+
     def embed_base(self, keep_on: KeepOn) -> int:
         base = self._search.base
         if base.needs_server:

@@ -267,16 +267,16 @@ class MethodVectors:
             self._aligned = sections, self._align(known, sections)
         return self._aligned[1]
 
-    def common(self, known: SectionDigests) -> Vector:
-        """What all vectors have in common, also where nothing was searched for yet."""
+    def learned(self, known: SectionDigests) -> "_Learned | None":
+        """What all vectors tell, also where nothing was searched for yet; None where there are none."""
         if self._learned is None:
             self._catch_up()
             if self._stored is None or not len(self._stored.places):
-                return np.zeros(0, dtype=np.float32)
+                return None
             known.catch_up()
             rows = find_digests(self._stored.digests, known.digests)
-            return self._learn(self._stored, rows[rows >= 0]).common
-        return self._learned.common
+            return self._learn(self._stored, rows[rows >= 0])
+        return self._learned
 
     def _catch_up(self) -> bool:
         """Read what was added; whether anything was."""
@@ -325,7 +325,9 @@ class MethodVectors:
             min_cosine = self._traits.min_cosine
             if min_cosine is None:
                 min_cosine = unusual_cosine(vectors, common)
-            self._learned = _Learned(len(rows), common, min_cosine)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            mean = (vectors / np.where(lengths > 0, lengths, 1)).sum(axis=0) / max(1, len(vectors))
+            self._learned = _Learned(len(rows), common, min_cosine, mean)
         return self._learned
 
 
@@ -335,6 +337,8 @@ class _Learned(NamedTuple):
     number: int
     common: Vector
     min_cosine: float
+    mean: Vector
+    """Of their directions: its product with another one is the mean of the cosines."""
 
 
 class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
@@ -383,6 +387,16 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
         if not len(answering):
             cosines[cosines < self.min_cosine] = 0
         return slots, cosines
+
+    def nearest(self, asked: Vector, allowed: Mask, count: int) -> tuple[Places, Scores]:
+        """The places of the nearest sections, and the cosine of each, the nearest first."""
+        if len(asked) != self.dimensions:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        slots = self.sketches.likely(asked, allowed, _MAX_CANDIDATES)
+        vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
+        cosines = Sections(vectors, np.zeros_like(asked)).scores(asked)
+        best = nearest(cosines, count)
+        return slots[best], cosines[best]
 
 
 def _vectors_at(data: memoryview, places: Places, size: int) -> Vectors:

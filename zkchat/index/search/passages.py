@@ -176,6 +176,22 @@ class Search:
         found = self._best_notes(ranked, limit) if ranked else self._listed(notes)
         return _passages(found, ranked.asked if ranked else (), limit)
 
+    def nearest(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        """The passages that are nearest to a question by the vectors of a model, whatever their words: their scores are
+        cosines. None where there is no model."""
+        if not self._vectors:
+            return []
+        notes = NoteFilter(period=period, zone=self._calendar().now.tzinfo)
+        with _noticing_damage():
+            index, _ = self._look_up(set())
+            allowed = index.alive
+            if notes.is_about_notes:
+                allowed = allowed & index.within(self._index.section_ranges(notes))
+            slots, cosines = self._vectors.nearest(text, index.sections, allowed, limit)
+        best = dict(zip(index.sections[slots].tolist(), cosines.tolist(), strict=True))
+        found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
+        return _passages(((each, best[each.id]) for each in found), query_terms(text), limit)
+
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         terms_asked = {*wanted}
         if not terms_asked:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Scores,
         SectionDigests,
         Vector,
+        Vectors,
     )
     from zkchat.index.search.ranking import Numbers
 
@@ -27,6 +28,8 @@ QUERY_SECONDS = 1.0
 """How long a question waits for its vector from a server; then it is answered without."""
 _PAUSE_SECONDS = 15.0
 """After a server did not answer in time, questions do not wait for it at all for so long."""
+_LOADING_SECONDS = 5.0
+"""How long it waits for a model in this process, which may have to be loaded: no server is away."""
 _MAX_KEPT = 256
 
 
@@ -70,7 +73,7 @@ class QueryVectors:
             if kept is not None or is_away:
                 return kept
         asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
-        asked.done.wait(self._seconds)
+        asked.done.wait(self._patience(embedder))
         vector, error = asked.answer, asked.error
         if vector is None and not isinstance(error, TextKeptHere):
             with self._lock:
@@ -80,6 +83,15 @@ class QueryVectors:
                 if self._clock:
                     self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
         return vector
+
+    def rows(self, embedder: Embedder, texts: Sequence[str]) -> "Vectors | None":
+        """The vectors of texts; None where they are not there in time, or the texts may not be sent."""
+        asked = Asked("zkchat-compare", lambda: embedder.embed(texts))
+        asked.done.wait(self._patience(embedder))
+        return asked.answer
+
+    def _patience(self, embedder: Embedder) -> float:
+        return max(_LOADING_SECONDS, self._seconds) if embedder.is_in_process else self._seconds
 
     def take_problem(self) -> str:
         with self._lock:
@@ -158,9 +170,7 @@ class VectorSearch:
         A question that is no `OpenText` is sent to no server elsewhere.
         """
         active = self.active()
-        language = detect_language(question) if active.traits.languages else None
-        is_foreign = language is not None and language not in active.traits.languages
-        asked = None if is_foreign else self._queries.vector(active, question)
+        asked = self._vector(active, question)
         vectors = self._aligned(active, sections)
         if active is self.base:
             return _none() if asked is None else _weighted(active, *vectors.near(asked, text, allowed))
@@ -172,6 +182,36 @@ class VectorSearch:
         base = self._aligned(self.base, sections)
         own = vectors.near(asked, text, allowed)
         return _fused(active, own, vectors.known, base.near(self.base.embed_query(question), text, allowed))
+
+    def nearest(self, question: str, sections: "Numbers", allowed: "Mask", count: int) -> "tuple[Places, Scores]":
+        """Places of the sections that are nearest by the vectors of a model, and their cosines, the nearest first.
+
+        None where searches go by vectors that need no model, or the model does not know the question's language.
+        """
+        active = self.active()
+        asked = None if active is self.base else self._vector(active, question)
+        return _none() if asked is None else self._aligned(active, sections).nearest(asked, allowed, count)
+
+    def likenesses(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question by the vectors of a model: 1 for the same, 0 for what is as far away as
+        passages are on average. None where there is no model, it takes too long, or it does not know their language."""
+        active = self.active()
+        is_possible = active is not self.base and texts and not _is_foreign(active, "\n".join(texts))
+        asked = self._vector(active, question) if is_possible else None
+        rows = None if asked is None else self._queries.rows(active, texts)
+        if asked is None or rows is None:
+            return []
+        import numpy as np
+
+        with self._lock:
+            learned = self._method(active).learned(self._section_digests())
+        usual = float(np.dot(learned.mean, asked)) if learned else 0.0
+        cosines: list[float] = ((np.vecdot(rows, asked) - usual) / (1 - usual)).tolist()
+        return cosines
+
+    def _vector(self, embedder: Embedder, question: str) -> "Vector | None":
+        """None where there is no vector in time, and of a question in a language that the model does not know."""
+        return None if _is_foreign(embedder, question) else self._queries.vector(embedder, question)
 
     def compare(self, question: str, texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the question, without what all share, by vectors that need no server."""
@@ -197,7 +237,8 @@ class VectorSearch:
         with self._lock:
             if self.base.name not in self._methods and self.active() is self.base:
                 return None
-            return self._method(self.base).common(self._section_digests())
+            learned = self._method(self.base).learned(self._section_digests())
+            return learned.common if learned else None
 
     def _aligned(self, embedder: Embedder, sections: "Numbers") -> "AlignedVectors":
         with self._lock:
@@ -216,6 +257,12 @@ class VectorSearch:
         if self._digests is None:
             self._digests = SectionDigests(self.index)
         return self._digests
+
+
+def _is_foreign(embedder: Embedder, text: str) -> bool:
+    """Whether a text is in a language that the model does not know."""
+    language = detect_language(text) if embedder.traits.languages else None
+    return language is not None and language not in embedder.traits.languages
 
 
 def _weighted(embedder: Embedder, slots: "Places", cosines: "Scores") -> "tuple[Places, Scores]":

@@ -511,6 +511,8 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     """The share of the question that the block meets together with its title and headings."""
     framed: float
     """The share that stands in title and headings."""
+    likeness: float = 0.0
+    """The cosine of the question and the block, by a model; 0 where they were not compared."""
     own_score: float
     """The score without what the note and the search add: among blocks of one note that tells nothing."""
 

@@ -355,6 +355,27 @@ def test_while_a_server_is_away_changed_notes_get_static_vectors(
     made.close()
 
 
+def test_in_the_background_a_model_of_this_process_rests_for_as_long_as_it_has_worked(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    now = 0.0
+    worked = Event()
+
+    def work(_: Sequence[str]) -> None:
+        nonlocal now
+        now += 10_000
+        worked.set()
+
+    server.before, server.batch_size, server.is_in_process = work, 1, True
+    vectors = VectorSearch(index.vectors, server, base=STATIC)
+    made = Library.over(files, index, vectors, clock=lambda: now)
+    made.refresh()
+    made.embed_in_background()
+    assert worked.wait(20)
+    made.close()
+    assert len(server.texts) == 1
+
+
 def test_closing_waits_for_no_server(files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder) -> None:
     asked, answer = Event(), Event()
 

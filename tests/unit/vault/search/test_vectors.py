@@ -26,6 +26,7 @@ class BySubject:
     traits = SimilarityTraits(min_cosine=0.3)
     is_on_this_machine = True
     needs_server = False
+    is_in_process = True
     batch_size = 256
 
     def __init__(self) -> None:
@@ -158,6 +159,7 @@ class Server(BySubject):
     name = "server:model"
     traits = SimilarityTraits(min_cosine=0.3, weight=2.0)
     needs_server = True
+    is_in_process = False
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return super().embed([text.replace("engine", "oven").replace("car", "bread") for text in texts])
