@@ -1,4 +1,4 @@
-"""Conversations with a real model, scored by code: the tasks of tasks.toml, over three vaults.
+"""Conversations with a real model, scored by code: the tasks of tasks.toml, over four vaults.
 
     python -m benchmarks.models.conversations --model local:/path.gguf [--half development|unseen|both]
         [--kind fact] [--id fact-01] [--window 8192] [--out FILE.jsonl] [--resume] [--misses]
@@ -33,7 +33,11 @@ from zkchat.models.local import LocalDescriptor
 from zkchat.models.registry import NamedModel, ProviderContext
 
 HERE: Final = Path(__file__).parent
-FOLDERS: Final = {"garden": HERE.parents[1] / "vault-fixtures" / "garden", "text": HERE / "text"}
+FOLDERS: Final = {
+    "garden": HERE.parents[1] / "vault-fixtures" / "garden",
+    "text": HERE / "text",
+    "workshop": HERE.parent / "retrieval" / "vaults" / "workshop",
+}
 HALVES: Final = ("development", "unseen")
 TODAY: Final = datetime(2026, 3, 25, 12, tzinfo=UTC)
 BEFORE_ALL: Final = datetime(2025, 5, 1, tzinfo=UTC).timestamp()

@@ -67,9 +67,12 @@ def look_up(
             only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
             earlier = Earlier(only_before, question.notes)
             found = find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
-            if question.topic and not question.stays_with(found.evidence):
-                return find_evidence(library, question.prose, linked, limit=limit, skip=skip)
-            return found
+            if not question.topic or question.points_back:
+                return found
+            alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
+            is_said = len(own) == 1 or any(own & _terms_of(each) for each in found.evidence)
+            is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
+            return found if question.stays_with(found.evidence) and is_said and not is_whole else alone
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):
@@ -78,6 +81,10 @@ def look_up(
         return found
     of_notes = tuple(each for each in found.evidence if each.linked)
     return Findings((*of_files[skip:], *of_notes), more=found.more + len(found.evidence) - len(of_notes))
+
+
+def _terms_of(evidence: Evidence) -> frozenset[str]:
+    return frozenset(terms(f"{evidence.title}\n{evidence.heading}\n{evidence.text}"))
 
 
 def _of_both(first: Findings, second: Findings) -> Findings:

@@ -1,6 +1,7 @@
 """Answers that are not left as they are: given without a look into the notes, or against what they say."""
 
 import asyncio
+import re
 from collections.abc import Sequence, Set
 from typing import Final
 
@@ -37,7 +38,19 @@ from zkchat.core import (
     quotations,
     shorten,
 )
-from zkchat.index import are_related, lacks_number, synonyms_of, terms, topic_of, topic_terms, written_words
+from zkchat.index import (
+    are_related,
+    has_unspaced,
+    lacks_number,
+    language_of,
+    synonyms_of,
+    terms,
+    topic_of,
+    topic_terms,
+    words,
+    written_words,
+)
+from zkchat.language import STOP_WORDS_BY_CODE
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -48,12 +61,16 @@ MIN_KNOWN_SHARE: Final = 0.6
 """Of the words of a small model's answer: what has to stand in what it was given."""
 MIN_SURE: Final = 0.65
 """The score of a passage that is quoted although a model found no answer in it."""
+MAX_SHORT_ANSWER: Final = 4
+"""Words of an answer that leaves what it is about to the question; a longer one says that by itself."""
 MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 FOUND_NONE: Final = "The model found no answer. These passages come nearest.\n\n"
 NOT_BORNE_OUT: Final = "The model gave no answer that your notes bear out. These passages come nearest.\n\n"
+_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
+"""A word that begins as a name within a sentence."""
 NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
@@ -246,7 +263,9 @@ def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
     needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]
     said = {term for each in chosen for term in terms(f"{each.title}\n{each.heading}\n{each.text}")}
-    return not said or all(_is_said(term, said) for term in needed)
+    claimed = topic_terms(answer)
+    is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
+    return not said or is_copied or all(_is_said(term, said) for term in needed)
 
 
 def _is_said(term: str, said: Set[str]) -> bool:
@@ -257,7 +276,9 @@ def _adds_nothing(answer: str, question: Question) -> bool:
     """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."; or tells no number."""
     if lacks_number(question.prose, answer):
         return True
-    return question.is_open_question and topic_terms(answer) <= topic_terms(question.prose)
+    own = STOP_WORDS_BY_CODE.get(detect_language(answer) or language_of(question.prose) or "en", frozenset())
+    told = topic_terms(answer) if has_unspaced(answer) else terms(" ".join(set(words(answer)) - own))
+    return question.is_open_question and frozenset(told) <= frozenset(terms(question.prose))
 
 
 def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
@@ -268,6 +289,8 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     numbers = [term for term in spoken if term.isdigit()]
     if any(number not in known for number in numbers):
         return False
+    if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
+        return False  # in German each noun looks like a name
     if language and language != detect_language("\n".join(given)):
         return True  # words of another language say nothing
     return sum(term in known for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)

@@ -41,7 +41,12 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
 
 
 @pytest.mark.parametrize(
-    ("question", "said"), [("which port?", ["About Jellyfin."]), ("How long does bread bake?", [])]
+    ("question", "said"),
+    [
+        ("which port?", ["About Jellyfin."]),
+        ("How long does bread bake?", []),
+        ("What is the port of the router?", []),
+    ],
 )
 def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
     library: Library, question: str, said: list[str]
@@ -50,7 +55,13 @@ def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
     events_of(talk.say("What is Jellyfin?"))
     events = events_of(talk.say(question))
     assert [each.text for each in of_kind(events, Remarked)] == said
-    assert ("8096" if said else "40 minutes") in answer_of(events).text.split("—")[0]
+    assert ("8096" if said else "443" if "router" in question else "40 minutes") in answer_of(events).text.split("—")[0]
+
+
+def test_what_no_note_speaks_of_is_not_about_the_topic_before(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(talk.say("What is Jellyfin?"))
+    assert answer_of(events_of(talk.say("What is the capital of Mongolia?"))).abstained
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,24 @@ def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(libra
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What does she lend us?", "She lends us her van."),  # a word that only joins in Dutch
+        ("Why do we fill up the tank?", "She lends us her van if the tank comes back full."),
+    ],
+)
+def test_a_right_answer_is_left(library: Library, question: str, said: str) -> None:
+    talk = talk_with(library, small("She teaches physics.", said))
+    events_of(talk.say("Who is Mara?"))
+    assert answer_of(events_of(talk.say(question))).text.startswith(said)
+
+
+def test_a_name_that_it_was_not_given_is_not_left(library: Library) -> None:
+    said = talk_with(library, small("The tent of Mara is from Ulaanbaatar.")).say("Where is the tent of Mara from?")
+    assert not answer_of(events_of(said)).text.startswith("The tent of Mara is from")
+
+
 def test_what_a_tiny_model_says_is_from_a_passage_or_is_not_left(library: Library) -> None:
     for said, begins in (("Which hours are those?", "> Adults need"), ("Seven to nine hours.", "Seven to nine hours.")):
         talk = talk_with(library, small(said, tiny=True))

@@ -1,5 +1,6 @@
 """Parse a question about the vault itself or its tasks; None for every other question."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
@@ -286,13 +287,23 @@ def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Na
         if token.meaning == "link":
             return replace(phrase, note=links[0], note_at=at)
         if token.meaning in {"linkto", "backlink"}:
-            name = text[token.end :].strip(_SIGNS)
-            article, _, rest = name.partition(" ")
-            name = rest if article.lower() in _ARTICLES and not names.is_note(name) else name
-            if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
+            name = _name_after(text, tokens, at, names)
+            if name:
                 kept = [*tokens[: at + 1], replace(token, meanings={"link": ""})]
                 return replace(phrase, tokens=kept, note=name, note_at=at + 1)
     return phrase
+
+
+def _name_after(text: str, tokens: Sequence[Token], at: int, names: Names) -> str:
+    """The note whose name is the rest of the text, or follows words such as "my note on"."""
+    known = itertools.takewhile(lambda token: token.meaning != UNKNOWN, tokens[at + 1 :])
+    for start in (tokens[at].end, *(token.end for token in known)):
+        name = text[start:].strip(_SIGNS)
+        article, _, rest = name.partition(" ")
+        name = rest if article.lower() in _ARTICLES and not names.is_note(name) else name
+        if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
+            return name
+    return ""
 
 
 def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:

@@ -116,6 +116,8 @@ def test_the_words_are_written_as_questions_are_read() -> None:
         ("what links to [[Roof]]", CatalogQuery(kind="backlinks", note="Roof")),
         ("what links to the evergreen notes?", CatalogQuery(kind="backlinks", note="evergreen notes")),
         ("Which notes mention [[Roof]]?", CatalogQuery(kind="backlinks", note="Roof")),
+        ("what points to my note on Evergreen notes?", CatalogQuery(kind="backlinks", note="Evergreen notes")),
+        ("Which notes refer to the evergreen notes?", CatalogQuery(kind="backlinks", note="evergreen notes")),
         ("Where is [[Roof]] mentioned?", CatalogQuery(kind="backlinks", note="Roof")),
         ("Which folder has the most notes?", CatalogQuery(kind="folders")),
         ("When was [[Roof]] last changed?", CatalogQuery(kind="dates", note="Roof")),
