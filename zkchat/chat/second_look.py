@@ -71,6 +71,8 @@ FOUND_NONE: Final = "The model found no answer. These passages come nearest.\n\n
 NOT_BORNE_OUT: Final = "The model gave no answer that your notes bear out. These passages come nearest.\n\n"
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
+_SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
+"""A line that names the note, which is no statement."""
 NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
@@ -188,7 +190,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     from zkchat.answers import find_contradiction, verify
 
     documents = [part.text for part in user.parts if isinstance(part, FilePart)]
-    text = exchange.draft.finished().text
+    text = _SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
         said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
@@ -220,8 +222,9 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     files = [part for part in user.parts if isinstance(part, FilePart)]
     if not (request.evidence or files):
         return False
-    given = [*(each.text for each in request.evidence), *(each.text for each in files)]
-    given += [message.text for message in request.messages[:-1] if message.role != "system"]
+    given = [*map(_told_by, request.evidence), *(each.text for each in files)]
+    told = (message.text for message in request.messages[:-1] if message.role == "user")
+    given += [each for each in told if not Question.parse(each).asks]  # a question proves nothing, nor does its answer
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     name = exchange.core.info.name
@@ -262,10 +265,14 @@ def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
     needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
     needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]
-    said = {term for each in chosen for term in terms(f"{each.title}\n{each.heading}\n{each.text}")}
+    said = {term for each in chosen for term in terms(_told_by(each))}
     claimed = topic_terms(answer)
     is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
     return not said or is_copied or all(_is_said(term, said) for term in needed)
+
+
+def _told_by(evidence: Evidence) -> str:
+    return f"{evidence.title}\n{evidence.heading}\n{evidence.text}"
 
 
 def _is_said(term: str, said: Set[str]) -> bool:
@@ -293,7 +300,7 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
         return False  # in German each noun looks like a name
     if language and language != detect_language("\n".join(given)):
         return True  # words of another language say nothing
-    return sum(term in known for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+    return sum(_is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:

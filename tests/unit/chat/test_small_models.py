@@ -1,9 +1,12 @@
 """What a small model is given, and what is made of what it says."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.changes import Answering, yes
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
+from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.unit.chat.test_proposed_changes import Vault
 from zkchat.chat import request_plan
@@ -128,6 +131,7 @@ def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(libra
     ("question", "said"),
     [
         ("What does she lend us?", "She lends us her van."),  # a word that only joins in Dutch
+        ("Does she teach?", "She teaches physics.\n\n— [[Mara is not here]] › Van"),
         ("Why do we fill up the tank?", "She lends us her van if the tank comes back full."),
     ],
 )
@@ -135,6 +139,16 @@ def test_a_right_answer_is_left(library: Library, question: str, said: str) -> N
     talk = talk_with(library, small("She teaches physics.", said))
     events_of(talk.say("Who is Mara?"))
     assert answer_of(events_of(talk.say(question))).text.startswith(said)
+
+
+def test_a_number_may_be_from_a_title_but_not_from_its_own_answer_before(tmp_path: Path) -> None:
+    notes = {"2026-01-21 Outage.md": "A disk threw errors.\n", "Prices.md": "A chain costs 28 pounds.\n"}
+    with library_of(tmp_path, notes) as library:
+        dated, priced, again = "The disk threw errors on 2026-01-21.", "A chain costs 28 pounds.", "The disk costs 28."
+        talk = talk_with(library, small(dated, priced, again))
+        for question, said in (("When did the disk throw errors?", dated), ("What does a chain cost?", priced)):
+            assert answer_of(events_of(talk.say(question))).text.startswith(said)
+        assert not answer_of(events_of(talk.say("How much errors has the disk?"))).text.startswith(again)
 
 
 def test_a_name_that_it_was_not_given_is_not_left(library: Library) -> None:
