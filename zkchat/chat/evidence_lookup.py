@@ -272,6 +272,8 @@ class FurtherPassages:
         )
 
 
+_NOTES_LIKE: Final = 5
+"""Notes that are looked at for one that is named by a part of its title, or by what it says."""
 _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
 
 
@@ -302,6 +304,8 @@ def answer_about_vault(
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         answer = answer_query(library, query, path or "", calendar, most=after + most)
+        if query.kind == "holding" and not answer.rows:
+            return None
         text = _text(library, answer, after)
         return VaultListing(
             text=text,
@@ -325,6 +329,13 @@ class _LibraryNames:
 
     def is_note(self, name: str) -> bool:
         return bool(self.path_of(name))
+
+    def note_like(self, words: str) -> str:
+        wanted = {*terms(words)}
+        found = self._library.documents(words, limit=_NOTES_LIKE) if wanted else ()
+        titled = [each.path for each in found if wanted <= {*terms(each.title)}]
+        saying = [each.path for each in found if wanted <= {*terms(f"{each.title}\n{each.text}")}]
+        return next(iter([*titled, *saying]), "")
 
     def is_tag(self, name: str) -> bool:
         return name.casefold() in self._library.tags()

@@ -41,6 +41,8 @@ _MAX_TAGS: Final = 40
 
 
 _DAYS_SOON: Final = 7
+_MOST_HOLDING: Final = 200
+"""Notes with certain words that are looked for."""
 _MAX_CHARACTER_BYTES: Final = 4
 _ORIGINS: Final[Mapping[DateOrigin, str]] = {
     "name": "names",
@@ -327,7 +329,9 @@ def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
     return asked.listed(first, f"The {what}, {asked.origins(first[:limit])}", limit=limit, tells_rest=False)
 
 
-def _list_lacking(asked: _Asked, what: Literal["tag", "link to or from another note"]) -> CatalogAnswer:
+def _list_lacking(
+    asked: _Asked, what: Literal["tag", "link to or from another note", "link from another note"]
+) -> CatalogAnswer:
     """The notes without something that every note should have; templates need not."""
     library, notes = asked.library, asked.notes
     counting = library.without_templates(notes)
@@ -338,6 +342,8 @@ def _list_lacking(asked: _Asked, what: Literal["tag", "link to or from another n
     if what == "tag":
         tagged = {path for paths in asked.tags.values() for path in paths}
         paths = [path for path in counting if path not in tagged]
+    elif what == "link from another note":
+        paths = [path for path in counting if path not in asked.incoming]
     else:
         orphans = {*graph.orphans(library)}
         paths = [path for path in counting if path in orphans]
@@ -365,6 +371,14 @@ def _list_backlinks(asked: _Asked) -> CatalogAnswer:
         return CatalogAnswer(heading=nothing)
     heading = f"{before}{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {to}"
     return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
+
+
+def _list_holding(asked: _Asked) -> CatalogAnswer:
+    """The notes that hold the words, as they are written or inflected."""
+    words = asked.query.words
+    found = [each.path for each in asked.library.documents(f'"{words}"', limit=_MOST_HOLDING)]
+    most = " or more" if len(found) == _MOST_HOLDING else ""
+    return asked.listed(found, f"{counted(len(found), 'note')}{most} hold{'s' * (len(found) == 1)} “{words}”")
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:
@@ -517,6 +531,7 @@ def _describe_task(task: OpenTask) -> str:
 _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "notes": _list_notes,
     "orphans": partial(_list_lacking, what="link to or from another note"),
+    "unlinked": partial(_list_lacking, what="link from another note"),
     "untagged": partial(_list_lacking, what="tag"),
     "broken_links": _list_broken_links,
     "overview": _describe_vault,
@@ -528,4 +543,5 @@ _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "hubs": _list_hubs,
     "tasks": _list_tasks,
     "dates": _tell_dates,
+    "holding": _list_holding,
 }

@@ -98,6 +98,7 @@ def _phrases_of(language: str, for_tasks: bool) -> Phrases:
 QueryKind = Literal[
     "notes",
     "orphans",
+    "unlinked",
     "untagged",
     "broken_links",
     "overview",
@@ -109,6 +110,7 @@ QueryKind = Literal[
     "hubs",
     "tasks",
     "dates",
+    "holding",
 ]
 TaskTime = Literal["open", "due", "overdue"]
 Order = Literal["newest", "oldest", "longest", "shortest"]
@@ -140,6 +142,8 @@ class CatalogQuery(Struct, frozen=True, kw_only=True):
     """Which tasks, where it asks for tasks."""
     note: str | None = None
     """The link whose links are asked for, as it is written; or the name of a note."""
+    words: str = ""
+    """Those that the notes hold."""
 
 
 MAX_CHARACTERS: Final = 160
@@ -152,6 +156,7 @@ _ANY: Final = frozenset({"note", "vault", "count"})
 _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
     ("broken_links", "broken", _ANY),
     ("orphans", "orphan", _ANY),
+    ("unlinked", "unlinked", _ANY),
     ("untagged", "untagged", _ANY),
     ("hubs", "mostlinked", _ANY | {"number"}),
     ("tags", "tags", _ANY | {"frequent"}),
@@ -170,13 +175,18 @@ _LINK_WORDS: Final = _ANY | {
     "whereis",
     "link",
     "single",
+    "page",
+    "about",
+    "topic",
+    "on",
 }
 _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
-_DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link"}
-_SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _SILENT: Final = frozenset({"ask", "list", "or"})
+_HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "count", *_SILENT})
+_DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
+_SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _MAX_FOLDER_TOKENS: Final = 4
 _TAG_WORDS: Final = frozenset({"tagged", "tag", "with"})
 
@@ -184,8 +194,12 @@ _TAG_WORDS: Final = frozenset({"tagged", "tag", "with"})
 _TASK_WORDS: Final = frozenset(
     {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "list", "on"}
 )
-_OF_A_NOTE: Final = frozenset({"within", "link"})
+_OF_A_NOTE: Final = frozenset({"within", "link", "single", "topic"})
 _TASK_TIMES: Final[tuple[TaskTime, ...]] = ("overdue", "due", "open")
+
+
+_OF_ONE_NOTE: Final = ("linkto", "backlink", "outlink", "linked", "whereto", "task")
+"""What is asked of a note that is named without a link; its dates only where the word "note" stands there, too."""
 
 
 class Names(Protocol):
@@ -194,6 +208,10 @@ class Names(Protocol):
     def is_folder(self, name: str) -> bool: ...
 
     def is_note(self, name: str) -> bool: ...
+
+    def note_like(self, words: str) -> str:
+        """The note in whose title these words stand, else in a passage; empty where there is none."""
+        ...
 
     def is_tag(self, name: str) -> bool: ...
 
@@ -245,7 +263,41 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
             return query
     if any(link.endswith("/") for link in links):
         return None
-    return _parse_task_question(plain, calendar, *links)
+    if query := _parse_task_question(plain, calendar, *links):
+        return query
+    return None if links else _parse_with_named_note(plain, names, calendar)
+
+
+def _parse_with_named_note(plain: str, names: Names, calendar: Calendar) -> CatalogQuery | None:
+    """The query of a question that names a note without a link: the note stands where its name does."""
+    for language in by_code("catalog"):
+        for for_tasks in (False, True):
+            tokens = tokens_of(plain, language, for_tasks=for_tasks)
+            asked = {meaning for token in tokens for meaning in token.meanings}
+            if asked.isdisjoint(_OF_ONE_NOTE) and not {"when", "single"} <= asked:
+                continue
+            for first, end, name in _named_notes(plain, tokens, names):
+                marked = f"{plain[:first]} {LINK_MARK} {plain[end:]}"
+                if query := parse_question(marked, [name], names, calendar):
+                    return query
+    return None
+
+
+def _named_notes(text: str, tokens: Sequence[Token], names: Names) -> Iterator[tuple[int, int, str]]:
+    """Where a note is named, with all that is not understood in its name: the longest name first; then the words beside
+    "note" that are part of a title."""
+    unknown = [at for at, token in enumerate(tokens) if token.meaning == UNKNOWN]
+    last = unknown[-1] if unknown else 0
+    firsts, ends = range(unknown[0] + 1 if unknown else len(tokens)), range(len(tokens), last, -1)
+    places = ((first, end) for first, end in itertools.product(firsts, ends) if first < end)
+    for first, end in sorted(places, key=lambda place: place[0] - place[1]):
+        name = text[tokens[first].start : tokens[end - 1].end].strip(_SIGNS)
+        if len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
+            yield tokens[first].start, tokens[end - 1].end, name
+    if unknown and any(token.meaning in {"single", "linkto", "backlink"} for token in tokens):
+        start, stop = tokens[unknown[0]].start, tokens[unknown[-1]].end
+        if path := names.note_like(text[start:stop]):
+            yield start, stop, path
 
 
 def _with_mark(plain: str, start: int, end: int) -> str:
@@ -265,11 +317,13 @@ def _without_on(tokens: Sequence[Token]) -> list[Token]:
 def _parse(text: str, phrase: _Phrase, language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
     if sum(token.meaning == UNKNOWN for token in phrase.tokens) >= MAX_UNKNOWN:
         return None
-    phrase = _with_named_note(text, phrase, links, names)
+    phrase = _with_link(phrase, links)
     if phrase.folder and not phrase.has("note"):
         return None  # a folder that is mentioned comes with the list of its files
     if phrase.folder is None and not phrase.note:
         phrase = _with_named_folder(text, phrase, names)
+    if not phrase.note and (words := _words_held(text, phrase)):
+        return CatalogQuery(kind="holding", words=words, wants_all=phrase.may_have("all"))
     named = _with_tags_and_folder(phrase, names)
     if named is None or any(token.meaning == UNKNOWN for token in named.tokens):
         return None
@@ -278,38 +332,36 @@ def _parse(text: str, phrase: _Phrase, language: str, links: Sequence[str], name
     return _listing_query(named)
 
 
-def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Names) -> _Phrase:
-    """The phrase with its link, or with the note whose name ends it: "which notes link to Evergreen notes"."""
+def _with_link(phrase: _Phrase, links: Sequence[str]) -> _Phrase:
+    """The phrase with the note or the folder that it links to."""
     tokens = phrase.tokens
     for at, token in enumerate(tokens):
         if token.meaning == "link" and links[0].endswith("/"):
             return replace(phrase, tokens=[*tokens[:at], *tokens[at + 1 :]], folder=links[0])
         if token.meaning == "link":
             return replace(phrase, note=links[0], note_at=at)
-        if token.meaning in {"linkto", "backlink"}:
-            name = _name_after(text, tokens, at, names)
-            if name:
-                kept = [*tokens[: at + 1], replace(token, meanings={"link": ""})]
-                return replace(phrase, tokens=kept, note=name, note_at=at + 1)
     return phrase
 
 
-def _name_after(text: str, tokens: Sequence[Token], at: int, names: Names) -> str:
-    """The note whose name is the rest of the text, or follows words such as "my note on"."""
-    known = itertools.takewhile(lambda token: token.meaning != UNKNOWN, tokens[at + 1 :])
-    for start in (tokens[at].end, *(token.end for token in known)):
-        name = text[start:].strip(_SIGNS)
-        article, _, rest = name.partition(" ")
-        name = rest if article.lower() in _ARTICLES and not names.is_note(name) else name
-        if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
-            return name
-    return ""
+def _words_held(text: str, phrase: _Phrase) -> str:
+    """The words of which it asks in which notes they stand: "which notes mention Owen", "where does Owen come up"."""
+    unknown = [at for at, token in enumerate(phrase.tokens) if token.meaning == UNKNOWN]
+    if not unknown:
+        return ""
+    first, last = unknown[0], unknown[-1]
+    others = [*phrase.tokens[:first], *phrase.tokens[last + 1 :]]
+    asks = {word for word in _HOLDING_WORDS for token in others if token.may_mean(word)}
+    is_asked = "occur" in asks and asks & {"note", "where"} or {"appear", "note"} <= asks
+    if not is_asked or not all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others):
+        return ""
+    return text[phrase.tokens[first].start : phrase.tokens[last].end]
 
 
 def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
     """Which notes link to the note, or which it links to; or when it was written."""
     meanings = phrase.meanings
-    if "when" in meanings and meanings <= _DATE_WORDS and meanings & {*_CHANGES, "newest"}:
+    is_dated = bool(meanings & {*_CHANGES, "newest"}) or phrase.may_have("written")
+    if "when" in meanings and meanings <= _DATE_WORDS and is_dated:
         return CatalogQuery(kind="dates", note=phrase.note)
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
@@ -391,6 +443,8 @@ def _asks_what_a_day_says(phrase: _Phrase, meanings: frozenset[str]) -> bool:
 def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
     """Whether it says of what: of notes, of a tag or a folder, or of what changed when."""
     names_some = phrase.names_tags or phrase.folder is not None
+    if not (meanings or phrase.period or phrase.folder):
+        return phrase.names_tags  # a tag, and nothing else
     if not meanings.isdisjoint({"note", "single"}):
         return "define" not in meanings or names_some or phrase.period is not None
     if is_ranked:
@@ -474,8 +528,11 @@ def _with_tags_and_folder(phrase: _Phrase, names: Names) -> _Phrase | None:
 def _is_tag(phrase: _Phrase, at: int, places: Sequence[int], names: Names) -> bool:
     """Whether a word that is not understood is a tag: it follows "tagged", or a tag and "or"."""
     token, before = phrase.tokens[at], phrase.tokens[at - 1] if at else None
+    after = phrase.tokens[at + 1].meaning if at + 1 < len(phrase.tokens) else ""
     if before is None or " " in token.text:
         return False
+    if after in {"tag", "tagged"} and phrase.has("note") and names.is_tag(token.text):
+        return True  # "notes with the book tag"
     if before.meaning == "tagged" or (before.meaning == "tag" and (phrase.has("note") or phrase.has("single"))):
         return True
     is_joined = any(before.may_mean(word) for word in ("or", "and", "not")) and bool(places)
