@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim
     from zkchat.answers.verification.comparison import weights_of
     from zkchat.answers.verification.contradiction import Contradiction, find_contradiction
-    from zkchat.answers.verification.sentence_parser import parse_sentence, plain
+    from zkchat.answers.verification.sentence_parser import number_words, parse_sentence, plain
     from zkchat.answers.verification.verify import MAX_CHARACTERS, extract_statements, verify
 else:
     __getattr__ = lazy_names(__name__, __file__)

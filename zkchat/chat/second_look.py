@@ -231,7 +231,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-    is_strange = not _is_about(exchange, text, question)
+    is_strange = not _is_about(exchange, text, question, is_all=len(given) == len(request.evidence))
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
@@ -245,20 +245,20 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     if files and not evidence:
         evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
     named = {term for each in evidence if each.linked for term in terms(each.title)}
-    asks_for_note = bool(named) and topic_terms(question.prose) <= named
+    asks_for_note = bool(named) and _telling(question.prose) <= named
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
     await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead)
     return True
 
 
-def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
+def _is_about(exchange: Exchange, answer: str, question: Question, *, is_all: bool) -> bool:
     """Whether passages that the answer uses hold the rarest word of the question, and the notes that it names: "Rafa
-    earns 690" is not from what says that the rent is 690."""
+    earns 690" is not from what says that the rent is 690. `is_all`: nothing else was given to answer from."""
     from zkchat.answers import resolved
 
     library, evidence = exchange.core.library, exchange.assembled.request.evidence
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
-    if not used and exchange.core.info.is_tiny:
+    if not used and (exchange.core.info.is_tiny or is_all):
         return False  # it says anything
     topic = topic_of(question.prose)
     weights = library.idf(topic_terms(topic))
@@ -267,6 +267,7 @@ def _is_about(exchange: Exchange, answer: str, question: Question) -> bool:
     chosen = [evidence[number] for number in used]
     said = {term for each in chosen for term in terms(_told_by(each))}
     claimed = topic_terms(answer)
+    needed |= claimed & topic_terms(topic)
     is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
     return not said or is_copied or all(_is_said(term, said) for term in needed)
 
@@ -283,9 +284,16 @@ def _adds_nothing(answer: str, question: Question) -> bool:
     """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."; or tells no number."""
     if lacks_number(question.prose, answer):
         return True
-    own = STOP_WORDS_BY_CODE.get(detect_language(answer) or language_of(question.prose) or "en", frozenset())
-    told = topic_terms(answer) if has_unspaced(answer) else terms(" ".join(set(words(answer)) - own))
-    return question.is_open_question and frozenset(told) <= frozenset(terms(question.prose))
+    told = _telling(answer, detect_language(answer) or language_of(question.prose))
+    return question.is_open_question and told <= frozenset(terms(question.prose))
+
+
+def _telling(text: str, language: str | None = None) -> frozenset[str]:
+    """The terms of a text without the stop words of its own language alone: "van" is one in Dutch."""
+    if has_unspaced(text):
+        return topic_terms(text)
+    own = STOP_WORDS_BY_CODE.get(language or language_of(text) or "en", frozenset())
+    return frozenset(terms(" ".join(set(words(text)) - own)))
 
 
 def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
@@ -294,13 +302,22 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     language = detect_language(answer)
     spoken = [*topic_terms(answer)]
     numbers = [term for term in spoken if term.isdigit()]
-    if any(number not in known for number in numbers):
+    if any(number not in known for number in numbers) or not _values(answer, language) <= _values("\n".join(given)):
         return False
     if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
     if language and language != detect_language("\n".join(given)):
         return True  # words of another language say nothing
     return sum(_is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+
+
+def _values(text: str, language: str | None = None) -> frozenset[float]:
+    """The numbers of a text, in digits or in words of its language, or of any."""
+    from zkchat.answers import number_words
+
+    named = number_words(language or "")
+    said = words(text)
+    return frozenset({named[word] for word in said if word in named} | {float(word) for word in said if word.isdigit()})
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:

@@ -351,7 +351,7 @@ def _words_held(text: str, phrase: _Phrase) -> str:
     first, last = unknown[0], unknown[-1]
     others = [*phrase.tokens[:first], *phrase.tokens[last + 1 :]]
     asks = {word for word in _HOLDING_WORDS for token in others if token.may_mean(word)}
-    is_asked = "occur" in asks and asks & {"note", "where"} or {"appear", "note"} <= asks
+    is_asked = ("occur" in asks and asks & {"note", "where"}) or {"appear", "note"} <= asks
     if not is_asked or not all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others):
         return ""
     return text[phrase.tokens[first].start : phrase.tokens[last].end]
