@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from msgspec.structs import replace
@@ -231,7 +231,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-    is_strange = not _is_about(exchange, text, question, is_all=len(given) == len(request.evidence))
+    is_all = len(given) == len(request.evidence)
+    is_strange = not is_empty and not _is_about(exchange, text, question, is_all=is_all)
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
@@ -266,10 +267,21 @@ def _is_about(exchange: Exchange, answer: str, question: Question, *, is_all: bo
     needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]
     said = {term for each in chosen for term in terms(_told_by(each))}
+    if detect_language(answer) != "de":  # in German each noun looks like a name
+        needed |= {term for word in _names_in(topic, evidence) for term in terms(word)}
     claimed = topic_terms(answer)
-    needed |= claimed & topic_terms(topic)
     is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
     return not said or is_copied or all(_is_said(term, said) for term in needed)
+
+
+def _names_in(question: str, evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Words of a question that the passages write with a capital letter wherever they stand: names of people."""
+    texts = "\n".join(each.text for each in evidence)
+    for word in set(words(question)):
+        written = set(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", texts, re.IGNORECASE))
+        is_within = re.search(rf"(?<=[a-z,;] ){re.escape(word.capitalize())}(?!\w)", texts)
+        if is_within and all(each[:1].isupper() for each in written):
+            yield word
 
 
 def _told_by(evidence: Evidence) -> str:
@@ -302,7 +314,8 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     language = detect_language(answer)
     spoken = [*topic_terms(answer)]
     numbers = [term for term in spoken if term.isdigit()]
-    if any(number not in known for number in numbers) or not _values(answer, language) <= _values("\n".join(given)):
+    held = _values("\n".join((question, *given)))
+    if any(number not in known for number in numbers) or not _values(answer, language) <= held:
         return False
     if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
