@@ -9,6 +9,9 @@ from typing import Final
 
 from msgspec import Struct, field
 
+SERVER_WEIGHT: Final = 7 / 3
+"""Chosen with MiniLM on one half of the questions of benchmarks/retrieval."""
+
 
 class EmbeddingSettings(Struct, frozen=True, kw_only=True):
     """What the settings say of the embedding model."""

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zkchat.core import OpenText, ProviderError, SimilarityTraits, TextKeptHere, TextRefused
-from zkchat.models.embedding_conventions import DEFAULT_EMBEDDING_SETTINGS, EmbeddingSettings, convention_for
+from zkchat.models.embedding_conventions import (
+    DEFAULT_EMBEDDING_SETTINGS,
+    SERVER_WEIGHT,
+    EmbeddingSettings,
+    convention_for,
+)
 from zkchat.models.errors import Endpoint
 from zkchat.models.registry import display_address, is_forwarded, may_run_here, ollama_address
 from zkchat.models.transport import DEFAULT_POLICY, JsonRequests, RequestFailed, replace_surrogates
@@ -34,8 +39,6 @@ _LOCATE_SECONDS: Final = 2.0
 _LOCATE_PAUSE: Final = 1.5
 _TOO_LONG: Final = ("context length", "context size", "context window", "too long", "too large", "maximum", "tokens")
 _NOT_IMPLEMENTED: Final = 501
-SERVER_WEIGHT: Final = 7 / 3
-"""Chosen with MiniLM on one half of the questions of benchmarks/retrieval."""
 _PROBE: Final = "note"
 _FIRST_IDEOGRAPH: Final = "\u2e80"
 """From here on, most characters are a token or more."""

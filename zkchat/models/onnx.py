@@ -11,8 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from zkchat.core import ProviderError, SimilarityTraits, install_command
-from zkchat.models.embedding_conventions import convention_for
-from zkchat.models.embeddings import SERVER_WEIGHT
+from zkchat.models.embedding_conventions import SERVER_WEIGHT, convention_for
 from zkchat.models.gguf import EMBEDDER, models_folder
 from zkchat.models.transport import replace_surrogates
 
