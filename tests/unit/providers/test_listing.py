@@ -30,7 +30,8 @@ def openai_error(server: Listing) -> ProviderError:
     return caught.value
 
 
-def test_the_models_of_ollama_come_with_windows_and_tools(server: Listing) -> None:
+def test_the_models_of_ollama_come_with_windows_and_tools(server: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ollama, "DESCRIBE_SECONDS", 60)  # on a busy machine, too
     server.lists["/api/tags"] = tags("tells", "thinks")
     infos, _ = asyncio.run(ollama.list_models(server.address))
     assert [(info.name, info.context_limit, info.calls_tools) for info in infos] == [
