@@ -304,7 +304,7 @@ def answer_about_vault(
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         answer = answer_query(library, query, path or "", calendar, most=after + most)
-        if query.kind == "holding" and not answer.rows:
+        if query.words and not answer.rows:
             return None
         text = _text(library, answer, after)
         return VaultListing(

@@ -116,8 +116,13 @@ class Exchange(Struct):
     def is_quoted(self) -> bool:
         """Whether the index, or the notes that are asked for, answer in the place of a small model."""
         request, asked = self.assembled.request, self.core.history.last_question
-        is_for_notes = bool(request.evidence) and asked is not None and wants_notes(Question.of(asked).prose)
-        return self.core.info.needs_evidence and (bool(request.listing) or is_for_notes)
+        if not self.core.info.needs_evidence or request.listing or not request.evidence or asked is None:
+            return self.core.info.needs_evidence and bool(request.listing)
+        from zkchat.answers import time_of
+
+        prose = Question.of(asked).prose
+        time = time_of(self.core.library, prose)
+        return wants_notes(prose) or bool(time and time.period and not time.topic.strip())
 
     @property
     def abstained(self) -> bool:

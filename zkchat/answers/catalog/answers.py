@@ -28,7 +28,7 @@ from zkchat.core import (
     file_title,
     is_note,
 )
-from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts
+from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts, terms
 from zkchat.notes import Folders, describe_period, folders_of, name_key
 
 _DEFAULT_RANKED: Final = 5
@@ -498,6 +498,8 @@ def _list_tasks(asked: _Asked) -> CatalogAnswer:
         return CatalogAnswer(heading=f"There is no note “{query.note}”.")
     today = asked.calendar.today
     tasks = [task for task in all_tasks(library) if path in {"", task.path} and not (task.start and task.start > today)]
+    if wanted := {*terms(query.words)}:
+        tasks = [task for task in tasks if wanted <= {*terms(f"{task.text} {task.path.replace('/', ' ')}")}]
     overdue = [task for task in tasks if task.day and task.day < today]
     if query.tasks == "overdue":
         found, what = overdue, "overdue"
@@ -508,7 +510,7 @@ def _list_tasks(asked: _Asked) -> CatalogAnswer:
         found = [task for task in tasks if task.day and task.day in period]
         what = f"due {describe_period(query.period, asked.calendar) if query.period else 'in the next days'}"
     others = len({*overdue} - {*found})
-    what += f" in {library.link_to(path)}" if path else ""
+    what += f" in {library.link_to(path)}" if path else f" with “{query.words}”" if query.words else ""
     if not found:
         more = f", {others:,} {'is' if others == 1 else 'are'} overdue" if others else ""
         return CatalogAnswer(heading=f"No task is {what}{more}.")

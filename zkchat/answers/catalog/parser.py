@@ -143,7 +143,7 @@ class CatalogQuery(Struct, frozen=True, kw_only=True):
     note: str | None = None
     """The link whose links are asked for, as it is written; or the name of a note."""
     words: str = ""
-    """Those that the notes hold."""
+    """Those that the notes hold, or the tasks or their places."""
 
 
 MAX_CHARACTERS: Final = 160
@@ -184,7 +184,7 @@ _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
 _SILENT: Final = frozenset({"ask", "list", "or"})
-_HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "count", *_SILENT})
+_HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "vault", "count", *_SILENT})
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _MAX_FOLDER_TOKENS: Final = 4
@@ -195,6 +195,8 @@ _TASK_WORDS: Final = frozenset(
     {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "list", "on"}
 )
 _OF_A_NOTE: Final = frozenset({"within", "link", "single", "topic"})
+_MAX_TASK_WORDS: Final = 3
+"""Of a name, or a thing, that the tasks are asked for."""
 _TASK_TIMES: Final[tuple[TaskTime, ...]] = ("overdue", "due", "open")
 
 
@@ -263,9 +265,10 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
             return query
     if any(link.endswith("/") for link in links):
         return None
-    if query := _parse_task_question(plain, calendar, *links):
+    query = _parse_task_question(plain, calendar, *links)
+    if links or query:
         return query
-    return None if links else _parse_with_named_note(plain, names, calendar)
+    return _parse_with_named_note(plain, names, calendar) or _parse_tasks_with_words(plain, calendar)
 
 
 def _parse_with_named_note(plain: str, names: Names, calendar: Calendar) -> CatalogQuery | None:
@@ -582,7 +585,8 @@ def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None
     known = _TASK_WORDS | _OF_A_NOTE if note else _TASK_WORDS
     for language, words in by_code("tasks").items():
         needed = {"todo", "doing"} & words.keys()
-        if query := _task_query(tokens_of(plain, language, for_tasks=True), None, needed, known):
+        tokens = tokens_of(plain, language, for_tasks=True)
+        if query := _task_query(tokens, None, needed, known):
             return replace(query, note=note)
         for looks_ahead in (True, False):
             found = find_period(plain, language, replace(calendar, looks_ahead=looks_ahead))
@@ -593,6 +597,23 @@ def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None
             is_past = query and (query.tasks == "overdue" or period.end is None)  # "overdue since Monday"
             if query and not (looks_ahead and is_past):
                 return replace(query, note=note)
+    return None
+
+
+def _parse_tasks_with_words(plain: str, calendar: Calendar) -> CatalogQuery | None:
+    """The open tasks that some words stand in: "what open to-dos does Owen have"."""
+    for language in by_code("tasks"):
+        tokens = tokens_of(plain, language, for_tasks=True)
+        unknown = [at for at, token in enumerate(tokens) if token.meaning == UNKNOWN]
+        if not unknown or find_period(plain, language, calendar):
+            continue
+        first, last = unknown[0], unknown[-1]
+        words = plain[tokens[first].start : tokens[last].end]
+        others = [*tokens[:first], *tokens[last + 1 :]]
+        says_which = all(any(token.may_mean(word) for token in others) for word in ("task", "open"))
+        is_short = says_which and len(words.split()) <= _MAX_TASK_WORDS
+        if is_short and (query := _task_query(others, None, (), _TASK_WORDS | _OF_A_NOTE)):
+            return replace(query, words=words)
     return None
 
 
