@@ -193,7 +193,10 @@ def score(task: Task, record: Record) -> dict[str, Any]:
     if kind == "long":
         asked = {each["question"]: each["answer"] for each in record["turns"]}
         return marks | {"facts": sum(right(fact, asked.get(fact["ask"], "")) for fact in task["facts"])}
-    marks |= {"right": right(task, last["answer"]), "named": names_note(task["notes"], last["answer"])}
+    marks["right"] = right(task, last["answer"])
+    if not task["notes"]:  # a count or a date of the index
+        return marks
+    marks["named"] = names_note(task["notes"], last["answer"])
     if kind == "goal":  # whose result has no references
         return marks
     return marks | {"first": first_source_is(task["notes"], last["references"])}

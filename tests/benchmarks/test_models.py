@@ -48,6 +48,7 @@ def test_there_are_enough_tasks_of_each_kind_and_halves_alternate() -> None:
     halves = defaultdict(list)
     for task in tasks:
         halves[task["kind"]].append(task["half"])
+    assert {*halves.pop("tool")} == {*HALVES}  # those that were looked at are no longer unseen
     assert all(found == [HALVES[number % 2] for number in range(len(found))] for found in halves.values())
 
 
@@ -59,7 +60,8 @@ def test_every_gold_stands_in_the_notes_that_are_named(vault: str) -> None:
             continue
         assert notes.keys() >= {*task["notes"]}, task["id"]
         text = "\n".join(f"{name}\n{notes[name]}" for name in task["notes"])
-        for gold in (*task.get("all", ()), *task.get("any", ())):
+        golds = (*task.get("all", ()), *task.get("any", ())) if task["notes"] else ()  # a count or a date
+        for gold in golds:
             assert holds(text, gold), (task["id"], gold)
 
 
