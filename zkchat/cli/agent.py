@@ -16,7 +16,7 @@ from zkchat.core import Agent, UsageError, ZkchatError
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
 
-app.command(name="run")(goal.run)
+app.command(name="run", hidden=True)(goal.run)  # as `zkchat ask --goal` it is documented
 
 AgentArgument = Annotated[str, argument("AGENT", "Its name; `zkchat agent list` shows them.")]
 

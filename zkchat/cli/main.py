@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -17,7 +17,7 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
-from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS, PLACES, SECTIONS
+from zkchat.cli.command_table import BELOW, EPILOG, HELP, HELP_OPTIONS, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
@@ -29,6 +29,9 @@ AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
 """Of `zkchat` alone; all others are those of the chat."""
 
+GOAL: Final = "--goal"
+"""With it, `ask` is `agent run`."""
+
 SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 """Options with a value that people write before the command."""
 
@@ -39,24 +42,25 @@ _SHORT_OPTION: Final = re.compile(r"-[^-]")
 
 
 class LazyCommands(MutableMapping[str, Command]):
-    """All commands by name; whoever takes one loads it."""
+    """Commands by name, those that are loaded first; whoever takes another one loads it."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Command] = {}
+    def __init__(self, places: Mapping[str, str], loaded: Mapping[str, Command]) -> None:
+        self._loaded = dict(loaded)
+        self._places = {**dict.fromkeys(loaded, ""), **places}
 
     def __getitem__(self, name: str) -> Command:
         if name not in self._loaded:
-            self._loaded[name] = load_command(name, PLACES[name])
+            self._loaded[name] = load_command(name, self._places[name])
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in PLACES
+        return name in self._places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(PLACES)
+        return len(self._places)
 
     def __setitem__(self, name: str, command: Command) -> None:
         raise TypeError("Commands stand in the table.")
@@ -78,7 +82,10 @@ def load_command(name: str, place: str) -> Command:
     else:
         alone.command(name=name)(target)
     use_layout(alone)
-    return typer.main.get_group(alone).commands[name]
+    command = typer.main.get_group(alone).commands[name]
+    if name in BELOW and isinstance(command, TyperGroup):
+        command.commands = LazyCommands(BELOW[name], command.commands)
+    return command
 
 
 class RootGroup(DescribedGroup):
@@ -88,13 +95,17 @@ class RootGroup(DescribedGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = LazyCommands()
+        self.commands = LazyCommands(PLACES, {})
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        return ['["QUESTION"] [-c] [-r] [OPTIONS]', "|", *super().collect_usage_pieces(ctx)[1:]]
 
     def list_commands(self, _context: Context) -> list[str]:
         return [*self.commands]
 
     def shell_complete(self, ctx: Context, incomplete: str) -> list[CompletionItem]:
         rows = [row for rows in self.sections.values() for row in rows if row[0].startswith(incomplete)]
+        rows = rows or [(name, "") for name in PLACES if name.startswith(incomplete)]
         options = super(TyperGroup, self).shell_complete(ctx, incomplete)
         return [*(CompletionItem(name, help=line) for name, line in rows), *options]
 
@@ -145,6 +156,8 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     arguments = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else with_command(arguments)
+    if arguments[:1] == ["ask"] and GOAL in arguments:  # which has options of its own
+        arguments = ["agent", "run", *(each for each in arguments[1:] if each != GOAL)]
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = commands()(list(arguments), prog_name="zkchat", standalone_mode=False)
