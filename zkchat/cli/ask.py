@@ -138,7 +138,8 @@ def ask(
 ) -> int:
     """Ask one question about your notes.
 
-    `zkchat "QUESTION"` does the same. On a terminal you see the answer, the documents behind it and what fills the context; in a pipe the answer alone.
+    `zkchat "QUESTION"` does the same. On a terminal you see the answer, the documents behind it and what fills the
+    context; in a pipe the answer alone.
 
     zkchat ask "What does [[Evergreen notes#Titles]] say about names?"
 

@@ -155,12 +155,10 @@ def commands() -> Any:
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
-    arguments = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else with_command(arguments)
-    if arguments[:1] == ["ask"] and GOAL in arguments:  # which has options of its own
-        arguments = ["agent", "run", *(each for each in arguments[1:] if each != GOAL)]
+    arguments = with_command(arguments)
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
-            code = commands()(list(arguments), prog_name="zkchat", standalone_mode=False)
+            code = commands()(arguments, prog_name="zkchat", standalone_mode=False)
             environment.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
@@ -177,8 +175,16 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
 
 
 def with_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` before a question, and
-    else `chat` before options, which `zkchat` alone starts."""
+    """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` for an agent or before a
+    question, and else `chat` before options, which `zkchat` alone starts."""
+    agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
+    named = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else _named(arguments)
+    if named[:1] == ["ask"] and GOAL in named:  # which has options of its own
+        return ["agent", "run", *(each for each in named[1:] if each != GOAL)]
+    return named
+
+
+def _named(arguments: Sequence[str]) -> list[str]:
     at = 0
     while at < len(arguments) and arguments[at] in SHARED_OPTIONS:
         at += 2

@@ -343,7 +343,9 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=conversation.session_id) if has_settings else NOTHING
 
 
-async def memory(context: CommandContext, _argument: str) -> Outcome:
+async def memory(context: CommandContext, argument: str) -> Outcome:
+    if argument:
+        return await remember(context, argument)
     items = context.items
     found = next((name for name in PAGES if context.changes.is_taken(name)), None)
     before = await items.tokens()
