@@ -1,4 +1,4 @@
-"""`zkchat acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
+"""`zkchat serve acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
 
 import sys
 from base64 import b64encode

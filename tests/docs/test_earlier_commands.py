@@ -39,7 +39,7 @@ NOW = [line for page in (*pages(), "CHANGELOG.md") for line in lines_of(page)]
 def spelled_out(line: str) -> Iterator[list[str]]:
     """Each command line that a line of a page stands for, as a shell would hand it over."""
     quoted = re.compile(r"[\"']")
-    words = [[word] if quoted.search(line) else word.split("|") for word in shlex.split(line)[1:]]
+    words = [[word] if quoted.search(line) else word.removesuffix("|…").split("|") for word in shlex.split(line)[1:]]
     for chosen in product(*words):
         yield [word.strip("[]") if re.fullmatch(r"\[[A-Z]+\]", word) else word for word in chosen]
 
@@ -82,7 +82,7 @@ def refusal(arguments: list[str]) -> str:
     ],
 )
 def test_a_line_that_is_not_accepted_is_found(line: str, is_accepted: bool) -> None:
-    assert not any(map(refusal, spelled_out(line))) == is_accepted
+    assert any(map(refusal, spelled_out(line))) != is_accepted
 
 
 @pytest.mark.parametrize("lines", [EARLIER_LINES, [*set(NOW) - REMOVED]], ids=["earlier", "now"])

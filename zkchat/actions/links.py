@@ -72,7 +72,7 @@ def backlinks(vault: Vault, note: NoteArgument) -> Result:
     return Result(
         heading=f"{heading}: {counted(len(found), 'link')} from other notes",
         sections=[RowSection(rows=[*map(_backlink_row, found)])],
-        empty=f"No other note links to {heading}. Perhaps one names it: zkchat vault mentions {note.path!r}",
+        empty=f"No other note links to {heading}. Perhaps one names it: zkchat show {note.path!r} --mentions",
     )
 
 

@@ -462,7 +462,11 @@ def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
     """The first few problems; a vault may bring any number of files with mistakes."""
     shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
-    return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
+    return (
+        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list name them."]
+        if more
+        else shown
+    )
 
 
 def _choose_model(

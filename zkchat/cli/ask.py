@@ -85,7 +85,7 @@ SessionOption = Annotated[
 ContinueOption = Annotated[bool, flag("--continue -c", "Go on in the last session of this vault.")]
 AgentOption = Annotated[
     str | None,
-    option("--agent", "NAME", "Who answers; `zkchat agent list` names them."),
+    option("--agent", "NAME", "Who answers; `zkchat config agents list` names them."),
 ]
 PrivateOption = Annotated[
     bool, flag("--private", "Remember nothing of this session in others, also when you come back to it.")
@@ -422,14 +422,14 @@ def acp(
 
     Without --vault, each session is about the vault around its working folder, else about your default vault.
 
-    zkchat acp --vault ~/notes
+    zkchat serve acp --vault ~/notes
     """
     io = current_io()
     try:
         import acp as _  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "zkchat acp needs the package agent-client-protocol, which is not installed.",
+            "zkchat serve acp needs the package agent-client-protocol, which is not installed.",
             hint=f"Install it: {install_command('acp')}",
         ) from None
     from zkchat.acp import AgentOptions, serve

@@ -79,14 +79,17 @@ HELP_OPTIONS = ("-h", "--help")
 
 EPILOG = """\
 Start a chat:         cd ~/notes && zkchat
-Go on with a chat:    zkchat -c (the last one), zkchat -r (choose one)
 Ask one question:     zkchat "How much [[Sleep]] do I need?" --vault ~/notes
 Ask an agent:         zkchat @research "What do my notes say about sleep?"
 Something is wrong?   zkchat config doctor
-Read more:            zkchat help, zkchat help tour, zkchat help all"""
+Take a tour:          zkchat help tour
+See every command:    zkchat help all"""
+
+GOAL = "ask --goal"
+"""A command of its own, because its options are not those of `ask`."""
 
 _ROWS = [row for rows in COMMANDS.values() for row in rows]
-PLACES = {name: place for name, place, _ in (*_ROWS, *FURTHER, *EARLIER)}
+PLACES = {**{name: place for name, place, _ in (*_ROWS, *FURTHER, *EARLIER)}, GOAL: "goal.run"}
 """Where each command is: `module.attribute` for a function or a `Typer`, `actions.module.name` for an action."""
 
 SECTIONS = {heading: [(name, line) for name, _, line in rows] for heading, rows in COMMANDS.items()}

@@ -439,15 +439,15 @@ def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bas
     """Print the script that teaches your shell to complete.
 
     Then Tab completes commands, options, notes, sessions and more. Names come from the index as it is:
-    `zkchat index` brings it up to date.
+    `zkchat config index` brings it up to date.
 
     \b
     Bash, in ~/.bashrc:
-        eval "$(zkchat completion bash)"
+        eval "$(zkchat config completion bash)"
     Zsh, in ~/.zshrc after compinit:
-        eval "$(zkchat completion zsh)"
+        eval "$(zkchat config completion zsh)"
     Fish, once:
-        zkchat completion fish > ~/.config/fish/completions/zkchat.fish
+        zkchat config completion fish > ~/.config/fish/completions/zkchat.fish
     """
     script = Path(__file__).parent / "shells" / f"completion.{shell}"
     current_io().out(script.read_text("utf-8").rstrip("\n"))

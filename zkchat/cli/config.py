@@ -13,10 +13,10 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "
-    "there. `zkchat doctor` asks whether its server answers."
+    "`zkchat config index` makes its vectors, and so does a chat in the background; searches use static vectors until "
+    "all are there. `zkchat config doctor` asks whether its server answers."
 )
-_UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat trust"
+_UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat config trust"
 
 app = typer.Typer(help="Show and change settings, agents, servers; find what is wrong.", no_args_is_help=True)
 

@@ -17,8 +17,8 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
-from zkchat.cli.command_table import BELOW, EPILOG, HELP, HELP_OPTIONS, PLACES, SECTIONS
-from zkchat.cli.common import CommandIO, command_io, current_io
+from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, PLACES, SECTIONS
+from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
 from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError
@@ -27,10 +27,7 @@ from zkchat.version import __version__
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
-"""Of `zkchat` alone; all others are those of the chat."""
-
-GOAL: Final = "--goal"
-"""With it, `ask` is `agent run`."""
+"""Of `zkchat` alone; all others are those of the chat, two of which the help names too."""
 
 SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 """Options with a value that people write before the command."""
@@ -132,6 +129,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def zkchat(
     context: typer.Context,
+    _continue: Annotated[bool, flag("--continue -c", "Go on with the last chat of this vault.")] = False,
+    _resume: Annotated[bool, flag("--resume -r", "Choose the chat to go on with from a list.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -179,9 +178,8 @@ def with_command(arguments: Sequence[str]) -> list[str]:
     question, and else `chat` before options, which `zkchat` alone starts."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     named = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else _named(arguments)
-    if named[:1] == ["ask"] and GOAL in named:  # which has options of its own
-        return ["agent", "run", *(each for each in named[1:] if each != GOAL)]
-    return named
+    ask, goal = GOAL.split()
+    return [GOAL, *(each for each in named[1:] if each != goal)] if named[:1] == [ask] and goal in named else named
 
 
 def _named(arguments: Sequence[str]) -> list[str]:
@@ -193,7 +191,7 @@ def _named(arguments: Sequence[str]) -> list[str]:
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in OWN_OPTIONS:
         return ["chat", *arguments]
-    return ["ask", *arguments] if " " in first.strip() else [*arguments]
+    return ["ask", *arguments] if " " in first.strip() and first not in PLACES else [*arguments]
 
 
 def _report_error(io: CommandIO, error: Exception) -> int:

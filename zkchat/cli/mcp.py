@@ -1,4 +1,4 @@
-"""`zkchat mcp`: the vault as a server, and checks of other servers."""
+"""`zkchat serve mcp`: the vault as a server, and checks of other servers."""
 
 import time
 from collections.abc import Sequence
@@ -180,14 +180,14 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     if not http and (port is not None or token_file):
-        raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat mcp --http")
+        raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat serve mcp --http")
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io))
     require_sdk()
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
             f"{reason} So it is not known which notes stay on this machine, and none is served.",
-            hint="Correct the file, or move it away. For a host whose model runs on this machine: zkchat mcp --local",
+            hint="Correct the file, or move it away. For a host whose model runs on this machine: --local",
         )
     from zkchat.mcp import HostOptions
 

@@ -115,9 +115,9 @@ def fix_links(
     extension is wrong. A similar name or heading is only proposed. Nothing but the target of the link changes. All
     repairs that you choose are one change for zkchat undo.
 
-    zkchat vault fix-links
+    zkchat check --fix
 
-    zkchat vault fix-links --dry-run --json | jq '.proposed[].text'
+    zkchat check --fix --dry-run --json | jq '.proposed[].text'
     """
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
@@ -137,7 +137,7 @@ def fix_links(
     if session.proposed:
         done = f"{counted(len(session.repaired), 'link')} repaired" if record else "Nothing was changed"
         with_one = f"{counted(len(proposed), 'broken link')} with a proposal"
-        summary = f"{done}; {with_one}, {len(unknown):,} without one (zkchat vault status lists broken links)."
+        summary = f"{done}; {with_one}, {len(unknown):,} without one (zkchat check lists broken links)."
     return Told(
         data=change_summary(
             record.changes if record else None,

@@ -243,7 +243,7 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
     "removed": "dropped by you",
     "private": "stays on this machine",
     "missing": "cannot be read",
-    "unapproved": "not approved: zkchat trust",
+    "unapproved": "not approved: zkchat config trust",
     "abstained": "your notes did not answer it",
     "unanswered": "got no answer",
 }

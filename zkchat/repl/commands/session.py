@@ -192,7 +192,7 @@ def _state_line(status: ServerStatus) -> str:
     if status.state == "disabled":
         return ""
     sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
-    return f"{sentence} More: zkchat mcp check {status.name}" if status.state == "failed" else sentence
+    return f"{sentence} More: zkchat config servers check {status.name}" if status.state == "failed" else sentence
 
 
 def command_name(prompt: ServerPrompt) -> str:
@@ -301,7 +301,7 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
 async def rules(context: CommandContext, _argument: str) -> Outcome:
     off = context.items.conversation.profiles.off_rules.values()
     if context.items.offered("rule") or not off:
-        _list(context, "rule", "There are no rules yet. Write one: zkchat rules new NAME TEXT.")
+        _list(context, "rule", "There are no rules yet. Write one: zkchat memory rules new NAME TEXT.")
     for rule in off:
         context.surface.print_dimmed(f"  {rule.name}  switched off")
     return NOTHING
@@ -366,7 +366,11 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
         return f"{page} is in no request: {state.reason}"
     if page in state.dropped:
         return f"{page} is in no request of this session: dropped by you"
-    return f"{page} is in every request" if is_approved else f"{page} is in no request until you approve: zkchat trust"
+    return (
+        f"{page} is in every request"
+        if is_approved
+        else f"{page} is in no request until you approve: zkchat config trust"
+    )
 
 
 async def remember(context: CommandContext, argument: str) -> Outcome:
