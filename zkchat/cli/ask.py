@@ -418,7 +418,7 @@ def acp(
     """Answer in an editor, by the Agent Client Protocol (ACP).
 
     Zed, Neovim, Emacs, Obsidian, VS Code and JetBrains start it, and speak to it on standard input and output: `zkchat
-    help acp` says how. Sessions are those of the vault, and `zkchat chat --resume` goes on with them.
+    help acp` says how. Sessions are those of the vault, and `zkchat --resume` goes on with them.
 
     Without --vault, each session is about the vault around its working folder, else about your default vault.
 
