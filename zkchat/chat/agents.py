@@ -403,7 +403,7 @@ class Profiles(Struct, frozen=True):
         names = ", ".join(known[each].name for each in close)
         raise UnknownProfile(
             f"There is no {what} '{name}'.",
-            hint=f"There is: {names}." if names else f"Write one: zkchat {what}{'s' * (what == 'rule')} new '{name}'",
+            hint=f"There is: {names}." if names else f"Write one: zkchat memory rules new '{name}'",
         )
 
 

@@ -81,7 +81,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
         ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/links Tea", "Tea links to nothing, and nothing links to it."),
-        ("/backlinks Tea", "No other note links to Tea. Perhaps one names it: zkchat vault mentions 'Tea.md'"),
+        ("/backlinks Tea", "No other note links to Tea. Perhaps one names it: zkchat show 'Tea.md' --mentions"),
         ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
         ("/recent x", f"'x' {NO_TIME}"),
         ("/recent 0", f"'0' {NO_TIME}"),
