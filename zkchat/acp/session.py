@@ -193,11 +193,12 @@ def help_text(argument: str) -> str:
 
 def check_offered(line: str) -> None:
     """Raises `UsageError` for a command that only the terminal has."""
-    name = (*line.removeprefix("/").split(maxsplit=1), "")[0]
+    name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
     if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
         return
     command = find_command(name)
-    if command.name in NOT_OFFERED:
+    opens_editor = command.name == "memory" and not argument
+    if command.name in NOT_OFFERED or opens_editor:
         raise UsageError(f"/{command.name} is for the terminal.", hint="/help lists what can be used here.")
 
 
