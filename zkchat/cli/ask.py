@@ -146,8 +146,6 @@ def ask(
     git diff | zkchat ask "Which of my notes does this touch?" --json
 
     zkchat ask "Add milk to [[Shopping]]" --write
-
-    zkchat ask --goal "Compare what [[Sleep]] and [[Coffee]] say about caffeine"
     """
     io = current_io(vault)
     ask_to_approve(io, may_ask=not json_output)
