@@ -167,9 +167,9 @@ def check(
     Without FILE: counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used. `--fix`
     repairs links, and all that you choose is one change for zkchat undo.
 
-    With FILE, each sentence is quoted (it stands in your notes word for word), supported (nearly so, with the same
+    With FILE, each sentence is quoted (it is in your notes word for word), supported (nearly so, with the same
     numbers, names and negation), contradicted (a note says the same with another number or name, or the opposite) or
-    unsupported. What is said in quite other words counts as unsupported. The exit code is 0 if all statements stand in
+    unsupported. What is said in quite other words counts as unsupported. The exit code is 0 if all statements are in
     your notes, else 7.
 
     zkchat check
