@@ -237,3 +237,17 @@ def test_a_number_of_days_is_wanted(days: str) -> None:
     harness = CommandHarness()
     asyncio.run(run(harness.context, f"/brief {days}"))
     assert "is not a number of days up to 366" in harness.surface.text
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier"),
+    [("/show Home --links", "/links Home"), ("/show --timeline Home", "/timeline Home"), ("/today 3", "/today  3")],
+)
+def test_a_view_of_a_note_is_shown_as_by_its_earlier_name(tmp_path: Path, now: str, earlier: str) -> None:
+    with library_of(tmp_path, {"Home.md": "- [ ] Pay the rent, see [[Ann]]\n", "Ann.md": "[[Home]]\n"}) as library:
+        shown = []
+        for line in (now, earlier):
+            harness = CommandHarness(library=library)
+            asyncio.run(run(harness.context, line))
+            shown.append(harness.surface.text)
+        assert shown[0] == shown[1] != ""
