@@ -343,16 +343,12 @@ def _find_session(store: SessionStore, options: ConversationOptions) -> Session 
     return next((each for each in store.sessions() if each.listed or _is_question(store, each)), None)
 
 
-_BRIEF: Final = "daily brief"
-"""What a request is told where a model sums up the day."""
-
-
 def _is_question(store: SessionStore, session: Session) -> bool:
     """Whether there is something to go on with: not in a question that got no answer, nor in a summary of the day."""
     if session.message_count < 2:
         return False
-    records = [message.request_context for message in messages_of(store.entries(session.id)).values()]
-    return not any(item.name == _BRIEF for record in records if record for item in record.items)
+    messages = messages_of(store.entries(session.id)).values()
+    return not any(message.brief and message.brief.purpose == "daily brief" for message in messages)
 
 
 def _new_choices(
