@@ -258,7 +258,7 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="write",
         arguments="[on]",
-        help="let a model change notes",
+        help="let it change notes",
         details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
         "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
         "what became of the last proposal; /write diff shows that one.",
@@ -268,7 +268,7 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="goal",
         arguments="[GOAL]",
-        help="a model works in steps",
+        help="work in steps",
         details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
         "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
         "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
