@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer.main
 
-from zkchat.cli import HELP_OPTIONS, CommandHelp, Rows, app, describe
+from zkchat.cli import EARLIER, FURTHER, GOAL, HELP_OPTIONS, CommandHelp, Rows, app, describe
 from zkchat.core import ExitCode
 
 if TYPE_CHECKING:
@@ -47,11 +47,18 @@ def _lines(root: "Command", context: "Context", described: CommandHelp) -> Itera
     yield from _paragraphs(described.paragraphs)
     yield from _rows(described.options)
     commands = getattr(root, "commands", {})
-    for heading, listed in described.sections.items():
+    further = {"Further commands": [(GOAL, ""), *((name, line) for name, _, line in FURTHER)]}
+    for heading, listed in {**described.sections, **further}.items():
         yield f".SH {_roff(heading.upper())}"
         for name, _ in listed:
             yield from _command(commands[name], typer.Context(commands[name], parent=context, info_name=name))
-    for heading, rows in (("ENVIRONMENT", _VARIABLES), ("FILES", _FILES), ("EXIT STATUS", _exit_codes())):
+    earlier = [(name, f"now: zkchat {new}") for name, _, new in EARLIER]
+    for heading, rows in (
+        ("EARLIER NAMES", earlier),
+        ("ENVIRONMENT", _VARIABLES),
+        ("FILES", _FILES),
+        ("EXIT STATUS", _exit_codes()),
+    ):
         yield f".SH {heading}"
         yield from _rows([*rows])
     yield ".SH SEE ALSO"

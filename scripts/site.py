@@ -28,11 +28,14 @@ CONTENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tour", "installation", "recipes"),
     "Using zkchat": (
         "commands", "keys", "vault", "time", "attachments", "context", "models", "embeddings", "writing", "memory",
-        "agents", "privacy", "privacy-forms", "shell", "large-vaults",
+        "agents", "privacy", "shell", "large-vaults",
     ),
-    "Other programs": ("mcp", "acp", "json", "events", "python", "scripted"),
-    "Reference": ("configuration", "exit-codes", "glossary", "promises", "security", "changelog"),
-    "Inside": ("architecture", "dependencies", "contributing", "decisions/*"),
+    "Other programs": ("mcp", "acp"),
+    "Reference": ("configuration", "exit-codes", "promises", "security", "changelog"),
+    "For developers": (
+        "python", "json", "events", "scripted", "privacy-forms", "glossary", "architecture", "dependencies",
+        "contributing", "decisions/*",
+    ),
 }  # fmt: skip
 """The order of the pages; what is missing here is a warning, which fails the build."""
 

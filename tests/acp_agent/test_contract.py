@@ -1,4 +1,4 @@
-"""`zkchat acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
+"""`zkchat serve acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
 
 import sys
 from base64 import b64encode
@@ -183,12 +183,15 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
     (offered,) = acp.of(session, "available_commands_update")
     names = {command.name for command in offered.available_commands}
     assert {"search", "goal", "write", "undo", "context", "help"} <= names
-    assert not {"quit", "open", "memory", "resume"} & names
+    assert not {"quit", "open", "resume", "history"} & names
     for line, expected in (
         ("/search evergreen", "Ideas/Evergreen notes.md"),
         ("/show [[Sleep]]", "Adults need seven hours."),
         ("/help", "- `/search QUERY`"),
+        ("/help all", "- `/history [N]`"),
         ("/help goal", "makes a plan"),
+        ("/memory", "/memory is for the terminal."),
+        ("/memory Tea is at four.", "zkchat memory add"),
         ("/quit", "/quit is for the terminal."),
         ("/serch", "Did you mean /search"),
         ("/write on", "calls no tools"),

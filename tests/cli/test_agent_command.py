@@ -1,4 +1,4 @@
-"""`zkchat agent` and `zkchat rules`, from the command line to the files."""
+"""`zkchat config agents` and `zkchat memory rules`, from the command line to the files."""
 
 import stat
 from pathlib import Path
@@ -111,7 +111,7 @@ def test_an_agent_that_is_not_approved_cannot_be_changed_and_so_approved_in_pass
     file = world.note(".zkchat/agents/poet.md", POET)
     result = world.run("agent", "config", "poet", "model", "quote")
     assert (result.code, file.read_text()) == (ExitCode.CONFIG, POET)
-    assert "zkchat trust" in result.err
+    assert "zkchat config trust" in result.err
 
 
 def test_a_change_to_an_approved_agent_of_the_vault_is_approved_by_making_it(world: World) -> None:
@@ -212,7 +212,7 @@ def test_an_agent_is_switched_off_and_on_again(world: World, mine: Path) -> None
 def test_whoever_asks_an_agent_that_is_off_hears_so(world: World, mine: Path) -> None:
     (mine / "poet.md").write_text("---\nenabled: false\n---\nYou are a poet.\n")
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
-    way_out = "Switch it on: zkchat agent config poet enabled true"
+    way_out = "Switch it on: zkchat config agents config poet enabled true"
     chosen = world.run("ask", "--agent", "poet", "How long?", "--model", "quote")
     assert chosen.code == ExitCode.CONFIG
     assert f"The agent 'poet' is switched off.\n        {way_out}" in chosen.err

@@ -68,10 +68,15 @@ def test_days_bound_it_and_json_has_all_of_it(garden: World) -> None:
     assert garden.run("brief", "--days", "0").err.count("\n") < 8
 
 
-def test_a_model_writes_a_paragraph_on_top(garden: World) -> None:
+def test_a_model_writes_a_paragraph_below_the_lists_where_it_is_asked_to(garden: World) -> None:
     model = garden.script([{"text": "Pay the rent, says [[Home]]."}, {"finish": "stop"}])
-    found = garden.run("brief", "--model", model)
-    assert found.out.startswith("Pay the rent, says [[Home]].\n\nSunday, 8 March 2026\n\nTasks: 2 overdue")
+    for found in (garden.run("today", "--summary", "--model", model), garden.run("brief", "--model", model)):
+        assert found.out.startswith("Sunday, 8 March 2026\n\nTasks: 2 overdue")
+        assert found.out.endswith("Secret (Secret.md)\n\nPay the rent, says [[Home]].\n")
+    garden.variables["ZKCHAT_MODEL"] = model
+    assert garden.run("today").out == garden.run("brief", "--no-model").out
+    assert garden.run("today", "--json").json["summary"] is None
+    del garden.variables["ZKCHAT_MODEL"]
     summary = garden.run("brief", "--model", model, "--json").json["summary"]
     assert summary["text"] == "Pay the rent, says [[Home]]."
     assert [(each["relative_path"], each["cited"]) for each in summary["references"]] == [("Home.md", True)]
@@ -79,6 +84,24 @@ def test_a_model_writes_a_paragraph_on_top(garden: World) -> None:
     link = r"\x1b\]8;[^;]*;file:[^\x1b]*/Home\.md\x1b\\(.*?)\x1b\]8;;"
     clickable = [re.sub(r"\x1b\[\d*m", "", each) for each in re.findall(link, drawn.out)]
     assert {"Home", "due 3 days ago · Home.md:1"} <= {*clickable}
+
+
+def test_the_daily_note_is_listed_first_and_shown_where_it_is_asked_for(garden: World) -> None:
+    assert garden.run("today", "--json").json["daily"] == {"path": None, "expected_path": "2026-03-08.md"}
+    garden.note("2026-03-08.md", "Slept well.\n")
+    assert "\nDaily note\n2026-03-08 (2026-03-08.md)\n\nTasks: " in garden.run("today").out
+    assert garden.run("today", "--note").out == garden.run("daily").out == "Slept well.\n"
+
+
+def test_what_sums_up_the_day_is_never_gone_on_with(garden: World) -> None:
+    model = garden.script([{"text": "Well."}, {"finish": "stop"}])
+    garden.run("ask", "How are you?", "--model", model)
+    garden.run("today", "--summary", "--model", model)
+    garden.run("ask", "-c", "And now?", "--model", model)
+    shown = garden.run("context", "show").out
+    assert "How are you?" in shown
+    assert "And now?" in shown
+    assert "Daily brief" not in shown
 
 
 def test_a_model_that_fails_costs_a_word(garden: World) -> None:

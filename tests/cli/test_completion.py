@@ -189,5 +189,5 @@ def test_the_script_of_each_shell_is_printed(world: World, shell: str) -> None:
     printed = world.run("completion", shell)
     assert (printed.code, printed.err) == (0, "")
     assert f"_ZKCHAT_COMPLETE=complete_{shell}" in printed.out
-    assert f"zkchat completion {shell}" in world.run("completion", "--help").out
+    assert f"zkchat config completion {shell}" in world.run("completion", "--help").out
     assert world.run("completion", "tcsh").code == 2

@@ -43,7 +43,7 @@ def test_show_as_json_gives_values_layers_and_places(config: ConfigCommand) -> N
     shown = json.loads(config.run("show", "--json").out)
     assert shown["settings"]["vault.exclude"] == {"value": ["a"], "layer": "vault", "where": str(config.vault_file)}
     assert shown["settings"]["ollama.host"]["layer"] == "default"
-    assert "zkchat trust" in shown["warnings"][0]
+    assert "zkchat config trust" in shown["warnings"][0]
 
 
 def test_warnings_go_beside_the_result(config: ConfigCommand) -> None:
@@ -160,7 +160,7 @@ class TestTrust:
     def test_without_a_terminal_the_way_out_is_named(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
         result = config.run("trust")
-        assert "zkchat trust --yes" in result.out
+        assert "zkchat config trust --yes" in result.out
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
     def test_yes_can_be_said_beforehand(self, config: ConfigCommand) -> None:
@@ -188,7 +188,7 @@ class TestTrust:
     def test_setting_something_approves_nothing_that_was_there_before(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
         result = config.run("set", "model", "quote", "--scope", "vault")
-        assert "this counts after: zkchat trust" in result.err
+        assert "this counts after: zkchat config trust" in result.err
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
         assert config.run("get", "model").out == "\n"
         config.run("unset", "model", "--scope", "vault")

@@ -72,7 +72,7 @@ def test_databases_that_came_with_the_vault_are_not_opened_by_the_users_own_sett
     result = world.run("memory", "list")
     assert result.code == ExitCode.STORAGE
     assert "memories.db came with the vault and is not approved." in result.err
-    assert "zkchat trust" in result.err
+    assert "zkchat config trust" in result.err
 
 
 def test_databases_that_zkchat_made_in_the_vault_are_ours(world: World) -> None:

@@ -1,4 +1,4 @@
-"""`zkchat vault fix-links`: broken links, proposals with their reasons, and repairs."""
+"""`zkchat check --fix`: broken links, proposals with their reasons, and repairs."""
 
 import pytest
 
@@ -55,9 +55,7 @@ def test_a_key_chooses_a_repair(garden: World) -> None:
 def test_the_missing_note_can_be_created(garden: World) -> None:
     done = garden.run("vault", "fix-links", typed="n\nc\nq\n")
     assert done.out == "Compost heaps.md: created\n"
-    assert done.err.endswith(
-        "2 broken links with a proposal, 1 without one (zkchat vault status lists broken links).\n"
-    )
+    assert done.err.endswith("2 broken links with a proposal, 1 without one (zkchat check lists broken links).\n")
     assert (garden.vault / "Compost heaps.md").read_text() == ""
     assert source(garden) == SOURCE
 

@@ -1,4 +1,4 @@
-"""`zkchat agent run`, from the command line to the session."""
+"""`zkchat ask --goal`, from the command line to the session."""
 
 import json
 from typing import Any
@@ -140,7 +140,7 @@ def test_tokens_are_a_bound_that_ends_the_run_with_what_is_done(vault: World) ->
     assert "done: 2. Two." in result.err
     assert "done: 3. Three." not in result.err
     assert "Stopped: The tokens are used up: 9,000 of 10,500 tokens are used" in result.err
-    assert "Go on with it: zkchat agent run --resume" in result.err
+    assert "Go on with it: zkchat ask --goal --resume" in result.err
 
 
 def test_tokens_are_a_bound_inside_a_step_that_calls_tools_without_end(vault: World) -> None:
@@ -316,7 +316,7 @@ def test_a_finished_goal_whose_changes_nobody_could_review_goes_on_with_the_revi
     again = vault.run("agent", "run", "--resume", stdin="")
     assert again.code == ExitCode.USAGE
     assert "Finished; its changes were not applied (2 of 2 steps" in again.err
-    assert "Its changes can still be reviewed. Go on with it: zkchat agent run --resume" in again.err
+    assert "Its changes can still be reviewed. Go on with it: zkchat ask --goal --resume" in again.err
     reviewed = vault.run("agent", "run", "--resume", "--yes", "--json", stdin="")
     assert (reviewed.code, reviewed.json["reason"]) == (ExitCode.OK, "")
     assert reviewed.json["tokens"] == first.json["tokens"]

@@ -21,7 +21,7 @@ def test_the_version_is_printed(world: World) -> None:
 
 def test_help_teaches_how_to_begin(world: World) -> None:
     text = world.run("--help").out
-    for word in ("ask", "chat", "sessions", "config", "doctor", "Start here"):
+    for word in ("ask", "chat", "sessions", "config", "doctor", "Start a chat"):
         assert word in text
 
 

@@ -1,4 +1,4 @@
-"""`zkchat mcp install`: the entry that other programs need, shown or written into their files."""
+"""`zkchat serve mcp install`: the entry that other programs need, shown or written into their files."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""`zkchat mcp list|add|remove|check`, and the servers that a conversation connects to."""
+"""`zkchat config servers list|add|remove|check`, and the servers that a conversation connects to."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ def opened(world: World) -> tuple[list[str], list[str]]:
 def test_without_servers_a_list_says_how_to_add_one(world: World) -> None:
     result = world.run("mcp", "list")
     assert (result.code, result.out) == (0, "")
-    assert "zkchat mcp add" in result.err
+    assert "zkchat config servers add" in result.err
     assert world.run("mcp", "list", "--json").json == {"servers": [], "overridden": [], "warnings": []}
     assert opened(world) == ([], [])
 
@@ -75,7 +75,9 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
         in shown
     )
     assert "The server 'wiki' needs the variable NO, which is not set." in shown
-    assert "! tides  server of the vault: not approved; to see and approve it: zkchat trust\n    tides\n" in shown
+    assert (
+        "! tides  server of the vault: not approved; to see and approve it: zkchat config trust\n    tides\n" in shown
+    )
     assert "The server 'bad' has a value of 'command' that is no text." in shown
     assert not (tmp_path / "witness").exists()
 
@@ -183,7 +185,7 @@ def test_a_server_is_added_to_the_settings_and_removed_again(world: World) -> No
         "--local", "--", "uvx", "mcp-server-time", "--local-timezone", "Europe/Berlin; rm -rf ~",
     )  # fmt: skip
     assert added.code == 0
-    assert "zkchat mcp check my.time" in added.err
+    assert "zkchat config servers check my.time" in added.err
     assert settings(world) == before | {
         "mcpServers": {
             "my.time": {

@@ -106,7 +106,7 @@ def test_a_question_waits_for_no_more_than_a_while(fresh: World, monkeypatch: py
     for command in (("search", "harbours"), ("ask", "What of harbours?", "--model", "quote")):
         result = fresh.run(*command)
         assert result.code == 0
-        assert "1 PDF is still to be read: zkchat index reads all of them." in result.err
+        assert "1 PDF is still to be read: zkchat config index reads all of them." in result.err
 
 
 def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_the_session_that_is_chosen_from_the_list_goes_on(world: World, two_sess
 def test_leaving_the_list_begins_nothing(world: World, two_sessions: str) -> None:
     chat = at_prompt(world, "\x03", "--resume", "--model", two_sessions)
     assert (chat.code, chat.out) == (0, "")
-    assert chat.err == "No session was chosen. To begin a new one: zkchat chat\n"
+    assert chat.err == "No session was chosen. To begin a new one: zkchat\n"
     still = at_prompt(world, "/resume\r\x03three\r\x04", "--continue", "--model", two_sessions)
     assert "Going on in “two”" in still.err
     assert counts(world) == {"one": 2, "two": 4}
@@ -42,7 +42,7 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert piped.code == 2
     assert [line.split()[:2] for line in piped.out.splitlines()] == [["1.", "two"], ["2.", "one"]]
     assert str(sessions(world)[0]["id"]) in piped.out
-    assert "zkchat chat --session" in piped.err
+    assert "zkchat --session" in piped.err
     plain = on_plain_terminal(world, "/resume\n/resume 2\nthree\n", "--plain", "--model", two_sessions)
     assert " 2. one" in plain.out
     assert "To go on in one of them: /resume NUMBER, TITLE or ID." in plain.out
@@ -74,10 +74,10 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
 
 def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, two_sessions: str) -> None:
     said = at_prompt(world, "three\r/model quote\r\x04", "--model", two_sessions)
-    assert said.err.splitlines()[-1] == f"Resume: zkchat chat --session {sessions(world)[0]['id']}"
+    assert said.err.splitlines()[-1] == f"Resume: zkchat --session {sessions(world)[0]['id']}"
     spaced = world.vault.rename(world.root / "my vault")
     elsewhere = at_prompt(world, "four\r/quit\r", "--vault", str(spaced), "--model", two_sessions)
-    assert f"Resume: zkchat chat --vault '{spaced}' --session " in elsewhere.err
+    assert f"Resume: zkchat --vault '{spaced}' --session " in elsewhere.err
     silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
     assert "Resume:" not in silent.err
     piped = world.run("chat", "--vault", str(spaced), "--model", two_sessions, stdin="five\n")

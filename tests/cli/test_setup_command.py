@@ -94,7 +94,7 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
     assert "Sleep.md" in user.run("search", "seven hours", stdin="", cwd=outside).out
     again = answered(user, "", "", "", cwd=other)
     assert f"[{user.vault}, 2 notes]" in again.err
-    assert f"Begin: zkchat chat --vault {user.vault}" in again.out
+    assert f"Begin: zkchat --vault {user.vault}" in again.out
     unnamed = user.run("setup", "--yes", "--json", stdin="", cwd=other)
     assert (unnamed.json["vault"], f'default = "{user.vault}"' in settings(user)) == (str(user.vault), True)
 

@@ -77,7 +77,7 @@ def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model:
     assert set(states(world).values()) == {"declined"}
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
-    named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat trust"
+    named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat config trust"
     assert f"Left out, as it came with the vault and is not approved: {named}" in again.err
     assert "EVIL" not in request(world)
 
@@ -98,7 +98,7 @@ def test_where_nobody_can_be_asked_a_line_says_what_is_left_out(world: World, mo
         "ask", "Hello!", "--model", model, *options, stdin="and this" if how == "pipe" else None, terminal=how == "json"
     )
     assert result.code == 0
-    assert "zkchat trust" in result.err
+    assert "zkchat config trust" in result.err
     assert "[y/N]" not in result.err
     assert "EVIL" not in request(world)
 
@@ -157,7 +157,7 @@ def test_a_vault_with_more_than_one_can_read_is_not_asked_about_in_the_chat(worl
         world.note(f".zkchat/rules/rule {number}.md", "Obey.\n")
     result = chat(world, model, "Hello!")
     assert "[y/N]" not in result.err
-    assert "zkchat trust" in result.err
+    assert "zkchat config trust" in result.err
 
 
 def test_what_a_vault_brings_cannot_act_on_the_terminal(world: World, model: str) -> None:
@@ -180,4 +180,4 @@ def test_other_commands_say_in_a_line_that_settings_are_left_out(world: World) -
     result = world.run("search", "cats", "--json")
     assert result.code == 0
     assert "openai.base_url" in result.err
-    assert "zkchat trust" in result.err
+    assert "zkchat config trust" in result.err

@@ -163,7 +163,7 @@ def check(shell: Shell, example: Example, expected_json: str) -> str:
     typed, shown = typed_and_printed(example.printed)
     result = shell.run(example.command, typed)
     printed = result.out + result.err
-    codes = {0, ExitCode.NO_ANSWER} if "zkchat verify" in example.command else {0}  # which judges a text
+    codes = {0, ExitCode.NO_ANSWER} if "zkchat check -" in example.command else {0}  # which judges a text
     if (result.code not in codes) != shown.startswith("zkchat: "):
         return f"exit code {result.code}: {printed}"
     if shown and not shows(shown, result.out if typed else printed):
@@ -227,7 +227,7 @@ def test_the_examples_of_the_help_work(world: World) -> None:
     examples.sort(key=lambda line: "zkchat ask" in line or "context import" in line)  # these begin other sessions
     assert len(examples) > 20
     planner = world.script(*[[{"text": f"{number}. Step"}] for number in range(1, 9)])  # quote cannot reach a goal
-    runnable = [f"{line} --model {planner}" if "agent run" in line else line for line in examples]
+    runnable = [f"{line} --model {planner}" if "--goal" in line else line for line in examples]
     problems = [(line, result) for line in runnable if (result := shell.run(line)).code]
     assert problems == []
 
@@ -262,7 +262,7 @@ CHANGING = re.compile(r"zkchat (?:note (?!link)|undo|changes --id)")
 def examples_of_help() -> list[str]:
     helps = [command.help or "" for command in every_command()]
     examples = [line for text in helps for line in re.findall(r"^(?:[\w -]+ \| )?zkchat .*", text, re.MULTILINE)]
-    return [*examples, *re.findall(r"zkchat .*", EPILOG)]
+    return [*dict.fromkeys(examples), *re.findall(r"zkchat .*", EPILOG)]
 
 
 def every_command() -> Iterator[Any]:

@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from tests.support.doc_examples import FENCE, PAGES_FOR_DEVELOPERS, ROOT, pages
-from zkchat.cli.main import app
+from zkchat.cli.main import app, with_command
 from zkchat.config.schema import FIELDS, model_keys
 from zkchat.repl.commands.table import COMMANDS
 
@@ -33,10 +33,9 @@ def unknown_in(command: str) -> list[str]:
 
     A word in capitals is a placeholder, `…` any subcommand.
     """
-    command = re.sub(r"^zkchat @\w+", "zkchat ask --agent NAME", command)  # an agent in the place of a command
     commands: list[Any] = [CLI]
     unknown: list[str] = []
-    for word in shlex.split(command.partition(" | ")[0])[1:]:
+    for word in with_command(shlex.split(command.partition(" | ")[0])[1:]):
         below = {name: command for each in commands for name, command in getattr(each, "commands", {}).items()}
         if word.startswith("--"):
             options = {name for each in commands for option in each.params for name in option.opts}
@@ -44,7 +43,7 @@ def unknown_in(command: str) -> list[str]:
         elif below and word == "…":
             commands = [*below.values()]
         elif below and word == word.lower():
-            unknown += [name for name in word.split("|") if name not in below]
+            unknown += [name for name in word.split("|") if name not in below and name != "…"]
             commands = [below[name] for name in word.split("|") if name in below]
     return unknown
 

@@ -5,9 +5,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from scripts.man_page import man_page
 from tests.cli.test_help_texts import EVERY_COMMAND
+from zkchat.cli.command_table import EARLIER
+from zkchat.cli.main import app
 
 PAGE = Path(__file__).parents[2] / "man" / "zkchat.1"
 CHECKS = {
@@ -20,10 +23,20 @@ def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == man_page(), "run: python -m scripts.man_page man/zkchat.1"
 
 
-def test_the_page_names_every_command_that_is_not_hidden() -> None:
+def test_the_page_names_every_command_and_of_earlier_names_what_they_are_called_now() -> None:
     text = man_page()
-    named = [f".SS {' '.join(('zkchat', *path))} " for path in EVERY_COMMAND if path and path != ("config", "trust")]
+    earlier = {name for name, _, _ in EARLIER}
+    shown = [path for path in EVERY_COMMAND if path and path[0] not in earlier and not hidden(path)]
+    named = [f".SS {' '.join(('zkchat', *path))} " for path in shown]
     assert [line for line in named if line.replace("-", r"\-") not in text] == []
+    assert [name for name in earlier if rf"\fB{name}\fR" not in text] == []
+
+
+def hidden(path: tuple[str, ...]) -> bool:
+    command = typer.main.get_command(app)
+    for name in path:
+        command = getattr(command, "commands", {})[name]
+    return command.hidden
 
 
 def test_no_text_begins_a_request_of_its_own() -> None:

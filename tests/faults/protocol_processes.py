@@ -1,4 +1,4 @@
-"""Start and stop `zkchat mcp` and clients of MCP servers, and look for lost answers and processes that are left.
+"""Start and stop `zkchat serve mcp` and clients of MCP servers, and look for lost answers and processes that are left.
 
     python -m tests.faults.protocol_processes FOLDER ROUNDS STARTS
 

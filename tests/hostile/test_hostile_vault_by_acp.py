@@ -1,4 +1,4 @@
-"""The hostile vault behind an editor: what `zkchat acp` does over it, asked by the SDK's own client."""
+"""The hostile vault behind an editor: what `zkchat serve acp` does over it, asked by the SDK's own client."""
 
 from pathlib import Path
 

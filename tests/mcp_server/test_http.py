@@ -1,4 +1,4 @@
-"""`zkchat mcp --http`, used by the SDK's own client in both revisions, and by whoever has no business there."""
+"""`zkchat serve mcp --http`, used by the SDK's own client in both revisions, and by whoever has no business there."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`zkchat mcp` line by line: what is written to standard input, and what comes back."""
+"""`zkchat serve mcp` line by line: what is written to standard input, and what comes back."""
 
 import asyncio
 import json

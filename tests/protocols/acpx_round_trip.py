@@ -1,4 +1,4 @@
-"""`zkchat acp` behind `acpx`, a headless client from npm: `python -m tests.protocols.acpx_round_trip PATH-OF-ACPX`.
+"""`zkchat serve acp` behind `acpx`, a client from npm: `python -m tests.protocols.acpx_round_trip PATH-OF-ACPX`.
 
 Node has to be on the path. Each line says what was tried; the exit code is 1 if anything was not as expected.
 """
@@ -26,7 +26,7 @@ class Client:
         self.world = world
 
     def run(self, *arguments: str, model: str = "quote", agent_options: str = "") -> str:
-        agent = f"{sys.executable} -m zkchat acp --model {model} {agent_options}".strip()
+        agent = f"{sys.executable} -m zkchat serve acp --model {model} {agent_options}".strip()
         variables = {**os.environ, **self.world.environment().variables, "HOME": str(self.world.home)}
         done = subprocess.run(
             [self._program, "--agent", agent, *arguments],

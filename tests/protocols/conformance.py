@@ -66,7 +66,7 @@ def garden(folder: Path) -> Path:
 
 @contextmanager
 def served(vault: Path, home: Path) -> Iterator[HttpServer]:
-    """`zkchat mcp --http` over a vault."""
+    """`zkchat serve mcp --http` over a vault."""
     command = [ZKCHAT, "mcp", "--http", "--port", "0", "--vault", str(vault)]
     process = subprocess.Popen(
         command,
@@ -165,7 +165,7 @@ def _address(process: "subprocess.Popen[str]") -> str:
         said += line
         if match := re.search(r"http://127\.0\.0\.1:\d+/mcp", line):
             return match[0]
-    raise AssertionError(f"zkchat mcp --http did not start: {said}")
+    raise AssertionError(f"zkchat serve mcp --http did not start: {said}")
 
 
 @dataclass(frozen=True)

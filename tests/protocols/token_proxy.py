@@ -1,4 +1,4 @@
-"""Adds the token of `zkchat mcp --http` to requests of a program that cannot be told one.
+"""Adds the token of `zkchat serve mcp --http` to requests of a program that cannot be told one.
 
     ZKCHAT_MCP_TOKEN=… python -m tests.protocols.token_proxy --port 7718 --to 7717
 

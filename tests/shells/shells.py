@@ -24,13 +24,13 @@ _STARTS = {
     "fish": ["--no-config", "-i"],
 }
 _PREPARATIONS = {
-    "bash": (f"PS1={_PROMPT!r}", 'eval "$(zkchat completion bash)"'),
-    "zsh": (f"PS1={_PROMPT!r}", "autoload -Uz compinit && compinit -u -D", 'eval "$(zkchat completion zsh)"'),
+    "bash": (f"PS1={_PROMPT!r}", 'eval "$(zkchat config completion bash)"'),
+    "zsh": (f"PS1={_PROMPT!r}", "autoload -Uz compinit && compinit -u -D", 'eval "$(zkchat config completion zsh)"'),
     "fish": (
         f"function fish_prompt; printf '%s' {_PROMPT!r}; end",
         "set -g fish_greeting",
         "set -g fish_autosuggestion_enabled 0",
-        "zkchat completion fish | source",
+        "zkchat config completion fish | source",
     ),
 }
 

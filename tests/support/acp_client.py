@@ -1,4 +1,4 @@
-"""A client of `zkchat acp` for tests: the SDK's own client side, over the pipes of a thread or of a process."""
+"""A client of `zkchat serve acp` for tests: the SDK's own client side, over the pipes of a thread or of a process."""
 
 import asyncio
 import json
@@ -69,8 +69,8 @@ class RecordingClient:
 
 
 class Acp:
-    """One `zkchat acp`, called from tests that are not asynchronous. It runs on a thread of this process, which is
-    quicker, unless it `is_process`."""
+    """One `zkchat serve acp`, called from tests that are not asynchronous. It runs on a thread of this process, which
+    is quicker, unless it `is_process`."""
 
     def __init__(self, world: World, *arguments: str, is_process: bool = False) -> None:
         self.world = world

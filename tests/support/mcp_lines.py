@@ -1,4 +1,4 @@
-"""`zkchat mcp` in this process, line by line: what is written to standard input, and what comes back."""
+"""`zkchat serve mcp` in this process, line by line: what is written to standard input, and what comes back."""
 
 import json
 from collections.abc import Sequence

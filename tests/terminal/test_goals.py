@@ -54,7 +54,7 @@ def test_a_run_that_is_killed_or_interrupted_goes_on_from_its_first_open_step(wo
     assert "done: 1. Count the sheep.\n" in interrupted.stderr
     assert "open: 2. Rest.\n" in interrupted.stderr
     assert "Stopped: It was interrupted. (1 of 2 steps" in interrupted.stderr
-    assert "Go on with it: zkchat agent run --resume" in interrupted.stderr
+    assert "Go on with it: zkchat ask --goal --resume" in interrupted.stderr
     world.script(PLAN, REST[0], SLOW, *REST[1:])
     result = world.run("agent", "run", "--resume", stdin="")
     assert (result.code, result.out) == (ExitCode.OK, "All sheep are counted.\n")

@@ -95,8 +95,8 @@ def chat(world: World) -> Iterator[Chat]:
 
 
 def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat) -> None:
-    chat.say("/help", "/refs [N]", "sources of an answer")
-    chat.say("/refs", "Referenced Documents", "[[Sleep]]")
+    chat.say("/help", "/sources [N]", "sources of an answer")
+    chat.say("/sources", "Referenced Documents", "[[Sleep]]")
     chat.say("/refs 1", "Sleep.md", "linked by you, cited")
     chat.say("/open 1", "Opened Sleep.md:3 in vim.")
     seen = chat.say("/copy", "characters are on the clipboard")
@@ -104,7 +104,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
-    chat.say("/verify", "1.", "Seven hours, says", "stands in your notes", "/show N reads one")
+    chat.say("/check", "1.", "Seven hours, says", "stands in your notes", "/show N reads one")
     chat.say("/context", "Messages (", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/goal", "There is no goal in this session.")
@@ -190,6 +190,7 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/stats", "4 messages")
     assert "Eight hours" not in chat.say("/model quote", "quote answers from now on.")
     chat.say("/model nonsense:x", "There is no model 'nonsense:x'.", "quote goes on answering.")
+    chat.say("/today", "Changed", " today · ")
     chat.say("/brief", "Changed", " today · ")
     chat.say("/timeline [[Sleep]] ", "written")
 

@@ -49,11 +49,11 @@ def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger
     terminal.wait_for(f"Use {stranger.vault} (1 note) as a vault? [y/N]")
     terminal.type("n\r")
     assert terminal.finish() == 0
-    assert "zkchat chat --vault" in terminal.text
+    assert "zkchat --vault" in terminal.text
 
     terminal = start(stranger, cwd=stranger.home)
     assert terminal.finish() == 0
-    assert "zkchat chat --vault" in terminal.text
+    assert "zkchat --vault" in terminal.text
     assert "[y/N]" not in terminal.text
 
     terminal = start(stranger, "chat", "How many hours", "do adults need?")

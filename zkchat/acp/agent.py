@@ -308,7 +308,9 @@ class VaultAgent:
         try:
             return environment, find_vault(environment, self._options.vault)
         except VaultError as error:
-            hint = "Name your notes where the agent is set up: zkchat acp --vault FOLDER. Or run zkchat setup once."
+            hint = (
+                "Name your notes where the agent is set up: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
+            )
             raise VaultError(error.message, hint=hint) from None
 
     async def _open(

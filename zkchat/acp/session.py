@@ -153,14 +153,16 @@ class MarkdownSurface(Surface):
             self._pieces.append(fenced(text, "text") if "\n" in text else text)
 
 
-NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "memory", "help", "quit"})
+NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "help", "quit"})
 """They need a terminal, an editor or a desktop, or the client has them itself."""
 HELP: Final = "help"
-_HELP_SENTENCE: Final = "The commands that can be used here; /help NAME tells more of one."
+ALL: Final = "all"
+_HELP_SENTENCE: Final = "The commands that can be used here; /help NAME tells more of one, /help all lists more."
 
 
-def offered_commands() -> tuple[Command, ...]:
-    return tuple(command for command in COMMANDS if command.name not in NOT_OFFERED)
+def offered_commands(*, every: bool = False) -> tuple[Command, ...]:
+    found = (command for command in COMMANDS if command.name not in NOT_OFFERED)
+    return tuple(command for command in found if every or not command.is_minor)
 
 
 def commands_update() -> schema.AvailableCommandsUpdate:
@@ -182,20 +184,21 @@ def commands_update() -> schema.AvailableCommandsUpdate:
 
 def help_text(argument: str) -> str:
     """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
-    if argument:
+    if argument and argument != ALL:
         command = find_command(argument.removeprefix("/"))
         return f"`{command.usage}`: {command.help}. {command.details}".strip()
-    rows = [f"- `{command.usage}`: {command.help}" for command in offered_commands()]
+    rows = [f"- `{command.usage}`: {command.help}" for command in offered_commands(every=argument == ALL)]
     return "\n".join([_HELP_SENTENCE, "", *rows])
 
 
 def check_offered(line: str) -> None:
     """Raises `UsageError` for a command that only the terminal has."""
-    name = (*line.removeprefix("/").split(maxsplit=1), "")[0]
+    name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
     if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
         return
     command = find_command(name)
-    if command.name in NOT_OFFERED:
+    opens_editor = command.name == "memory" and not argument
+    if command.name in NOT_OFFERED or opens_editor:
         raise UsageError(f"/{command.name} is for the terminal.", hint="/help lists what can be used here.")
 
 

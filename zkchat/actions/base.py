@@ -124,6 +124,7 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
     chat_limit: int | None
     """How many rows fill a screen of a chat; else `limit` of the function."""
     is_minor: bool
+    """Whether it is a slash command that only `/help all` lists."""
     by_meaning: bool
     """Whether the vectors of the notes are needed."""
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Final
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from zkchat.actions.base import Result
+from zkchat.actions.base import Result, Vault
 from zkchat.answers import LONG, SHORT, make_brief
 from zkchat.core import (
     BriefNote,
@@ -20,7 +20,7 @@ from zkchat.core import (
     shorten,
     without_suffix,
 )
-from zkchat.index import Library
+from zkchat.index import Library, find_daily_note
 from zkchat.render import NumberedRow, Place, RowSection, with_labels
 
 _MAX_TASK: Final = 140
@@ -34,6 +34,18 @@ def brief_of(library: Library, days: int, *, for_scripts: bool = False) -> Resul
     day = f"{found.today:%A}, {found.today.day} {found.today:%B %Y}"
     sections = [section for section in (task_section(found), *_note_sections(found)) if section.rows]
     return Result(heading=day, sections=sections, empty=f"{day}: nothing changed, nothing is due.", data=_record(found))
+
+
+def today_of(vault: Vault, days: int, *, for_scripts: bool = False) -> Result:
+    """The daily note of today, and the brief."""
+    found = brief_of(vault.library, days, for_scripts=for_scripts)
+    daily = find_daily_note(vault.library, vault.daily_notes(), found.plain["date"])
+    data = {**found.plain, "daily": {"path": daily.path, "expected_path": daily.expected_path}}
+    if daily.path is None:
+        return replace(found, data=data)
+    title = vault.library.title(daily.path)
+    row = NumberedRow(name=title, place=daily.path, to=Place(path=daily.path, name=title))
+    return replace(found, sections=[RowSection(title="Daily note", rows=[row]), *found.sections], data=data)
 
 
 def _record(found: DailyBrief) -> dict[str, Any]:

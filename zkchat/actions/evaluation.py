@@ -217,7 +217,7 @@ def _result(question: Question, path: str | None, found: _Stage, exit_code: Exit
 
 
 _NEXT_STEPS: Final = {
-    "unread": "zkchat vault status lists all files that cannot be used as they are.",
+    "unread": "zkchat check lists all files that cannot be used as they are.",
     "doubt": "Ask with more of its words, or write {} in the question.",
     "behind": "Write {} in the question, or ask with words that only this note has.",
     "time": "Ask without the time, or write {} in the question.",

@@ -26,6 +26,7 @@ from zkchat.render import NumberedRow, Place, RowSection, describe_destination, 
     "where a note leads",
     details="Its links in order, with their lines, then the links of other notes to it; those that lead nowhere, or to "
     "one of several notes, are yellow. NOTE as for /show.",
+    is_minor=True,
 )
 def links(vault: Vault, note: NoteArgument) -> Result:
     """Show the links of a note and the links that lead to it.
@@ -58,6 +59,7 @@ def links(vault: Vault, note: NoteArgument) -> Result:
 @action(
     "what links to a note",
     details="The links of other notes to it, with the lines they stand in. NOTE as for /show.",
+    is_minor=True,
 )
 def backlinks(vault: Vault, note: NoteArgument) -> Result:
     """Show the links of other notes to a note, with their lines.
@@ -70,7 +72,7 @@ def backlinks(vault: Vault, note: NoteArgument) -> Result:
     return Result(
         heading=f"{heading}: {counted(len(found), 'link')} from other notes",
         sections=[RowSection(rows=[*map(_backlink_row, found)])],
-        empty=f"No other note links to {heading}. Perhaps one names it: zkchat vault mentions {note.path!r}",
+        empty=f"No other note links to {heading}. Perhaps one names it: zkchat show {note.path!r} --mentions",
     )
 
 

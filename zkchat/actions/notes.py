@@ -151,7 +151,7 @@ def _dates(library: Library, path: str) -> dict[str, dict[str, str] | None]:
     }
 
 
-@action("today's daily note")
+@action("today's daily note", is_minor=True)
 def daily(vault: Vault) -> Result:
     """Show the daily note of today.
 

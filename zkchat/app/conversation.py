@@ -54,6 +54,7 @@ from zkchat.core import (
     UsageError,
     Warned,
     ZkchatError,
+    messages_of,
     read_bounded,
 )
 from zkchat.index import Library
@@ -339,8 +340,15 @@ def _find_session(store: SessionStore, options: ConversationOptions) -> Session 
         return store.find(options.session)
     if not options.continue_last:
         return None
-    # There is nothing to go on with in a single question of `zkchat ask` that got no answer.
-    return next((each for each in store.sessions() if each.listed or each.message_count > 1), None)
+    return next((each for each in store.sessions() if each.listed or _is_question(store, each)), None)
+
+
+def _is_question(store: SessionStore, session: Session) -> bool:
+    """Whether there is something to go on with: not in a question that got no answer, nor in a summary of the day."""
+    if session.message_count < 2:
+        return False
+    messages = messages_of(store.entries(session.id)).values()
+    return not any(message.brief and message.brief.purpose == "daily brief" for message in messages)
 
 
 def _new_choices(
@@ -450,7 +458,11 @@ def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
     """The first few problems; a vault may bring any number of files with mistakes."""
     shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
-    return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
+    return (
+        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list name them."]
+        if more
+        else shown
+    )
 
 
 def _choose_model(

@@ -189,7 +189,7 @@ NOT_INSTALLED: Final = f"The text of PDFs needs the package {PACKAGE}, which is 
 TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
 TURN_ON: Final = "Let them be read: zkchat config set vault.pdf true"
 MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
-"""That a search or a question waits for texts of PDFs. `zkchat index` extracts all."""
+"""That a search or a question waits for texts of PDFs. `zkchat config index` extracts all."""
 
 
 def is_installed() -> bool:
@@ -247,7 +247,7 @@ MAX_INDEXING_PROCESSES = 2
 """That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
 
 MAX_EMBEDDED_BEFORE_SEARCH = 2048
-"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat index` does all."""
+"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat config index` does all."""
 
 
 @contextmanager

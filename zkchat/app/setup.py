@@ -139,7 +139,7 @@ _TABLE: Final = "mcpServers"
 
 def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
     """A server as the user describes it, by the keys of the settings. Raises `UsageError` for what can never work."""
-    hint = "See: zkchat mcp add --help"
+    hint = "See: zkchat config servers add --help"
     try:
         definition = parse_server(name, {key: value for key, value in table.items() if value}, "user")
         check_constants(definition)

@@ -105,7 +105,7 @@ class VaultTrust(Struct, frozen=True):
             text = page_text(self.paths.vault, name)
             if text is not None:
                 yield page_item(name, text)
-        with suppress(ConfigError):  # then none of them counts, and `zkchat mcp list` says why
+        with suppress(ConfigError):  # then none of them counts, and `zkchat config servers list` says why
             yield from map(server_item, read_vault_servers(self.paths.vault).definitions)
         for name in DATABASES if in_vault else ():
             with suppress(OSError):
@@ -187,7 +187,9 @@ def left_out_sentence(left_out: Sequence[tuple[VaultItem, TrustState]]) -> str:
     """That these items are not used, and what to do about it."""
     names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
     more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat trust"
+    return (
+        f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat config trust"
+    )
 
 
 class ProfileStore(Struct, frozen=True):

@@ -372,7 +372,7 @@ class Profiles(Struct, frozen=True):
         """Why one that there is cannot be used; None if there is none."""
         off: Mapping[str, Agent | Rule] = self.off_agents if kind == "agent" else self.off_rules
         if found := off.get(name.strip().casefold()):
-            agent = f"Switch it on: zkchat agent config {found.name} enabled true"
+            agent = f"Switch it on: zkchat config agents config {found.name} enabled true"
             hint = agent if kind == "agent" else f"Delete the line `enabled` in {found.path}."
             return Unavailable(f"The {kind} '{found.name}' is switched off", hint)
         if self.awaiting(kind, name):
@@ -403,7 +403,7 @@ class Profiles(Struct, frozen=True):
         names = ", ".join(known[each].name for each in close)
         raise UnknownProfile(
             f"There is no {what} '{name}'.",
-            hint=f"There is: {names}." if names else f"Write one: zkchat {what}{'s' * (what == 'rule')} new '{name}'",
+            hint=f"There is: {names}." if names else f"Write one: zkchat memory rules new '{name}'",
         )
 
 

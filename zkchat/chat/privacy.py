@@ -412,7 +412,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
             text, hint = f"The MCP server {status.name} is not connected yet: its tools are left out.", ""
             if has_failed:
                 text = status.problem or f"The MCP server {status.name} is not connected any more."
-                hint = f"More about it: zkchat mcp check {status.name}"
+                hint = f"More about it: zkchat config servers check {status.name}"
             problems.append(Warned(text=text, hint=hint))
         return problems
 

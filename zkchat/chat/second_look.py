@@ -208,7 +208,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
                     text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
                     f"{'does' if len(missing) == 1 else 'do'} not stand in your notes, word for word or nearly: "
                     f"{named}.",
-                    hint="/verify in a chat, and zkchat verify, show what your notes say of each.",
+                    hint="/check in a chat, and zkchat check FILE, show what your notes say of each.",
                 )
             )
 

@@ -110,7 +110,8 @@ class SessionItems:
         close = get_close_matches(name.casefold(), every, n=3) or every
         names = ", ".join(every[each].called for each in close)
         raise UsageError(
-            f"There is no {kind} '{name}'.", hint=f"There is: {names}." if names else f"Write one: zkchat {kind}s new"
+            f"There is no {kind} '{name}'.",
+            hint=f"There is: {names}." if names else "Write one: zkchat memory rules new",
         )
 
     async def tokens(self) -> int:

@@ -1,4 +1,4 @@
-"""`zkchat agent`: who answers; listed, shown, made, changed. `run` has one work on a goal."""
+"""`zkchat config agents`: who answers; listed, shown, made, changed. `run` has one work on a goal."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -16,9 +16,9 @@ from zkchat.core import Agent, UsageError, ZkchatError
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
 
-app.command(name="run")(goal.run)
+app.command(name="run", hidden=True)(goal.run)  # as `zkchat ask --goal` it is documented
 
-AgentArgument = Annotated[str, argument("AGENT", "Its name; `zkchat agent list` shows them.")]
+AgentArgument = Annotated[str, argument("AGENT", "Its name; `zkchat config agents list` shows them.")]
 
 _TEMPLATE = """\
 ---
@@ -67,7 +67,7 @@ def new(
 ) -> Told:
     """Make an agent to be filled in. With the name of one that is there, it is a copy of that one.
 
-    zkchat agent new editor --scope vault
+    zkchat config agents new editor --scope vault
     """
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
@@ -78,7 +78,7 @@ def new(
     made = rules.create(io, store, scope, "agent", name, texts[known.path] if known else _TEMPLATE)
     return Told(
         data={"name": made.name, "origin": made.origin, "path": made.path},
-        lines=[f"Made {made.path}. Change it: zkchat agent edit {name}"],
+        lines=[f"Made {made.path}. Change it: zkchat config agents edit {name}"],
     )
 
 
@@ -106,11 +106,11 @@ def config(
 ) -> Told:
     """Change one value of an agent's file; comments stay.
 
-    zkchat agent config librarian model ollama:qwen3:8b
+    zkchat config agents config librarian model ollama:qwen3:8b
 
-    zkchat agent config librarian rules.Tone manual
+    zkchat config agents config librarian rules.Tone manual
 
-    zkchat agent config writer enabled false
+    zkchat config agents config writer enabled false
     """
     store = rules.profile_store(io)
     agent = store.load().any_agent(name)
@@ -145,4 +145,4 @@ def _server_lines(io: CommandIO, agent: Agent) -> Iterator[str]:
         state = server.state.replace("_", " ")
         yield f"MCP server: {server.name} [{agent.tool_mode('', server.name)}] {state}"
     if found:
-        yield "(zkchat mcp check lists the tools of servers.)"
+        yield "(zkchat config servers check lists the tools of servers.)"

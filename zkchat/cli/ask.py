@@ -1,4 +1,4 @@
-"""`zkchat ask`: one turn. `zkchat brief` and `zkchat acp`, whose turns others ask for.
+"""`zkchat ask`: one turn. `zkchat today` and `zkchat serve acp`, whose turns others ask for.
 
 An option of `ask` is a parameter of the function below. What the conversation needs to know of it goes into
 `ConversationOptions`; how the events of the turn are printed is chosen by `cli.output.create_presenter`.
@@ -85,7 +85,7 @@ SessionOption = Annotated[
 ContinueOption = Annotated[bool, flag("--continue -c", "Go on in the last session of this vault.")]
 AgentOption = Annotated[
     str | None,
-    option("--agent", "NAME", "Who answers; `zkchat agent list` names them."),
+    option("--agent", "NAME", "Who answers; `zkchat config agents list` names them."),
 ]
 PrivateOption = Annotated[
     bool, flag("--private", "Remember nothing of this session in others, also when you come back to it.")
@@ -102,6 +102,9 @@ WriteOption = Annotated[
 ]
 ApplyOption = Annotated[bool, flag("--yes -y", "With --write: apply what is proposed, unasked.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --write: print what is proposed as a diff, and change nothing.")]
+GoalOption = Annotated[
+    bool, flag("--goal", "Let a model work on it in steps, by a plan that you may change: zkchat ask --goal --help")
+]
 ImageOption = Annotated[
     list[Path] | None,
     option(
@@ -131,10 +134,12 @@ def ask(
     yes: ApplyOption = False,
     dry_run: DryRunOption = False,
     image: ImageOption = None,
+    _goal: GoalOption = False,
 ) -> int:
     """Ask one question about your notes.
 
-    On a terminal you see the answer, the documents behind it and what fills the context; in a pipe the answer alone.
+    `zkchat "QUESTION"` does the same. On a terminal you see the answer, the documents behind it and what fills the
+    context; in a pipe the answer alone.
 
     zkchat ask "What does [[Evergreen notes#Titles]] say about names?"
 
@@ -268,10 +273,43 @@ def _piped(io: CommandIO) -> str:
     return text
 
 
+DaysOption = Annotated[
+    int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=366, show_default=True)
+]
+
+
+def today(
+    days: DaysOption = 7,
+    note: Annotated[bool, flag("--note", "The daily note of today, instead of all this.")] = False,
+    summary: Annotated[bool, flag("--summary", "Let a model sum it up in a paragraph below.")] = False,
+    vault: VaultOption = None,
+    model: ModelOption = None,
+    json_output: JsonOption = False,
+    plain: Annotated[bool, flag("--plain", "No colour and no live updates.")] = False,
+) -> int:
+    """Show what is due, what changed, and what was on this day.
+
+    Today's daily note, open tasks (- [ ]) by their due dates, notes that changed, notes of this day in earlier years,
+    and of the changed notes those without links and the notes they name without a link.
+
+    zkchat today
+
+    zkchat today --days 1 --summary
+    """
+    from zkchat.cli.actions import command_of
+
+    if note:
+        return command_of("notes", "daily")(vault=vault, json_output=json_output)
+    io, summarises = current_io(vault), summary or model is not None
+    view = PresenterOptions(json=json_output, plain=plain, footer=False)
+    opened = _show_day(io, days, model, view, summarises=summarises)
+    if opened and opened.conversation.model.needs_notes:
+        io.note("No model that could sum it up is chosen: zkchat models")
+    return ExitCode.OK
+
+
 def brief(
-    days: Annotated[
-        int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=366, show_default=True)
-    ] = 7,
+    days: DaysOption = 7,
     vault: VaultOption = None,
     model: ModelOption = None,
     no_model: Annotated[bool, flag("--no-model", "Without the paragraph of a model.")] = False,
@@ -281,33 +319,40 @@ def brief(
     """Show what changed, what is due, and what was on this day.
 
     Open tasks (- [ ]) by their due dates, notes that changed, notes of this day in earlier years, and of the changed
-    notes those without links and the notes they name without a link. Where a model answers, it writes a paragraph on
-    top; a model that fails costs that paragraph only.
+    notes those without links and the notes they name without a link. Where a model answers, it writes a paragraph
+    below; a model that fails costs that paragraph only.
 
     zkchat brief
 
     zkchat brief --days 1 --no-model
     """
-    from zkchat.actions import brief_of
-    from zkchat.cli.actions import print_result
+    view = PresenterOptions(json=json_output, plain=plain, footer=False)
+    _show_day(current_io(vault), days, model, view, summarises=not no_model)
 
-    io = current_io(vault)
+
+def _show_day(
+    io: CommandIO, days: int, model: str | None, view: PresenterOptions, *, summarises: bool
+) -> OpenConversation | None:
+    """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
+    from zkchat.actions import today_of
+    from zkchat.cli.actions import open_vault, print_result
+
     with ExitStack() as stack:
-        view = PresenterOptions(json=json_output, plain=plain, footer=False)
-        opened, summary = None if no_model else _open(io, stack, model, view), None
+        opened, summary = _open(io, stack, model, view) if summarises else None, None
         if opened is None:
             workspace, library = stack.enter_context(open_refreshed_workspace(io))
         else:
             workspace, library = opened.workspace, opened.library
             opened.refresher.refresh()
-            if not opened.conversation.model.needs_notes:
-                announce_model(io, opened)
-                summary = _summarize(io, opened, days, view)
-        found = brief_of(library, days, for_scripts=json_output)
-        if json_output:
+        found = today_of(open_vault(io, workspace, library), days, for_scripts=view.json)
+        if not view.json:
+            print_result(io, workspace, library, found, json_output=False, plain=view.plain)
+        if opened and not opened.conversation.model.needs_notes:
+            announce_model(io, opened)
+            summary = _summarize(io, opened, days, view)
+        if view.json:
             io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
-        else:
-            print_result(io, workspace, library, found, json_output=False, plain=plain)
+        return opened
 
 
 def _open(io: CommandIO, stack: ExitStack, model: str | None, view: PresenterOptions) -> OpenConversation | None:
@@ -328,6 +373,7 @@ def _summarize(io: CommandIO, opened: OpenConversation, days: int, view: Present
     """Show the paragraph of the model, and return it; None where it wrote none."""
     if view.json:
         return asyncio.run(_written(opened, days, partial(_note_warning, io)))
+    io.out("")
     presenter = create_presenter(io.environment, opened, view)
 
     async def shown() -> ChatMessage | None:
@@ -338,7 +384,6 @@ def _summarize(io: CommandIO, opened: OpenConversation, days: int, view: Present
         return asyncio.run(shown())
     finally:
         presenter.close()
-        io.out("")
 
 
 async def _written(opened: OpenConversation, days: int, show: Callable[[Event], None]) -> ChatMessage | None:
@@ -371,18 +416,18 @@ def acp(
     """Answer in an editor, by the Agent Client Protocol (ACP).
 
     Zed, Neovim, Emacs, Obsidian, VS Code and JetBrains start it, and speak to it on standard input and output: `zkchat
-    help acp` says how. Sessions are those of the vault, and `zkchat chat --resume` goes on with them.
+    help acp` says how. Sessions are those of the vault, and `zkchat --resume` goes on with them.
 
     Without --vault, each session is about the vault around its working folder, else about your default vault.
 
-    zkchat acp --vault ~/notes
+    zkchat serve acp --vault ~/notes
     """
     io = current_io()
     try:
         import acp as _  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "zkchat acp needs the package agent-client-protocol, which is not installed.",
+            "zkchat serve acp needs the package agent-client-protocol, which is not installed.",
             hint=f"Install it: {install_command('acp')}",
         ) from None
     from zkchat.acp import AgentOptions, serve

@@ -35,9 +35,9 @@ Usage: zkchat COMMAND [OPTIONS]
 Chat about the notes in this folder (you are asked before it is used):
   zkchat chat
 Chat about the notes in another one:
-  zkchat chat --vault ~/notes
+  zkchat --vault ~/notes
 Ask one question:
-  zkchat ask "What is compost?" --vault ~/notes
+  zkchat "What is compost?" --vault ~/notes
 Choose your notes, a model, and what stays on this machine:
   zkchat setup
 All commands:
@@ -66,7 +66,7 @@ def chat(
 
     zkchat chat "What do my notes say about [[Sleep]]?"
 
-    Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat chat --continue` goes on where you left off.
+    Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat -c` goes on where you left off.
     """
     if sum((session is not None, continue_last, resume, new)) > 1:
         raise UsageError(

@@ -6,68 +6,90 @@ Imports nothing: the help is drawn, and one command is found, before anything el
 HELP = "Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."
 
 COMMANDS = {
-    "Ask": (
-        ("chat", "chat.chat", "Chat about your notes, one question after the other."),
+    "Conversations": (
         ("ask", "ask.ask", "Ask one question about your notes."),
-    ),
-    "Look into your notes": (
-        ("search", "lookups.search", "Search your notes."),
-        ("verify", "lookups.verify", "Check which statements of a text stand in your notes, and where."),
-        ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
-        ("eval", "evaluation.evaluate", "Measure how well your notes answer questions of yours."),
-        ("show", "actions.notes.show", "Show a note, or a section of it."),
-        ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
-        ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
-        ("daily", "actions.notes.daily", "Show the daily note of today."),
-        ("timeline", "actions.notes.timeline", "Show what happened to a note, in order of time."),
-        ("brief", "ask.brief", "Show what changed, what is due, and what was on this day."),
-        ("links", "lookups.links", "Show the links of a note and the links that lead to it."),
-        ("backlinks", "actions.links.backlinks", "Show the links of other notes to a note, with their lines."),
-        ("resolve", "actions.links.resolve", "Show what a link leads to, and why."),
-        ("refs", "memory.refs", "Show which conversations used a note."),
-        ("index", "vault.index", "Bring the index up to date."),
-        ("vault", "vault.app", "Show what is in the vault, and what in it to mend."),
-    ),
-    "Change your notes": (
-        ("changes", "note_changes.changes", "Show what zkchat changed in your notes, the latest first."),
-        ("undo", "note_changes.undo", "Undo what zkchat changed last."),
-        ("note", "note.app", "Write notes: new ones, and changes of those that there are."),
-    ),
-    "Conversations, and what is kept of them": (
         ("sessions", "sessions.app", "List, show, search, rename and delete conversations."),
         ("context", "context.app", "See, measure, summarise and move what a conversation holds."),
         ("memory", "memory.app", "See and change what is kept across conversations."),
     ),
-    "Who answers, and how": (
-        ("models", "models.app", "List the models there are, and fetch a small one."),
-        ("agent", "agent.app", "List, show, make and change agents: who answers you."),
-        ("rules", "rules.app", "List, show and make rules for the answers."),
-    ),
-    "Other programs": (
-        ("mcp", "mcp.app", "Serve the vault to MCP hosts, and use MCP servers in chats."),
-        ("acp", "ask.acp", "Answer in an editor, by the Agent Client Protocol (ACP)."),
+    "Your notes": (
+        ("search", "lookups.search", "Search your notes."),
+        ("show", "lookups.show", "Show a note, its links, or what happened to it."),
+        ("today", "ask.today", "Show what is due, what changed, and what was on this day."),
+        ("check", "vault.check", "Check your notes for problems, or a text against your notes."),
+        ("note", "note.app", "Write notes: new ones, and changes of those that there are."),
+        ("undo", "note_changes.undo", "Undo what zkchat changed last."),
     ),
     "zkchat itself": (
+        ("models", "models.app", "List the models there are, and fetch one."),
         ("setup", "setup.setup", "Set zkchat up by three questions."),
-        ("config", "config.app", "Show and change settings."),
-        ("trust", "trust.trust", "Show what comes with the vault, and approve it."),
-        ("doctor", "doctor.doctor", "Check installation, vault, settings and models."),
-        ("completion", "completion.completion", "Print the script that teaches your shell to complete."),
+        ("config", "config.app", "Show and change settings, agents, servers; find what is wrong."),
+        ("serve", "mcp.serve", "Serve your notes to editors (ACP) and to other programs (MCP)."),
         ("help", "help.help_", "Show a page of the documentation, or the help of a command."),
     ),
 }
 """By the headings of the help, in this order. A test holds the lines to the docstrings."""
 
+FURTHER = (
+    ("chat", "chat.chat", "Chat about your notes, one question after the other."),
+    ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
+    ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
+    ("refs", "memory.refs", "Show which conversations used a note."),
+    ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
+    ("eval", "evaluation.evaluate", "Measure how well your notes answer questions of yours."),
+)
+"""Those that few need: `zkchat help all` and the manual page list them too."""
+
+EARLIER = (
+    ("acp", "ask.acp", "serve acp"),
+    ("agent", "agent.app", "config agents, ask --goal"),
+    ("backlinks", "actions.links.backlinks", "show NOTE --links"),
+    ("brief", "ask.brief", "today --summary"),
+    ("changes", "note_changes.changes", "undo --list"),
+    ("completion", "completion.completion", "config completion"),
+    ("daily", "actions.notes.daily", "today --note"),
+    ("doctor", "doctor.doctor", "config doctor"),
+    ("index", "vault.index", "config index"),
+    ("links", "lookups.links", "show NOTE --links"),
+    ("mcp", "mcp.app", "serve mcp, config servers"),
+    ("resolve", "actions.links.resolve", "show LINK --why"),
+    ("rules", "rules.app", "memory rules"),
+    ("timeline", "actions.notes.timeline", "show NOTE --timeline"),
+    ("trust", "trust.trust", "config trust"),
+    ("vault", "vault.app", "check, show NOTE --mentions"),
+    ("verify", "lookups.verify", "check FILE"),
+)
+"""Names of earlier versions, which work as they did, each with what it is called now."""
+
+BELOW = {
+    "config": {
+        "agents": "agent.app",
+        "servers": "mcp.servers",
+        "trust": "trust.trust",
+        "doctor": "doctor.doctor",
+        "index": "vault.index",
+        "completion": "completion.completion",
+    },
+    "memory": {"rules": "rules.app"},
+    "serve": {"mcp": "mcp.app", "acp": "ask.acp"},
+}
+"""Commands below another one that are in modules of their own, which are loaded only where they are used."""
+
 HELP_OPTIONS = ("-h", "--help")
 
 EPILOG = """\
-Start here:          cd ~/notes && zkchat
-Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
-Ask an agent:        zkchat @research "What do my notes say about sleep?"
-Something is wrong?  zkchat doctor
-Read more:           zkchat help"""
+Start a chat:         cd ~/notes && zkchat
+Ask one question:     zkchat "How much [[Sleep]] do I need?" --vault ~/notes
+Ask an agent:         zkchat @research "What do my notes say about sleep?"
+Something is wrong?   zkchat config doctor
+Take a tour:          zkchat help tour
+See every command:    zkchat help all"""
 
-PLACES = {name: place for rows in COMMANDS.values() for name, place, _ in rows}
+GOAL = "ask --goal"
+"""A command of its own, because its options are not those of `ask`."""
+
+_ROWS = [row for rows in COMMANDS.values() for row in rows]
+PLACES = {**{name: place for name, place, _ in (*_ROWS, *FURTHER, *EARLIER)}, GOAL: "goal.run"}
 """Where each command is: `module.attribute` for a function or a `Typer`, `actions.module.name` for an action."""
 
 SECTIONS = {heading: [(name, line) for name, _, line in rows] for heading, rows in COMMANDS.items()}

@@ -16,6 +16,7 @@ from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 from zkchat.app import StoredNames
 from zkchat.cli.command_table import PLACES
 from zkchat.cli.common import current_io
+from zkchat.cli.help import ALL
 from zkchat.cli.main import AGENT_AS_COMMAND, app
 from zkchat.core import Environment, file_title, lazy_pattern, shorten, without_suffix
 from zkchat.render import sanitize_line, sanitize_text
@@ -23,6 +24,8 @@ from zkchat.repl import normalize_name
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies"})
+_FIRST: Final = ("tour", "installation", "recipes")
+_LAST: Final = ("python", "json", "events", "scripted", "privacy-forms")
 _FENCE: Final = lazy_pattern(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _PICTURE_LINE: Final = lazy_pattern(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK: Final = lazy_pattern(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
@@ -60,11 +63,13 @@ class Topic(Struct, frozen=True):
 
 
 def topics() -> list[Topic]:
-    """The pages for users, by name; none where they were left out of an installation."""
+    """The pages for users, the tour first and forms last; none where they were left out of an installation."""
     folder = _PACKAGE / "docs"
     if not folder.is_dir() and (_PACKAGE.parent / "pyproject.toml").is_file():
         folder = _PACKAGE.parent / "docs"
-    return [Topic(file) for file in sorted(folder.glob("*.md")) if file.stem not in _FOR_DEVELOPERS]
+    files = {file.stem: file for file in sorted(folder.glob("*.md")) if file.stem not in _FOR_DEVELOPERS}
+    others = (name for name in files if name not in {*_FIRST, *_LAST})
+    return [Topic(files[name]) for name in (*_FIRST, *others, *_LAST) if name in files]
 
 
 def _readable(text: str, names: set[str]) -> str:
@@ -344,7 +349,7 @@ def complete_topic(_names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """The pages of `zkchat help`, and commands."""
     if typed.values.get("topic"):
         return
-    named = {**dict.fromkeys(PLACES, ""), **{topic.name: topic.title for topic in topics()}}
+    named = {**dict.fromkeys((*PLACES, ALL), ""), **{topic.name: topic.title for topic in topics()}}
     yield from _starting(named.items(), typed.text)
 
 
@@ -434,15 +439,15 @@ def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bas
     """Print the script that teaches your shell to complete.
 
     Then Tab completes commands, options, notes, sessions and more. Names come from the index as it is:
-    `zkchat index` brings it up to date.
+    `zkchat config index` brings it up to date.
 
     \b
     Bash, in ~/.bashrc:
-        eval "$(zkchat completion bash)"
+        eval "$(zkchat config completion bash)"
     Zsh, in ~/.zshrc after compinit:
-        eval "$(zkchat completion zsh)"
+        eval "$(zkchat config completion zsh)"
     Fish, once:
-        zkchat completion fish > ~/.config/fish/completions/zkchat.fish
+        zkchat config completion fish > ~/.config/fish/completions/zkchat.fish
     """
     script = Path(__file__).parent / "shells" / f"completion.{shell}"
     current_io().out(script.read_text("utf-8").rstrip("\n"))

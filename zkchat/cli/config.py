@@ -9,17 +9,16 @@ import typer
 
 from zkchat.app import SettingsEditor, Workspace, check_model_name, find_paths, setting_value
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command, current_io
-from zkchat.cli.trust import trust
 from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "
-    "there. `zkchat doctor` asks whether its server answers."
+    "`zkchat config index` makes its vectors, and so does a chat in the background; searches use static vectors until "
+    "all are there. `zkchat config doctor` asks whether its server answers."
 )
-_UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat trust"
+_UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat config trust"
 
-app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
+app = typer.Typer(help="Show and change settings, agents, servers; find what is wrong.", no_args_is_help=True)
 
 _MAX_COLUMN: Final = 80
 """Where the origins of settings begin at most; a longer line stands out."""
@@ -100,9 +99,6 @@ def path(io: CommandIO) -> Told:
         data={scope: {"path": str(file), "exists": file.exists()} for scope, file in files.items()},
         lines=[f"{scope:<5}  {file}{'' if file.exists() else '  (not there yet)'}" for scope, file in files.items()],
     )
-
-
-app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in earlier versions
 
 
 def _record(workspace: Workspace, key: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`zkchat doctor`: what is installed, reachable and wrong, and what to do about it."""
+"""`zkchat config doctor`: what is installed, reachable and wrong, and what to do about it."""
 
 import shutil
 import sqlite3
@@ -226,7 +226,7 @@ def _pdfs(io: CommandIO, library: Library) -> Iterator[Finding]:
     if reason := unread_reason(io.workspace()):
         yield Finding("PDFs", "absent", f"{found}. {reason[0]}", reason[1])
     elif waiting := library.unextracted():
-        yield Finding("PDFs", "ok", f"{found}, {waiting:,} of them still to be read", "zkchat index reads them.")
+        yield Finding("PDFs", "ok", f"{found}, {waiting:,} of them still to be read", "zkchat config index reads them.")
     else:
         yield Finding("PDFs", "ok", f"{found}, none of them still to be read")
 
@@ -241,7 +241,9 @@ def _servers(io: CommandIO) -> Iterator[Finding]:
     found = defined_servers(io.workspace(needs_vault=False))
     if found.servers:
         enabled = sum(server.state == "enabled" for server in found.servers)
-        text = f"{enabled} of {counted(len(found.servers), 'MCP server')} enabled; zkchat mcp list shows them"
+        text = (
+            f"{enabled} of {counted(len(found.servers), 'MCP server')} enabled; zkchat config servers list shows them"
+        )
         yield Finding("servers", "ok", text)
         if not is_client_installed():
             yield Finding(

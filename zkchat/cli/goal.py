@@ -1,4 +1,4 @@
-"""`zkchat agent run`: a goal worked on in steps, begun or gone on with."""
+"""`zkchat ask --goal`: a goal worked on in steps, begun or gone on with."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -96,14 +96,14 @@ def run(
     It makes a plan, which you may change, works on its steps with tools, and what came of them is compared with your
     notes.
 
-    zkchat agent run "Compare what [[Sleep]] and [[Coffee]] say about caffeine" --steps 4
+    zkchat ask --goal "Compare what [[Sleep]] and [[Coffee]] say about caffeine" --steps 4
 
-    Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
+    Ctrl-C keeps what is done, and `zkchat ask --goal --resume` goes on from the first open step.
     """
     io = current_io(vault)
     text = " ".join(goal or []).strip()
     if not (text or resume):
-        raise UsageError("There is no goal.", hint='Name one: zkchat agent run "List what I wrote about sleep"')
+        raise UsageError("There is no goal.", hint='Name one: zkchat ask --goal "List what I wrote about sleep"')
     ask_to_approve(io, may_ask=not json_output)
     options = ConversationOptions(
         vault=vault,
@@ -135,7 +135,7 @@ def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, t
         reviewer = TerminalPlanReviewer(io, plain=view.plain) if is_asked else None
         work = open_goal_run(environment, opened, bounds_of(opened.settings, *run.bounds), reviewer)
         work.review = run.review
-        work.way_back = lambda session: f"Go on with it: zkchat agent run --resume {session}"
+        work.way_back = lambda session: f"Go on with it: zkchat ask --goal --resume {session}"
         announce_model(io, opened)
         if writes:
             warn_of_no_review(io, opened, options)
@@ -147,7 +147,7 @@ def _session(io: CommandIO, name: str) -> str:
     with io.sessions() as store:
         found = store.find(name).id if name else session_with_open_goal(store)
     if found is None:
-        raise SessionNotFound("There is no goal to go on with in this vault.", hint='Begin one: zkchat agent run "…"')
+        raise SessionNotFound("There is no goal to go on with in this vault.", hint='Begin one: zkchat ask --goal "…"')
     return found
 
 

@@ -4,7 +4,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Final, cast
@@ -14,7 +14,7 @@ from msgspec import Struct
 from typer._click import Command, Context, HelpFormatter, Parameter
 from typer.core import TyperCommand, TyperGroup
 
-from zkchat.cli.command_table import HELP_OPTIONS
+from zkchat.cli.command_table import EARLIER, FURTHER, HELP_OPTIONS, SECTIONS
 from zkchat.cli.common import CommandIO, current_io
 from zkchat.core import ExitCode, UsageError
 from zkchat.render import columns
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from zkchat.cli.completion import Topic
 
 Rows = Sequence[tuple[str, str]]
+
+ALL: Final = "all"
+"""The topic of everything that there is."""
 
 _WIDTHS = (24, 78)
 _MAX_NAME_WIDTH = 24
@@ -260,9 +263,12 @@ def help_(
 ) -> None:
     """Show a page of the documentation, or the help of a command.
 
-    Without a topic, all pages and commands are listed. On a terminal a page is drawn; in a pipe it is Markdown.
+    Without a topic, the commands and pages are listed, with `all` every command below another one and every earlier
+    name too. On a terminal a page is drawn; in a pipe it is Markdown.
 
-    zkchat help configuration
+    zkchat help tour
+
+    zkchat help all
 
     zkchat help context stats
 
@@ -273,8 +279,11 @@ def help_(
     io, pages = current_io(), {each.name: each for each in topics()}
     words = topic or []
     page = pages.get(words[0].casefold()) if len(words) == 1 else None
-    if not words:
-        _list(io, context, [*pages.values()])
+    if not words or words == [ALL]:
+        root = context.find_root()
+        io.out(_everything(root.command) if words else root.command.get_help(root))
+        io.out("\nPages (zkchat help PAGE):")
+        io.out(_table([(page.name, page.title) for page in pages.values()], help_width(io.environment.variables)))
     elif page is None:
         io.out(_help_of_command(context, words, [*pages]))
     else:
@@ -283,13 +292,25 @@ def help_(
             io.note(f"The command of that name: zkchat {page.name} --help")
 
 
-def _list(io: CommandIO, context: typer.Context, pages: "list[Topic]") -> None:
-    root = context.find_root()
-    io.out(root.command.get_help(root))
-    width = max((len(page.name) for page in pages), default=0)
-    io.out("\nPages (zkchat help PAGE):")
-    for page in pages:
-        io.out(f"  {page.name:<{width}}  {page.title}")
+def _everything(root: Command) -> str:
+    """All commands, with those below others; the few that the help leaves out; earlier names with those of now."""
+    commands = getattr(root, "commands", {})
+    tables = {
+        heading: [row for name, line in rows for row in _below(commands[name], name, line)]
+        for heading, rows in SECTIONS.items()
+    }
+    tables["Further commands"] = [(name, line) for name, _, line in FURTHER]
+    tables["Earlier names, which still work"] = [(name, f"now: {new}") for name, _, new in EARLIER]
+    width = help_width(current_io().environment.variables)
+    return "\n\n".join(f"{heading}:\n{_table(rows, width)}" for heading, rows in tables.items())
+
+
+def _below(command: Command, path: str, line: str) -> Iterator[tuple[str, str]]:
+    """A command, and those below it that are not hidden."""
+    yield path, line
+    for name, each in getattr(command, "commands", {}).items():
+        if not each.hidden:
+            yield from _below(each, f"{path} {name}", each.get_short_help_str(limit=70))
 
 
 def _help_of_command(context: typer.Context, words: list[str], pages: list[str]) -> str:

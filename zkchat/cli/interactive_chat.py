@@ -179,7 +179,7 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"Resume: zkchat chat{place} --session {active.session_id}")
+            self._io.note(f"Resume: zkchat{place} --session {active.session_id}")
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
@@ -293,7 +293,7 @@ def choose_session(io: CommandIO, *, plain: bool) -> str | None:
     with io.sessions() as store:
         sessions = sessions_to_resume(store)
     if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Begin one: zkchat chat")
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Begin one: zkchat")
     is_drawn = can_draw_prompt(io.environment) and not plain
     rows = session_rows(sessions, now=io.environment.now(), with_ids=not is_drawn)
     if not is_drawn:
@@ -301,11 +301,11 @@ def choose_session(io: CommandIO, *, plain: bool) -> str | None:
             io.out(line)
         raise UsageError(
             "Choosing from the list needs a terminal that can be drawn on.",
-            hint=f"Name a session by its title or its id: zkchat chat --session {sessions[0].id}",
+            hint=f"Name a session by its title or its id: zkchat --session {sessions[0].id}",
         )
     chosen = asyncio.run(pick(QUESTION, rows))
     if chosen is None:
-        io.note("No session was chosen. To begin a new one: zkchat chat")
+        io.note("No session was chosen. To begin a new one: zkchat")
         return None
     return sessions[chosen].id
 

@@ -1,12 +1,13 @@
-"""`zkchat search`, `links` and `verify`: actions, and what only the command line does with them."""
+"""`zkchat search`, `show`, `links` and `verify`: actions, and what only the command line does with them."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from zkchat.app import Paths
 from zkchat.cli.actions import Stream, command_of, print_result
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, unreadable
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, option, unreadable
 from zkchat.cli.note_lookup import open_refreshed_workspace
 from zkchat.core import UsageError, line_place
 from zkchat.index import Library
@@ -52,7 +53,7 @@ def _list_all(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
             io.out(f"{line_place(each.source or '', each.link.line)}: {describe_link(each.link, each.found)}")
 
 
-links = command_of(
+links = _links = command_of(
     "links",
     "links",
     Stream(
@@ -63,6 +64,53 @@ links = command_of(
         run=_list_all,
     ),
 )
+
+
+def show(
+    note: Annotated[str | None, argument("NOTE", "Its path, its title, or a [[wikilink]].")] = None,
+    links: Annotated[bool, flag("--links", "Its links, and those that lead to it; without NOTE, all links.")] = False,
+    mentions: Annotated[bool, flag("--mentions", "Where other notes name it without a link.")] = False,
+    neighbours: Annotated[bool, flag("--neighbours", "The notes linked with it, in either direction.")] = False,
+    steps: Annotated[int, option("--steps", "N", "With --neighbours: how many links away.", min=1, max=3)] = 1,
+    timeline: Annotated[bool, flag("--timeline", "What happened to it, in order of time.")] = False,
+    limit: Annotated[int, option("--limit", "N", "With --timeline: how many events.", min=1, max=1_000)] = 50,
+    used: Annotated[bool, flag("--used", "Which conversations used it; without NOTE, the notes used most.")] = False,
+    why: Annotated[bool, flag("--why", "Which note a link means, and why.")] = False,
+    source: Annotated[str | None, option("--from", "NOTE", "With --why: the note that the link stands in.")] = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> int:
+    """Show a note, its links, or what happened to it.
+
+    A note is drawn on a terminal, and in a pipe it is the text of the file. NOTE may name a section of it.
+
+    zkchat show "[[Evergreen notes#Titles]]"
+
+    zkchat show "[[Evergreen notes]]" --links
+
+    zkchat show "[[Compost]]" --why --from "Daily/2026-03-07.md"
+    """
+    views = {
+        "--links": links and partial(_links, note=note, streams=note is None),
+        "--mentions": mentions and partial(command_of("links", "mentions"), note=note),
+        "--neighbours": neighbours and partial(command_of("links", "neighbours"), note=note, steps=steps),
+        "--timeline": timeline and partial(command_of("notes", "timeline"), note=note, limit=limit),
+        "--used": used and partial(_uses, note=note),
+        "--why": why and partial(command_of("links", "resolve"), link=note, source=source),
+    }
+    chosen = {option: view for option, view in views.items() if view}
+    if len(chosen) > 1:
+        raise UsageError(f"Choose one: {', '.join(chosen)}.")
+    if note is None and not (links or used):
+        raise UsageError("Which note is to be shown?", hint="zkchat show NOTE")
+    run = next(iter(chosen.values()), partial(command_of("notes", "show"), note=note))
+    return run(vault=vault, json_output=json_output)
+
+
+def _uses(**given: Any) -> int:
+    from zkchat.cli.memory import refs
+
+    return refs(top=given["note"] is None, graph=None, yes=False, **given)
 
 
 STANDARD_INPUT = "-"

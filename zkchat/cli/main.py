@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -17,8 +17,8 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
-from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS, PLACES, SECTIONS
-from zkchat.cli.common import CommandIO, command_io, current_io
+from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, PLACES, SECTIONS
+from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
 from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError
@@ -27,7 +27,7 @@ from zkchat.version import __version__
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
-"""Of `zkchat` alone; all others are those of the chat."""
+"""Of `zkchat` alone; all others are those of the chat, two of which the help names too."""
 
 SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 """Options with a value that people write before the command."""
@@ -39,24 +39,25 @@ _SHORT_OPTION: Final = re.compile(r"-[^-]")
 
 
 class LazyCommands(MutableMapping[str, Command]):
-    """All commands by name; whoever takes one loads it."""
+    """Commands by name, those that are loaded first; whoever takes another one loads it."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Command] = {}
+    def __init__(self, places: Mapping[str, str], loaded: Mapping[str, Command]) -> None:
+        self._loaded = dict(loaded)
+        self._places = {**dict.fromkeys(loaded, ""), **places}
 
     def __getitem__(self, name: str) -> Command:
         if name not in self._loaded:
-            self._loaded[name] = load_command(name, PLACES[name])
+            self._loaded[name] = load_command(name, self._places[name])
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in PLACES
+        return name in self._places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(PLACES)
+        return len(self._places)
 
     def __setitem__(self, name: str, command: Command) -> None:
         raise TypeError("Commands stand in the table.")
@@ -78,7 +79,10 @@ def load_command(name: str, place: str) -> Command:
     else:
         alone.command(name=name)(target)
     use_layout(alone)
-    return typer.main.get_group(alone).commands[name]
+    command = typer.main.get_group(alone).commands[name]
+    if name in BELOW and isinstance(command, TyperGroup):
+        command.commands = LazyCommands(BELOW[name], command.commands)
+    return command
 
 
 class RootGroup(DescribedGroup):
@@ -88,13 +92,17 @@ class RootGroup(DescribedGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = LazyCommands()
+        self.commands = LazyCommands(PLACES, {})
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        return ['["QUESTION"] [-c] [-r] [OPTIONS]', "|", *super().collect_usage_pieces(ctx)[1:]]
 
     def list_commands(self, _context: Context) -> list[str]:
         return [*self.commands]
 
     def shell_complete(self, ctx: Context, incomplete: str) -> list[CompletionItem]:
         rows = [row for rows in self.sections.values() for row in rows if row[0].startswith(incomplete)]
+        rows = rows or [(name, "") for name in PLACES if name.startswith(incomplete)]
         options = super(TyperGroup, self).shell_complete(ctx, incomplete)
         return [*(CompletionItem(name, help=line) for name, line in rows), *options]
 
@@ -121,6 +129,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def zkchat(
     context: typer.Context,
+    _continue: Annotated[bool, flag("--continue -c", "Go on with the last chat of this vault.")] = False,
+    _resume: Annotated[bool, flag("--resume -r", "Choose the chat to go on with from a list.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -144,10 +154,10 @@ def commands() -> Any:
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
-    arguments = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else with_command(arguments)
+    arguments = with_command(arguments)
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
-            code = commands()(list(arguments), prog_name="zkchat", standalone_mode=False)
+            code = commands()(arguments, prog_name="zkchat", standalone_mode=False)
             environment.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
@@ -164,8 +174,15 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
 
 
 def with_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` before a question, and
-    else `chat` before options, which `zkchat` alone starts."""
+    """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` for an agent or before a
+    question, and else `chat` before options, which `zkchat` alone starts."""
+    agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
+    named = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else _named(arguments)
+    ask, goal = GOAL.split()
+    return [GOAL, *(each for each in named[1:] if each != goal)] if named[:1] == [ask] and goal in named else named
+
+
+def _named(arguments: Sequence[str]) -> list[str]:
     at = 0
     while at < len(arguments) and arguments[at] in SHARED_OPTIONS:
         at += 2
@@ -174,7 +191,7 @@ def with_command(arguments: Sequence[str]) -> list[str]:
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in OWN_OPTIONS:
         return ["chat", *arguments]
-    return ["ask", *arguments] if " " in first.strip() else [*arguments]
+    return ["ask", *arguments] if " " in first.strip() and first not in PLACES else [*arguments]
 
 
 def _report_error(io: CommandIO, error: Exception) -> int:

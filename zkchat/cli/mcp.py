@@ -1,4 +1,4 @@
-"""`zkchat mcp`: the vault as a server, and checks of other servers."""
+"""`zkchat serve mcp`: the vault as a server, and checks of other servers."""
 
 import time
 from collections.abc import Sequence
@@ -138,7 +138,7 @@ PORT: Final = 7717
 """Where `--http` serves unless told otherwise."""
 
 app = typer.Typer(
-    help="Serve the vault to MCP hosts, and use MCP servers in chats.",
+    help="Serve the vault to MCP hosts.",
     epilog="Without a command the vault is served on standard input and output.\n"
     "A host such as Claude Desktop starts that by itself: zkchat help mcp\n"
     "Notes that are local are withheld, unless you say --local.",
@@ -175,20 +175,19 @@ def mcp(
     """Serve the vault to an MCP host, on standard input and output: tools, evidence with quotes, notes, prompts.
 
     A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Notes that are `local` are withheld
-    unless you say that the host's model runs on this machine. The commands below are about servers of others, whose
-    tools chats may use.
+    unless you say that the host's model runs on this machine.
     """
     if context.invoked_subcommand is not None:
         return
     if not http and (port is not None or token_file):
-        raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat mcp --http")
+        raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat serve mcp --http")
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io))
     require_sdk()
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
             f"{reason} So it is not known which notes stay on this machine, and none is served.",
-            hint="Correct the file, or move it away. For a host whose model runs on this machine: zkchat mcp --local",
+            hint="Correct the file, or move it away. For a host whose model runs on this machine: --local",
         )
     from zkchat.mcp import HostOptions
 
@@ -202,11 +201,14 @@ def mcp(
         raise typer.Exit(128 + end.signal) from None
 
 
-app.command(name="list")(mcp_servers.list_)
-app.command()(mcp_servers.add)
-app.command()(mcp_servers.remove)
-app.command()(check)
 app.command()(mcp_servers.install)
+serve = typer.Typer(help="Serve your notes to editors (ACP) and to other programs (MCP).", no_args_is_help=True)
+servers = typer.Typer(help="List and change the MCP servers whose tools chats may use.", no_args_is_help=True)
+for table, is_earlier in ((servers, False), (app, True)):
+    table.command(name="list", hidden=is_earlier)(mcp_servers.list_)
+    table.command(hidden=is_earlier)(mcp_servers.add)
+    table.command(hidden=is_earlier)(mcp_servers.remove)
+    table.command(hidden=is_earlier)(check)
 
 
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:

@@ -1,4 +1,4 @@
-"""`zkchat mcp list`, `add`, `remove` and `install`: servers for chats, and the vault as one."""
+"""`zkchat config servers list`, `add`, `remove` and `install`: servers for chats, and the vault as one."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -52,13 +52,13 @@ _STATE_WORDS = {
     "invalid": "cannot be used",
 }
 _ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
-NO_SERVERS = "No servers are defined. Add one: zkchat mcp add NAME -- COMMAND"
+NO_SERVERS = "No servers are defined. Add one: zkchat config servers add NAME -- COMMAND"
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
 
 def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
-    way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
+    way_out = "; to see and approve it: zkchat config trust" if server.state == "not_approved" else ""
     state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
     io.out_wrapped(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
@@ -105,7 +105,7 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
 
 
 NewNameArgument = Annotated[str, argument("NAME", "What it is to be called.")]
-ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat mcp list` shows them.")]
+ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
 
 CommandArgument = Annotated[
     list[str] | None,
@@ -136,8 +136,8 @@ ReplaceOption = Annotated[bool, flag("--replace", "Write over a server of yours 
 def list_(io: CommandIO) -> Told:
     """List the MCP servers that chats may use, and why others are left out. Nothing is started.
 
-    They are defined in your settings (`zkchat mcp add`), and in `.mcp.json` of the vault, which counts once you have
-    approved it (`zkchat trust`). Values of variables and headers are not shown.
+    They are defined in your settings (`zkchat config servers add`), and in `.mcp.json` of the vault, which counts once
+    you have approved it (`zkchat config trust`). Values of variables and headers are not shown.
     """
     found = defined_servers(io.workspace(needs_vault=False))
 
@@ -174,11 +174,11 @@ def add(
     No shell reads the command. `${NAME}` and `${NAME:-default}` stand for your variables in every chat, so that no key
     has to be in the settings.
 
-    zkchat mcp add time -- uvx mcp-server-time
+    zkchat config servers add time -- uvx mcp-server-time
 
-    zkchat mcp add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- github-mcp-server stdio
+    zkchat config servers add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- github-mcp-server stdio
 
-    zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
+    zkchat config servers add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
     """
     io = current_io(vault)
     program, *args = command or [""]
@@ -199,7 +199,7 @@ def add(
     if name in workspace.settings.mcpServers and not replace:
         raise UsageError(
             f"There is a server '{name}' in your settings already.",
-            hint=f"Choose another name, write over it with --replace, or look at it: zkchat mcp check {name}",
+            hint=f"Choose another name, write over it: --replace, or look at it: zkchat config servers check {name}",
         )
     _add(io, workspace, definition)
 
@@ -222,7 +222,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     for server in defined_servers(workspace.read_again()).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
             io.note_wrapped(sentence)
-    io.note_wrapped(f"Try it: zkchat mcp check {definition.name}")
+    io.note_wrapped(f"Try it: zkchat config servers check {definition.name}")
 
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
@@ -237,7 +237,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
             f"The server '{name}' is one of the vault: it is defined in {workspace.paths.vault / '.mcp.json'}.",
-            hint="Remove it there, or take back every approval of this vault: zkchat trust --revoke",
+            hint="Remove it there, or take back every approval of this vault: zkchat config trust --revoke",
         )
     raise unknown_server(name)
 
@@ -251,7 +251,7 @@ def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
                 f"From now on the vault's server of this name is used, which you approved: "
                 f"{show_reach(server.definition)}"
             )
-            io.note_wrapped("To take back every approval of this vault: zkchat trust --revoke")
+            io.note_wrapped("To take back every approval of this vault: zkchat config trust --revoke")
 
 
 def require_sdk(what: str = "MCP needs") -> None:
@@ -263,7 +263,7 @@ def require_sdk(what: str = "MCP needs") -> None:
 
 
 def unknown_server(name: str) -> UsageError:
-    return UsageError(f"There is no server '{name}'.", hint="Those that there are: zkchat mcp list")
+    return UsageError(f"There is no server '{name}'.", hint="Those that there are: zkchat config servers list")
 
 
 def _whole_path(io: CommandIO, path: str) -> str:
@@ -323,9 +323,9 @@ def install(
     All else in the program's file stays, and a copy of the file as it was is kept beside it. A file that is no JSON,
     or has comments, is left as it is: copy the entry into it. With --yes the exit code is then 3.
 
-    zkchat mcp install claude-desktop --vault ~/notes
+    zkchat serve mcp install claude-desktop --vault ~/notes
 
-    zkchat mcp install cursor --write --yes
+    zkchat serve mcp install cursor --write --yes
     """
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io))

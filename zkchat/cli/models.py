@@ -61,7 +61,7 @@ def pull(
     if path.suffix == ".onnx":
         if find_spec("onnxruntime") is None:
             io.out(f"It needs onnxruntime: {install_command('meaning')}")
-        io.out(f"To search by it: zkchat config set embeddings.model local:{name}, and then: zkchat index")
+        io.out(f"To search by it: zkchat config set embeddings.model local:{name}, and then: zkchat config index")
         return
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
     io.out(f"To use it from now on: zkchat config set model local:{name}")

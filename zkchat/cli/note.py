@@ -106,7 +106,7 @@ class ChatMentions(Struct, frozen=True):
 app = typer.Typer(
     help="Write notes: new ones, and changes of those that there are.",
     epilog="Each change is shown as a diff and made after your yes.\n"
-    "zkchat undo takes it back, zkchat changes lists them all.",
+    "zkchat undo takes it back, zkchat undo --list lists all changes.",
     no_args_is_help=True,
 )
 

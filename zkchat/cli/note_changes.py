@@ -281,6 +281,12 @@ def reviewer_of(io: CommandIO, nothing: str, color: str) -> ChangeReviewer:
     return reviewer
 
 
+SinceOption = Annotated[
+    str | None, option("--since", "TIME", "Listed from this day or time on, e.g. 2026-03-01, last week, 3d.")
+]
+DiffOption = Annotated[bool, flag("--diff", "Show what was changed.")]
+LimitOption = Annotated[int, option("--limit", "N", "How many are listed at most.", min=1, show_default=True)]
+
 _NOTHING_UNDONE: Final = "Nothing was undone."
 _WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
 
@@ -288,10 +294,14 @@ _WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --
 @told_command
 def undo(
     io: CommandIO,
-    which: Annotated[str, argument("N", "How many of the last changes; one, if not said.")] = "",
-    number: Annotated[str, option("--id", "N", "The change with this number in zkchat changes.")] = "",
+    which: Annotated[str, argument("N | NOTE", "How many of the last changes; one, if not said.")] = "",
+    number: Annotated[str, option("--id", "N", "The change with this number.")] = "",
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
+    listed: Annotated[bool, flag("--list", "List the changes, of all notes or of NOTE, and undo nothing.")] = False,
+    since: SinceOption = None,
+    diff: DiffOption = False,
+    limit: LimitOption = 20,
 ) -> Told:
     """Undo what zkchat changed last. Files are again what they were, to the last byte.
 
@@ -303,7 +313,16 @@ def undo(
     zkchat undo 3 --dry-run
 
     zkchat undo --id 12
+
+    zkchat undo --list --since yesterday
     """
+    if listed:
+        wanted = number.removeprefix("#")
+        if wanted and not (wanted.isascii() and wanted.isdecimal()):
+            raise UsageError(f"{number!r} is not the number of a change.", hint="zkchat undo --list --id 3")
+        return _changes(io, which, since, int(wanted) if wanted else None, diff, limit)
+    if since or diff:
+        raise UsageError("--since and --diff are for a list.", hint="zkchat undo --list --since yesterday --diff")
     if which and number:
         raise UsageError("--id names one change, N says how many.", hint=_WHICH)
     with _open_store(io) as (workspace, store):
@@ -367,12 +386,10 @@ def _undo_all(io: CommandIO, store: ChangeStore, plan: UndoPlan) -> Told:
 def changes(
     io: CommandIO,
     note: Annotated[str, argument("NOTE", "Only changes of this note.")] = "",
-    since: Annotated[
-        str | None, option("--since", "TIME", "From this day or time on, e.g. 2026-03-01, last week, 3d.")
-    ] = None,
+    since: SinceOption = None,
     number: Annotated[int | None, option("--id", "N", "The change with this number, whole.")] = None,
-    diff: Annotated[bool, flag("--diff", "Show what was changed.")] = False,
-    limit: Annotated[int, option("--limit", "N", "How many at most.", min=1, show_default=True)] = 20,
+    diff: DiffOption = False,
+    limit: LimitOption = 20,
 ) -> Told:
     """Show what zkchat changed in your notes, the latest first.
 
@@ -384,6 +401,10 @@ def changes(
 
     zkchat changes --id 12
     """
+    return _changes(io, note, since, number, diff, limit)
+
+
+def _changes(io: CommandIO, note: str, since: str | None, number: int | None, diff: bool, limit: int) -> Told:
     start = parse_instant("--since", since, calendar_for(io.environment, io.vault))
     if number is not None and (note or since):
         raise UsageError("--id names one change.", hint="Leave the note and --since away.")

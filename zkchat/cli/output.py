@@ -99,7 +99,7 @@ def _create_text_presenter(
         panel="full" if view.panels else ui.panel if view.footer else "off",
         references_shown=ui.references_shown,
         links=opened.document_links,
-        all_documents="/refs" if view.chat else "--panels",
+        all_documents="/sources" if view.chat else "--panels",
         usage_shown=view.usage_shown or ShownUsage(),
     )
     if view.plain or not (environment.stdout_is_tty or view.panels):

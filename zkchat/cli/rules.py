@@ -1,4 +1,4 @@
-"""`zkchat rules`: what the answers keep to; listed, shown, made."""
+"""`zkchat memory rules`: what the answers keep to; listed, shown, made."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated
@@ -89,14 +89,16 @@ def list_(io: CommandIO) -> Told:
         data={"rules": list(found.rules.values()), **unused_record(found, "rule")},
         lines=[f"{rule.name:<{width}}  [{rule.include}]  {describe(rule)}" for rule in every],
         notes=[
-            *["There are no rules yet. Make one: zkchat rules new 'Citation style'"] * is_none,
+            *["There are no rules yet. Make one: zkchat memory rules new 'Citation style'"] * is_none,
             *unused(found, "rule"),
         ],
     )
 
 
 @command(app, vault=SettingsVaultOption)
-def show(io: CommandIO, name: Annotated[str, argument("RULE", "Its name; `zkchat rules list` shows them.")]) -> Told:
+def show(
+    io: CommandIO, name: Annotated[str, argument("RULE", "Its name; `zkchat memory rules list` shows them.")]
+) -> Told:
     """Show a rule: when it holds, where its file is, and its text."""
     found = profile_store(io).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
@@ -123,7 +125,7 @@ def new(
 ) -> Told:
     """Make a rule that answers keep to.
 
-    zkchat rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
+    zkchat memory rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
     """
     import yaml
 

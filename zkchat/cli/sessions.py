@@ -51,7 +51,7 @@ def find_session_or_last(store: SessionStore, name: str | None) -> Session:
         return store.find(name)
     sessions = store.sessions()
     if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
     return sessions[0]
 
 
@@ -68,7 +68,7 @@ def list_(
     with io.sessions() as store:
         known = store.sessions()
     sessions = known if every else [session for session in known if session.listed]
-    notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat chat"]
+    notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat"]
     if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
         notes = [f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all"]
     lines = [

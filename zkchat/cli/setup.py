@@ -260,9 +260,9 @@ def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output:
     for key, value in result.written.items():
         io.out(f"  {key} = {value}" if value else f"  {key} removed")
     if folder is None:
-        io.out("Begin in the folder of your notes: zkchat chat --vault FOLDER")
+        io.out("Begin in the folder of your notes: zkchat --vault FOLDER")
         return
     if result.is_new_vault:
         io.out(f"{folder.path} is known as a vault.")
     is_found = find_settings_folder(io.environment, None).path == folder.path
-    io.out(f"Begin: {'zkchat' if is_found else f'zkchat chat --vault {folder.path}'}")
+    io.out(f"Begin: {'zkchat' if is_found else f'zkchat --vault {folder.path}'}")

@@ -1,4 +1,4 @@
-"""`zkchat trust`, and the question that a conversation begins with in a vault that brings something new."""
+"""`zkchat config trust`, and the question that a conversation begins with in a vault that brings something new."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -71,11 +71,13 @@ def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: 
         io.out(line)
     left_out = [(item, state) for item, state in states if state != "approved"]
     if not left_out:
-        io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
+        io.out(
+            "All of it is approved. What changes is asked about again. To take it back: zkchat config trust --revoke"
+        )
     elif may_ask and io.environment.stdin_is_tty:
         _decide(io, vault_trust, left_out)
     elif may_ask:
-        io.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
+        io.out("What is not approved is not used. To approve all of it: zkchat config trust --yes")
 
 
 def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
@@ -86,7 +88,7 @@ def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
             io.note("Approved. What changes is asked about again.")
         else:
             vault_trust.decline(items)
-            io.note("It is not used. To decide otherwise: zkchat trust")
+            io.note("It is not used. To decide otherwise: zkchat config trust")
     except StorageError as error:
         io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 

@@ -1,4 +1,4 @@
-"""`zkchat vault`, `index` and `vault fix-links`: what is in the vault, and what broken links could have meant."""
+"""`zkchat check`, `vault` and `index`: what is in the vault, what in it to mend, and what broken links meant."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,12 +11,22 @@ from msgspec.structs import asdict
 from zkchat.actions import link_record
 from zkchat.app import NOT_INSTALLED, Paths, link_style, open_library, unread_reason
 from zkchat.cli.actions import command_of
-from zkchat.cli.common import CommandIO, JsonOption, Told, VaultOption, command, current_io, flag, told_command
+from zkchat.cli.common import (
+    CommandIO,
+    JsonOption,
+    Told,
+    VaultOption,
+    argument,
+    command,
+    current_io,
+    flag,
+    told_command,
+)
 from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.note_changes import OpenNotes, change_summary, open_notes
 from zkchat.cli.note_lookup import embed_by_server, open_refreshed_workspace, progress, vectors_record
 from zkchat.cli.output import UNDO, Listing
-from zkchat.core import ChangeOrigin, ChangeRecord, IndexCounts, UsageError, VaultError, counted, line_place
+from zkchat.core import ChangeOrigin, ChangeRecord, ExitCode, IndexCounts, UsageError, VaultError, counted, line_place
 from zkchat.index import BrokenLink, Followed, Library, Repair, broken_links, graph
 from zkchat.notes import describe_warning, is_attachment, summarize_warnings
 from zkchat.render import describe_link, sanitize_line, vector_lines
@@ -105,9 +115,9 @@ def fix_links(
     extension is wrong. A similar name or heading is only proposed. Nothing but the target of the link changes. All
     repairs that you choose are one change for zkchat undo.
 
-    zkchat vault fix-links
+    zkchat check --fix
 
-    zkchat vault fix-links --dry-run --json | jq '.proposed[].text'
+    zkchat check --fix --dry-run --json | jq '.proposed[].text'
     """
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
@@ -127,7 +137,7 @@ def fix_links(
     if session.proposed:
         done = f"{counted(len(session.repaired), 'link')} repaired" if record else "Nothing was changed"
         with_one = f"{counted(len(proposed), 'broken link')} with a proposal"
-        summary = f"{done}; {with_one}, {len(unknown):,} without one (zkchat vault status lists broken links)."
+        summary = f"{done}; {with_one}, {len(unknown):,} without one (zkchat check lists broken links)."
     return Told(
         data=change_summary(
             record.changes if record else None,
@@ -141,6 +151,46 @@ def fix_links(
         lines=[*(_proposal_lines(session.proposed) if dry_run else ()), *lines],
         notes=[*session.remarks, summary, *([UNDO] if record and io.environment.stdout_is_tty else [])],
     )
+
+
+def check(
+    file: Annotated[str | None, argument("FILE", "A text whose statements are checked; - for standard input.")] = None,
+    problems: Annotated[bool, flag("--problems", "With FILE: only what your notes do not support.")] = False,
+    fix: Annotated[bool, flag("--fix", "Repair broken links: proposals with their reasons, one key each.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "With --fix: repair at once what is certain, and nothing else.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "With --fix: show the proposals, and change nothing.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> int:
+    """Check your notes for problems, or a text against your notes. No model is asked.
+
+    Without FILE: counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used. `--fix`
+    repairs links, and all that you choose is one change for zkchat undo.
+
+    With FILE, each sentence is quoted (it is in your notes word for word), supported (nearly so, with the same
+    numbers, names and negation), contradicted (a note says the same with another number or name, or the opposite) or
+    unsupported. What is said in quite other words counts as unsupported. The exit code is 0 if all statements are in
+    your notes, else 7.
+
+    zkchat check
+
+    zkchat check --fix --dry-run
+
+    zkchat check draft.txt --problems
+
+    zkchat ask "What do my notes say about compost?" | zkchat check -
+    """
+    from zkchat.cli.lookups import verify
+
+    if (file and fix) or (problems and not file) or ((yes or dry_run) and not fix):
+        hint = "zkchat check, zkchat check --fix [--yes | --dry-run], or zkchat check FILE [--problems]"
+        raise UsageError("These do not go together.", hint=hint)
+    if fix:
+        return told_command(fix_links)(yes=yes, dry_run=dry_run, vault=vault, json_output=json_output)
+    if file:
+        return verify(file, problems, vault, json_output)
+    status(vault, json_output)
+    return ExitCode.OK
 
 
 class _Proposal(Struct, frozen=True):

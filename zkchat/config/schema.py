@@ -63,7 +63,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         UserOnly(),
         Redacted(),
         "MCP servers whose tools a chat may use, by names of your own: `[mcpServers.NAME]` with `command` "
-        "and `args`, or with `url`; `zkchat mcp add` writes them.",
+        "and `args`, or with `url`; `zkchat config servers add` writes them.",
     ] = {}
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ TrustState = Literal["approved", "declined", "changed", "new"]
 
 PAGES: Final = ("ZKCHAT.md", "AGENTS.md")
 """Files at the vault's root with instructions for every conversation; the first of them that is there counts."""
-HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat trust"
+HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat config trust"
 
 
 class VaultItem(Value, frozen=True, kw_only=True):

@@ -288,7 +288,7 @@ class ModelOverview(Struct, frozen=True, kw_only=True):
 
 
 class ProviderStatus(Struct, frozen=True, kw_only=True):
-    """Whether a provider could be used, for `zkchat doctor`."""
+    """Whether a provider could be used, for `zkchat config doctor`."""
 
     subject: str
     is_available: bool

@@ -300,7 +300,9 @@ class Library:
                 raise NoteNotFound(f"There is no file {path} in the vault.")
             extracted = self._maintenance.extract_now(path) if self.confirmed([path]) else None
         if not extracted:
-            raise NoteUnreadable(f"The text of {path} has not been extracted yet.", hint="zkchat index extracts it.")
+            raise NoteUnreadable(
+                f"The text of {path} has not been extracted yet.", hint="zkchat config index extracts it."
+            )
         if extracted.trouble:
             raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
         return document_of_pages(path, extracted)

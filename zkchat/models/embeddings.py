@@ -273,7 +273,7 @@ class ServerEmbedder:
             )
         return matrix
 
-    def _invalid(self, clause: str, hint: str = "`zkchat doctor` asks it for one vector.") -> ProviderError:
+    def _invalid(self, clause: str, hint: str = "`zkchat config doctor` asks it for one vector.") -> ProviderError:
         return ProviderError(f"{self._endpoint.name} {clause}", hint=hint)
 
 

@@ -16,8 +16,8 @@ MAX_QUOTED_CHARS = 300
 MAX_ERROR_BYTES = 4_000
 """Of the body of an error that are read."""
 
-_ASK_AGAIN = "Ask again, or see `zkchat doctor`."
-_DOCTOR = "`zkchat doctor` shows what is set up."
+_ASK_AGAIN = "Ask again, or see `zkchat config doctor`."
+_DOCTOR = "`zkchat config doctor` shows what is set up."
 _TOO_LONG = ("context length", "context size", "context window", "context_length")
 
 
@@ -105,7 +105,7 @@ def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
         )
     return Failure(
         text=_MALFORMED.format(name=endpoint.name),
-        hint="Check the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; `zkchat doctor` shows what else is set up.",
+        hint="Check the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; `zkchat config doctor` shows what is set up.",
     )
 
 

@@ -49,7 +49,7 @@ from zkchat.models.transport import replace_surrogates
 
 BYTES_PER_TOKEN = 3
 """A low estimate, for texts that are counted before the model is loaded."""
-_DOCTOR = "`zkchat doctor` shows what is set up."
+_DOCTOR = "`zkchat config doctor` shows what is set up."
 
 
 BATCH_SIZE = 128

@@ -122,7 +122,7 @@ class Ollama(ServerModel):
         endpoint = Endpoint(
             server=f"Ollama at {display_address(host)}",
             model=model,
-            if_unreachable="Start it with `ollama serve`, or set `ollama.host`; `zkchat doctor` shows what answers.",
+            if_unreachable="Start it: `ollama serve`, or set `ollama.host`; `zkchat config doctor` shows what answers.",
             if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
             if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
             key=api_key.strip(),

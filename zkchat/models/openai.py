@@ -210,7 +210,7 @@ class OpenAI(ServerModel):
         endpoint = Endpoint(
             server="OpenAI" if self._is_openai else display_address(address),
             model=model,
-            if_unreachable="Check the network and `openai.base_url`; `zkchat doctor` shows what answers.",
+            if_unreachable="Check the network and `openai.base_url`; `zkchat config doctor` shows what answers.",
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
             if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
             key=api_key.strip(),

@@ -180,7 +180,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         return (id_,)
 
     def status(self, context: ProviderContext) -> ProviderStatus | None:
-        """Whether it could be used, for `zkchat doctor`; None if there is nothing to check."""
+        """Whether it could be used, for `zkchat config doctor`; None if there is nothing to check."""
         return None
 
     async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
@@ -189,7 +189,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
             await model.connect()
 
     async def check(self, model: ModelProvider, context: ProviderContext) -> str:
-        """Verify the model that is in use, and describe it for `zkchat doctor`. Raises `ZkchatError`."""
+        """Verify the model that is in use, and describe it for `zkchat config doctor`. Raises `ZkchatError`."""
         await self.verify(model, context)
         info = model.info
         window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"

@@ -43,7 +43,7 @@ def summarize_warnings(warnings: Iterable[NoteWarning]) -> list[str]:
         for kind, found in by_kind.items()
     ]
     if any(len(found) > 1 for found in by_kind.values()):
-        sentences[-1] += " zkchat vault status lists them."
+        sentences[-1] += " zkchat check lists them."
     return sentences
 
 

@@ -160,7 +160,7 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
     panel: PanelView = "brief"
     references_shown: int = 10
     links: ClickableLinks = NO_LINKS
-    all_documents: str = "/refs"
+    all_documents: str = "/sources"
     """What the user types to see all documents."""
     usage_shown: ShownUsage = field(default_factory=ShownUsage)
 
@@ -243,7 +243,7 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
     "removed": "dropped by you",
     "private": "stays on this machine",
     "missing": "cannot be read",
-    "unapproved": "not approved: zkchat trust",
+    "unapproved": "not approved: zkchat config trust",
     "abstained": "your notes did not answer it",
     "unanswered": "got no answer",
 }

@@ -177,7 +177,7 @@ class BriefList(Struct, frozen=True, kw_only=True):
     """Documents that were found and not used."""
 
     def rest(self, command: str) -> str:
-        """`+ 2 more, 4 looked at (/refs)`; empty where nothing is left out."""
+        """`+ 2 more, 4 looked at (/sources)`; empty where nothing is left out."""
         counts = [f"{self.more:,} more"] * (self.more > 0) + [f"{self.looked_at:,} looked at"] * (self.looked_at > 0)
         return f"+ {', '.join(counts)}" + (f" ({command})" if command else "") if counts else ""
 

@@ -154,7 +154,7 @@ class Command(Struct, frozen=True, kw_only=True):
     details: str = ""
     """Whole sentences, for `/help NAME`."""
     is_minor: bool = False
-    """Whether the list for a wide screen only names it, so that all of it fits on one."""
+    """Whether only `/help all` lists it; the menu offers it once its name is typed."""
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: []
     """Arguments that begin with, or contain, what was typed so far. Must not block."""

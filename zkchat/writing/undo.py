@@ -54,7 +54,7 @@ def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if found.chosen and len(found.chosen) < count:
         number = counted(len(found.chosen), "change")
-        raise UsageError(f"Only {number} can be undone.", hint="zkchat changes lists them.")
+        raise UsageError(f"Only {number} can be undone.", hint="See: zkchat undo --list")
     return found
 
 
@@ -79,7 +79,7 @@ def plan_undo_of(store: ChangeStore, record: ChangeRecord) -> UndoPlan:
     """One change. Raises `UsageError` if it is undone already, `FilesChanged` if a later change, or somebody else,
     changed its files since."""
     if record.state == "undone":
-        raise UsageError(f"Change {record.id} is undone already.", hint="zkchat changes lists them.")
+        raise UsageError(f"Change {record.id} is undone already.", hint="See: zkchat undo --list")
     later = [each for each in store.records(with_contents=False) if each.state == "applied" and each.id > record.id]
     on_it = next((each for each in reversed(later) if _overlap(each, record)), None)
     if on_it is not None:

@@ -41,7 +41,7 @@ def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told
     assert found.unapproved == (theirs,)
     with pytest.raises(ConfigError, match=f"The {kind} 'poet' came with this vault and is not approved") as caught:
         found.agent("poet") if kind == "agent" else found.rule("poet")
-    assert caught.value.hint.endswith("zkchat trust")
+    assert caught.value.hint.endswith("zkchat config trust")
 
 
 def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
@@ -103,7 +103,7 @@ def test_an_agent_that_is_off_is_off_for_the_vault_and_the_built_in_of_its_name_
     assert found.is_agent("writer")
     with pytest.raises(ConfigError, match=r"The agent 'writer' is switched off\.") as caught:
         found.agent("writer")
-    assert caught.value.hint == "Switch it on: zkchat agent config writer enabled true"
+    assert caught.value.hint == "Switch it on: zkchat config agents config writer enabled true"
 
 
 def test_a_rule_that_is_off_is_in_no_request() -> None:

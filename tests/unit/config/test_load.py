@@ -254,7 +254,7 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files:
     assert loaded.settings.ui.color == "never"
     assert loaded.every_warning == (
         "Left out of the vault's settings until you approve: model, ollama.host. "
-        "To see and approve what comes with the vault: zkchat trust",
+        "To see and approve what comes with the vault: zkchat config trust",
     )
 
 

@@ -44,7 +44,7 @@ def test_what_the_answer_itself_lists_is_not_listed_again() -> None:
 def test_what_is_cited_comes_first_and_keeps_its_number() -> None:
     listed = in_brief([found("a"), reference("b"), found("c", cited=True)], most=10)
     assert [number for number, _ in listed.rows] == [3, 2]
-    assert listed.rest("/refs") == "+ 1 looked at (/refs)"
+    assert listed.rest("/sources") == "+ 1 looked at (/sources)"
 
 
 def test_what_is_doubtful_is_listed_whatever_the_limit() -> None:

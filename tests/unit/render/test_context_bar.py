@@ -106,7 +106,7 @@ def test_quotations_are_not_repeated_and_fill_no_context() -> None:
     assert below(AnswerFooter(), SLEEP, NAPS, BROKEN, quote=True) == [
         "1 Sleep.md:3",
         "3 [[Nap]]  no such note, linked by you",
-        "+ 1 looked at (/refs)",
+        "+ 1 looked at (/sources)",
     ]
     assert not any("tokens" in row for row in below(AnswerFooter(panel="full"), SLEEP, quote=True))
 

@@ -14,7 +14,7 @@ def test_every_kind_has_a_sentence_for_several() -> None:
     for kind in get_args(WarningKind):
         (sentence,) = summarize_warnings([warning("a.md", kind), warning("b.md", kind), warning("b.md", kind)])
         assert sentence.startswith("2 ")
-        assert sentence.endswith(", e.g. a.md. zkchat vault status lists them.")
+        assert sentence.endswith(", e.g. a.md. zkchat check lists them.")
 
 
 def test_a_single_warning_is_told_as_it_is() -> None:
@@ -35,5 +35,5 @@ def test_kinds_are_told_apart_and_the_list_is_named_once() -> None:
     )
     assert told == [
         "3 notes have frontmatter that cannot be read, e.g. a.md.",
-        "b.md: It is odd. zkchat vault status lists them.",
+        "b.md: It is odd. zkchat check lists them.",
     ]

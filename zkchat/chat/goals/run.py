@@ -225,7 +225,7 @@ class GoalRun(Struct, kw_only=True):
         self._require_model()
         goal = text.strip()
         if not goal:
-            raise UsageError("There is no goal.", hint='Name one: zkchat agent run "List what I wrote about sleep"')
+            raise UsageError("There is no goal.", hint='Name one: zkchat ask --goal "List what I wrote about sleep"')
         return event_stream(partial(self._run, Goal(id=self.new_id(), text=goal)))
 
     def resume(self) -> AsyncGenerator[Event, None]:
@@ -233,7 +233,7 @@ class GoalRun(Struct, kw_only=True):
         self._require_model()
         goal = self.goal
         if goal is None:
-            raise UsageError("There is no goal in this session.", hint='Begin one: zkchat agent run "…", or /goal …')
+            raise UsageError("There is no goal in this session.", hint='Begin one: zkchat ask --goal "…", or /goal …')
         if not goal.can_go_on:
             raise UsageError("The goal of this session is finished.", hint="/goal … begins another one.")
         return event_stream(partial(self._run, goal))

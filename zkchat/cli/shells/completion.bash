@@ -1,4 +1,4 @@
-# Completion of zkchat for Bash 4 or newer, printed by `zkchat completion bash`.
+# Completion of zkchat for Bash 4 or newer, printed by `zkchat config completion bash`.
 _zkchat() {
     local program=zkchat line
     local -a lines=()

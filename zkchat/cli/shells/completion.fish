@@ -1,4 +1,4 @@
-# Completion of zkchat for Fish, printed by `zkchat completion fish`.
+# Completion of zkchat for Fish, printed by `zkchat config completion fish`.
 function __zkchat_complete
     set -l words (commandline -opc)
     set -l program zkchat

@@ -1,5 +1,5 @@
 #compdef zkchat
-# Completion of zkchat for Zsh, printed by `zkchat completion zsh`.
+# Completion of zkchat for Zsh, printed by `zkchat config completion zsh`.
 _zkchat() {
     local program=zkchat line value about
     local -a lines values shown rest

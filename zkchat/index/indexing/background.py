@@ -54,7 +54,9 @@ class Extracted(Struct, frozen=True, kw_only=True):
         if not self.waiting:
             return None
         words = "1 PDF is" if self.waiting == 1 else f"{self.waiting:,} PDFs are"
-        return NoteWarning(path="", text=f"{words} still to be read: zkchat index reads all of them.", kind="waiting")
+        return NoteWarning(
+            path="", text=f"{words} still to be read: zkchat config index reads all of them.", kind="waiting"
+        )
 
 
 class TextExtraction:

@@ -27,7 +27,7 @@ def slash_command(action: Action) -> Command:
         help=action.in_chat,
         details=action.details or " ".join(action.help.split("\n\n")[1:2]).replace("\n", " "),
         is_minor=action.is_minor,
-        act=partial(_act, action),
+        act=partial(act, action),
     )
     if note:
         return replace(command, complete=complete_place, describe=describe_number)
@@ -35,7 +35,7 @@ def slash_command(action: Action) -> Command:
     return replace(command, complete=complete) if complete else command
 
 
-async def _act(action: Action, context: CommandContext, argument: str) -> Outcome:
+async def act(action: Action, context: CommandContext, argument: str) -> Outcome:
     vault = open_vault(context)
     return show_result(context, action.run(vault, **_arguments(action, context, argument)))
 

@@ -60,12 +60,13 @@ from zkchat.writing import (
     undo_all,
 )
 
+_LIST: Final = "--list"
 _WHICH: Final = "/undo 2 takes the last two back, /undo #2 change 2."
 
 
 async def changes(context: CommandContext, argument: str) -> Outcome:
     if argument:
-        record = context.changes.record(parse_number(argument.removeprefix("#"), "/changes 12 shows change 12."))
+        record = context.changes.record(parse_number(argument.removeprefix("#"), "/undo --list 12 shows change 12."))
         context.surface.print(headline(record, *_known_here(context)))
         context.surface.print_changes(record.changes)
         return NOTHING
@@ -76,7 +77,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
-    context.surface.print_dimmed("/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3.")
+    context.surface.print_dimmed("/undo --list 3 shows change 3, /undo takes the last one back, /undo #3 change 3.")
     return NOTHING
 
 
@@ -88,6 +89,8 @@ def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]
 
 
 async def undo(context: CommandContext, argument: str) -> Outcome:
+    if argument.startswith(_LIST):
+        return await changes(context, argument.removeprefix(_LIST).strip())
     try:
         plan = plan_undo_named(context.changes, argument, _WHICH)
     except FilesChanged as error:

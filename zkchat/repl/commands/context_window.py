@@ -112,7 +112,7 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "removed": "you dropped it",
     "private": "it must not leave this machine",
     "missing": "it could not be read",
-    "unapproved": "it came with the vault and you have not approved it: zkchat trust",
+    "unapproved": "it came with the vault and you have not approved it: zkchat config trust",
     "abstained": "{reason}",
     "unanswered": "{reason}",
     "off": "{reason}",

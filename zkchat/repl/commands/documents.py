@@ -1,41 +1,34 @@
 """Commands for one document of the vault: read it page by page, open it in another program."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from itertools import chain
 from typing import Final
 
-from zkchat.actions import ShownNote, brief_of
+from zkchat.actions import ShownNote, every_action, today_of
 from zkchat.actions import show as show_action
 from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
-from zkchat.core import ChangeOrigin, DocumentReference, Event, UsageError, may_hold_text
+from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
 from zkchat.index import read_note
 from zkchat.render import Place
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
-from zkchat.repl.commands.actions import end_page, open_vault, show_result
+from zkchat.repl.commands.actions import act, end_page, open_vault, show_result
 from zkchat.repl.commands.places import complete_place, find_file
 from zkchat.writing import NO_MENTIONS, MentionLinks, StagedChanges, stage_links
 
-_HINT: Final = "For example /brief 3"
+_SUMMARY: Final = "--summary"
 
 
 async def brief(context: CommandContext, argument: str) -> Outcome:
-    if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= MAX_DAYS):
-        raise UsageError(f"{argument!r} is not a number of days up to {MAX_DAYS}.", hint=_HINT)
-    context.browser.refreshed()
-    return Play(_events(context, int(argument) if argument else DEFAULT_DAYS))
+    return await today(context, f"{argument} {_SUMMARY}")
 
 
-async def _events(context: CommandContext, days: int) -> AsyncGenerator[Event, None]:
-    """The turn in which a model sums it up, and then the brief itself, so that numbers mean its places."""
-    has_summary = False
-    async with aclosing(context.conversation.summarize_brief(days)) as events:
-        async for event in events:
-            has_summary = True
-            yield event
-    if has_summary:
-        context.surface.print("")
-    show_result(context, brief_of(context.browser.library, days))
+async def today(context: CommandContext, argument: str) -> Outcome:
+    """The lists, and then, where it is asked for, the turn in which a model sums them up."""
+    given = " ".join(word for word in argument.split() if word != _SUMMARY)
+    if given and not (given.isascii() and given.isdigit() and 0 < int(given[:9]) <= MAX_DAYS):
+        raise UsageError(f"{given!r} is not a number of days up to {MAX_DAYS}.", hint="For example /today 3")
+    days = int(given) if given else DEFAULT_DAYS
+    shown = show_result(context, today_of(open_vault(context), days))
+    return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else shown
 
 
 _NOTHING_CHANGED: Final = "Nothing was changed."
@@ -70,8 +63,15 @@ MORE: Final = "more"
 ALL: Final = "all"
 
 
+VIEWS: Final = {f"--{name}": name for name in ("links", "mentions", "neighbours", "timeline")}
+
+
 async def show(context: CommandContext, argument: str) -> Outcome:
-    """A note from its beginning, the next page of the one that is being read, or all that is left of it."""
+    """A note from its beginning, the next page of the one that is being read, or all that is left of it; or a view."""
+    words = argument.split()
+    if views := [word for word in words if word in VIEWS]:
+        named = " ".join(word for word in words if word not in VIEWS)
+        return await act(every_action()[VIEWS[views[0]]], context, named)
     if argument not in {MORE, ALL}:
         place, _ = find_file(context, argument, "show")
         return show_result(context, show_action(open_vault(context), place))
@@ -88,7 +88,7 @@ async def show(context: CommandContext, argument: str) -> Outcome:
 
 def complete_show(context: CommandContext, text: str) -> list[str]:
     reading = context.browser.view.reading
-    words = [MORE, ALL] if reading and not reading[2].is_end else []
+    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
     return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
 
 

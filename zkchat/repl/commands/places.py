@@ -110,7 +110,7 @@ def references_of_last_answer(context: CommandContext) -> Sequence[DocumentRefer
 
 def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:
     references = references_of_last_answer(context)
-    return references[parse_number(argument, len(references), "document", "/refs numbers them.") - 1]
+    return references[parse_number(argument, len(references), "document", "/sources numbers them.") - 1]
 
 
 def complete_message_number(context: CommandContext, text: str) -> list[str]:
@@ -182,7 +182,7 @@ def _current_place(context: CommandContext, command: str) -> Place:
 def _numbered_place(context: CommandContext, typed: str) -> Place:
     places = listed_places(context)
     try:
-        return places[parse_number(typed, len(places), "hit", "/search and /refs number them.") - 1]
+        return places[parse_number(typed, len(places), "hit", "/search and /sources number them.") - 1]
     except UsageError:
         with suppress(NoteNotFound):
             return _named_place(context, typed)  # a note may be called by a number

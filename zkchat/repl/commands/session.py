@@ -192,7 +192,7 @@ def _state_line(status: ServerStatus) -> str:
     if status.state == "disabled":
         return ""
     sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
-    return f"{sentence} More: zkchat mcp check {status.name}" if status.state == "failed" else sentence
+    return f"{sentence} More: zkchat config servers check {status.name}" if status.state == "failed" else sentence
 
 
 def command_name(prompt: ServerPrompt) -> str:
@@ -301,7 +301,7 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
 async def rules(context: CommandContext, _argument: str) -> Outcome:
     off = context.items.conversation.profiles.off_rules.values()
     if context.items.offered("rule") or not off:
-        _list(context, "rule", "There are no rules yet. Write one: zkchat rules new NAME TEXT.")
+        _list(context, "rule", "There are no rules yet. Write one: zkchat memory rules new NAME TEXT.")
     for rule in off:
         context.surface.print_dimmed(f"  {rule.name}  switched off")
     return NOTHING
@@ -343,7 +343,9 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=conversation.session_id) if has_settings else NOTHING
 
 
-async def memory(context: CommandContext, _argument: str) -> Outcome:
+async def memory(context: CommandContext, argument: str) -> Outcome:
+    if argument:
+        return await remember(context, argument)
     items = context.items
     found = next((name for name in PAGES if context.changes.is_taken(name)), None)
     before = await items.tokens()
@@ -364,7 +366,11 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
         return f"{page} is in no request: {state.reason}"
     if page in state.dropped:
         return f"{page} is in no request of this session: dropped by you"
-    return f"{page} is in every request" if is_approved else f"{page} is in no request until you approve: zkchat trust"
+    return (
+        f"{page} is in every request"
+        if is_approved
+        else f"{page} is in no request until you approve: zkchat config trust"
+    )
 
 
 async def remember(context: CommandContext, argument: str) -> Outcome:

@@ -24,8 +24,9 @@ from zkchat.repl.commands.places import (
 )
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_FOOTER: Final = "N is a number from /history or /refs. /help NAME and /help keys tell more."
+_FOOTER: Final = "N is a number in a list. /help NAME, /help keys and /help all tell more."
 _KEYS: Final = "keys"
+_ALL: Final = "all"
 _MIN_WORD: Final = 3
 
 
@@ -64,11 +65,19 @@ def completions(context: CommandContext, line: str) -> list[str]:
     """Completions of a line that begins with a slash: names of commands, then arguments."""
     name, gap, argument = line.removeprefix("/").partition(" ")
     if not gap:
-        return [f"/{command.name}" for command in COMMANDS if command.name.startswith(name.casefold())]
+        return [f"/{each}" for each in _names(name.casefold())]
     try:
         return find_command(name).complete(context, argument.lstrip())
     except ZkchatError:
         return []
+
+
+def _names(beginning: str) -> list[str]:
+    """The names that begin like this; those that the list leaves out only where it has none."""
+    names = [command.name for command in COMMANDS if not command.is_minor]
+    others = [name for command in COMMANDS for name in (command.name, *command.aliases) if name not in names]
+    found = [[name for name in each if name.startswith(beginning)] for each in (names, others)]
+    return found[0] or found[1]
 
 
 def described_completions(context: CommandContext, line: str) -> list[tuple[str, str]]:
@@ -77,13 +86,15 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
     name, gap, _ = line.removeprefix("/").partition(" ")
     if gap:
         return [(text, find_command(name).describe(context, text)) for text in found]
-    descriptions = {f"/{command.name}": command.help for command in COMMANDS}
+    descriptions = {f"/{called}": each.help for each in COMMANDS for called in (each.name, *each.aliases)}
     return [*((text, descriptions.get(text, "")) for text in found), *session.prompt_completions(context, name)]
 
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
     if argument.casefold() == _KEYS:
         context.surface.print("\n".join(key_lines(context.surface.width)))
+    elif argument.casefold() == _ALL:
+        context.surface.print("\n".join(_help_lines(COMMANDS, with_aliases=True)))
     elif argument:
         command = find_command(argument.removeprefix("/"))
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
@@ -95,21 +106,17 @@ async def _help(context: CommandContext, argument: str) -> Outcome:
 
 def _command_list(width: int) -> list[str]:
     """The list for `/help`, in two columns on a wide screen."""
+    listed = [command for command in COMMANDS if not command.is_minor]
     if width < _TWO_COLUMNS_WIDTH:
-        return _help_lines(COMMANDS)
-    described = [command for command in COMMANDS if not command.is_minor]
-    half = (len(described) + 1) // 2
-    pairs = zip_longest(_help_lines(described[:half]), _help_lines(described[half:]), fillvalue="")
-    others = ", ".join(f"/{command.name}" for command in COMMANDS if command.is_minor)
-    return [
-        *(f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs),
-        *wrap(f"Also {others}.", _TWO_COLUMNS_WIDTH - 1, break_on_hyphens=False),
-    ]
+        return _help_lines(listed)
+    half = (len(listed) + 1) // 2
+    pairs = zip_longest(_help_lines(listed[:half]), _help_lines(listed[half:]), fillvalue="")
+    return [f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs]
 
 
-def _help_lines(commands: Sequence[Command]) -> list[str]:
-    usages = [", ".join([command.usage, *_other_words(command)]) for command in commands]
-    start = max(map(len, usages)) + 1
+def _help_lines(commands: Sequence[Command], *, with_aliases: bool = False) -> list[str]:
+    usages = [", ".join([each.usage, *(_other_words(each) if with_aliases else [])]) for each in commands]
+    start = max(map(len, usages)) + 2
     return [f"{usage:<{start}}{command.help}" for usage, command in zip(usages, commands, strict=True)]
 
 
@@ -119,8 +126,8 @@ def _other_words(command: Command) -> list[str]:
 
 
 def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
-    names = [_KEYS, *(command.name for command in COMMANDS)]
-    return [name for name in names if name.startswith(text.removeprefix("/"))]
+    topics = [topic for topic in (_KEYS, _ALL) if topic.startswith(text)]
+    return [*topics, *_names(text.removeprefix("/"))]
 
 
 async def _quit(_context: CommandContext, _argument: str) -> Outcome:
@@ -131,41 +138,15 @@ def _complete_history(_context: CommandContext, text: str) -> list[str]:
     return [history.ARCHIVED] if history.ARCHIVED.startswith(text) else []
 
 
-_OF_ANSWERS: Final[Sequence[Command]] = (
-    Command(
-        name="refs",
-        arguments="[N]",
-        help="sources of an answer",
-        details="All of them, with where they are and why; with N, one of them with what was found in it.",
-        act=answer.refs,
-        complete=complete_reference_number,
-    ),
-    Command(
-        name="more",
-        help="further passages",
-        details="What else your notes say on your last question, whichever model answered it, or the next notes of a "
-        "list; again and again, until there is no more.",
-        act=answer.more,
-    ),
-    Command(
-        name="verify",
-        arguments="[N]",
-        help="answer against notes",
-        details="Which statements of the last answer, or of the one that is message N in /history, stand in your "
-        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at all, or in "
-        "quite other words. /show N reads the place of one.",
-        act=answer.verify,
-        complete=complete_answer_number,
-    ),
-)
-_OTHER: Final[Sequence[Command]] = (
+_OF_NOTES: Final[Sequence[Command]] = (
     Command(
         name="show",
         arguments="[NOTE]",
-        help="read a note",
+        help="read a note, its links",
         details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long "
-        "one comes in pages: /show more goes on, /show all shows the rest. "
-        "Without NOTE, the first source of the last answer.",
+        "one comes in pages: /show more goes on, /show all shows the rest. Without NOTE, the first source of the last "
+        "answer. --links shows where it leads and what leads to it, --mentions where it is named without a link, "
+        "--neighbours the notes around it, --timeline what happened to it.",
         act=documents.show,
         complete=documents.complete_show,
         describe=describe_number,
@@ -181,7 +162,24 @@ _OTHER: Final[Sequence[Command]] = (
         describe=describe_number,
     ),
     Command(
+        name="today",
+        arguments="[DAYS]",
+        help="tasks and changes",
+        details="Today's daily note, open tasks by their due dates, notes that changed in seven days, or DAYS, notes "
+        "of this day in earlier years, and what is not linked. With --summary, a model writes a paragraph below.",
+        act=documents.today,
+    ),
+    Command(
+        name="brief",
+        is_minor=True,
+        arguments="[DAYS]",
+        help="/today --summary",
+        details="The name of earlier versions.",
+        act=documents.brief,
+    ),
+    Command(
         name="link",
+        is_minor=True,
         arguments="[NOTE]",
         help="mentions into links",
         details="One key each: where other notes name NOTE without a link to it, then what NOTE names; without NOTE, "
@@ -191,25 +189,38 @@ _OTHER: Final[Sequence[Command]] = (
         complete=complete_place,
         describe=describe_number,
     ),
+)
+_OF_ANSWERS: Final[Sequence[Command]] = (
     Command(
-        name="brief",
-        arguments="[DAYS]",
-        help="tasks and changes",
-        details="Open tasks by their due dates, notes that changed in seven days, or DAYS, notes of this day in "
-        "earlier years, and what is not linked. A model writes a paragraph on top.",
-        act=documents.brief,
+        name="sources",
+        aliases=("refs",),
+        arguments="[N]",
+        help="sources of an answer",
+        details="All of them, with where they are and why; with N, one of them with what was found in it.",
+        act=answer.refs,
+        complete=complete_reference_number,
     ),
     Command(
-        name="goal",
-        arguments="[GOAL]",
-        help="work in steps",
-        details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
-        "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
-        "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
-        "bounds are the settings goal.steps, goal.tokens and goal.minutes.",
-        act=session.goal,
-        complete=session.complete_goal,
+        name="more",
+        is_minor=True,
+        help="further passages",
+        details="What else your notes say on your last question, whichever model answered it, or the next notes of a "
+        "list; again and again, until there is no more.",
+        act=answer.more,
     ),
+    Command(
+        name="check",
+        aliases=("verify",),
+        arguments="[N]",
+        help="check the answer",
+        details="Which statements of the last answer, or of the one that is message N in /history, stand in your "
+        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at all, or in "
+        "quite other words. /show N reads the place of one.",
+        act=answer.verify,
+        complete=complete_answer_number,
+    ),
+)
+_OTHER: Final[Sequence[Command]] = (
     Command(
         name="copy",
         arguments="[N]",
@@ -238,27 +249,52 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="changes",
+        is_minor=True,
         arguments="[ID]",
         help="what zkchat changed",
         details="The last changes of your notes, with their numbers and who made them; with ID, one of them as a diff.",
         act=answer.changes,
     ),
     Command(
+        name="write",
+        arguments="[on]",
+        help="let it change notes",
+        details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
+        "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
+        "what became of the last proposal; /write diff shows that one.",
+        act=session.write,
+        complete=session.complete_write,
+    ),
+    Command(
+        name="goal",
+        arguments="[GOAL]",
+        help="work in steps",
+        details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
+        "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
+        "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
+        "bounds are the settings goal.steps, goal.tokens and goal.minutes.",
+        act=session.goal,
+        complete=session.complete_goal,
+    ),
+    Command(
         name="undo",
         arguments="[N or #ID]",
         help="undo a change",
-        details="The last change that zkchat made in your notes, or the last N, shown first; /undo #3 is change 3 of "
-        "/changes. Files are again what they were, to the last byte. A file that changed since is left as it is.",
+        details="The last change that zkchat made in your notes, or the last N, shown first; /undo --list lists them, "
+        "/undo #3 is change 3. Files are again what they were, to the last byte. A file that changed since is left as "
+        "it is.",
         act=answer.undo,
     ),
     Command(
         name="retry",
+        is_minor=True,
         help="answer once more",
         details="To your last message. The earlier answer is kept in a branch of its own.",
         act=history.retry,
     ),
     Command(
         name="edit",
+        is_minor=True,
         help="change the question",
         details="It comes back into the prompt. What you send takes its place in a new branch; until then nothing "
         "changes.",
@@ -266,6 +302,7 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="branch",
+        is_minor=True,
         arguments="[N]",
         help="list, begin branches",
         details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to one, "
@@ -275,6 +312,7 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="history",
+        is_minor=True,
         arguments="[N]",
         help="what was said",
         details="A line for each message in the context, * before those that are pinned; with N, one message whole; "
@@ -292,6 +330,7 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="pin",
+        is_minor=True,
         arguments="[N]",
         help="keep a message whole",
         details="Message N, or the last answer, through all compactions. Once more lets it go.",
@@ -310,18 +349,10 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="sessions",
+        is_minor=True,
         help="sessions of the vault",
         details="The last used first; * marks the one you are in.",
         act=history.sessions,
-    ),
-    Command(
-        name="resume",
-        arguments="[NAME]",
-        help="go on in another one",
-        details="By its title, its id, or the beginning of its id; without NAME, choose from a list: type to search "
-        "it. The session has its own model and agent.",
-        act=history.resume,
-        complete=history.complete_session,
     ),
     Command(
         name="new",
@@ -329,6 +360,15 @@ _OTHER: Final[Sequence[Command]] = (
         help="begin a new session",
         details="The present one is kept.",
         act=history.new,
+    ),
+    Command(
+        name="resume",
+        arguments="[NAME]",
+        help="an earlier session",
+        details="By its title, its id, or the beginning of its id; without NAME, choose from a list: type to search "
+        "it. The session has its own model and agent.",
+        act=history.resume,
+        complete=history.complete_session,
     ),
     Command(
         name="model",
@@ -342,7 +382,7 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="context",
         arguments="[N]",
-        help="what was sent, and why",
+        help="what was sent and why",
         details="For the last answer, or for answer N: each thing in the request, whether it is always there, was "
         "added by you or was found relevant, and what was left out.",
         act=context_window.context,
@@ -372,6 +412,7 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="why",
+        is_minor=True,
         arguments="[[NOTE]]",
         help="why it was (not) sent",
         details="With the last answer: what brought the note into the request, or kept it out, and for which messages "
@@ -381,6 +422,7 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="add",
+        is_minor=True,
         arguments="WHAT",
         help="send it every time",
         details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is in every request of this session, "
@@ -414,17 +456,8 @@ _OTHER: Final[Sequence[Command]] = (
         act=session.tools,
     ),
     Command(
-        name="write",
-        arguments="[on]",
-        help="let it change notes",
-        details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
-        "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
-        "what became of the last proposal; /write diff shows that one.",
-        act=session.write,
-        complete=session.complete_write,
-    ),
-    Command(
         name="agent",
+        is_minor=True,
         arguments="[NAME]",
         help="who answers",
         details="With NAME, another agent from now on in this session. @NAME at the beginning of a message is for that "
@@ -434,13 +467,16 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="memory",
-        help="edit the vault's page",
-        details="ZKCHAT.md, which is part of every conversation, in your editor. It is made, if you like, where there "
-        "is none.",
+        arguments="[FACT]",
+        help="keep a fact for later",
+        details="It comes back in other sessions when it bears on what you say; zkchat memory list shows all of them. "
+        "Without FACT, the vault's page ZKCHAT.md, which is part of every conversation, in your editor. It is made, if "
+        "you like, where there is none.",
         act=session.memory,
     ),
     Command(
         name="remember",
+        is_minor=True,
         arguments="TEXT",
         help="keep a fact for later",
         details="It comes back in other sessions when it bears on what you say. zkchat memory list shows all of them.",
@@ -450,19 +486,21 @@ _OTHER: Final[Sequence[Command]] = (
         name="help",
         aliases=("h", "?"),
         arguments="[NAME]",
-        help="this list",
-        details="With NAME, more about one command; /help keys lists the keys of the prompt.",
+        help="more on a command",
+        details="With NAME, more about one command; /help keys lists the keys of the prompt, /help all every command.",
         act=_help,
         complete=_complete_command_name,
     ),
     Command(name="quit", aliases=("exit", "q"), help="leave, as Ctrl-D does", act=_quit),
 )
-_NAMED: Final = {command.name for command in (*_OF_ANSWERS, *_OTHER)}
+_NAMED: Final = {command.name for command in (*_OF_NOTES, *_OF_ANSWERS, *_OTHER)}
 _GENERATED: Final = [
     slash_command(action) for action in every_action().values() if action.in_chat and action.name not in _NAMED
 ]
-COMMANDS: Final[Sequence[Command]] = (*_OF_ANSWERS, *_GENERATED, *_OTHER)
-"""In the order of `/help`. Actions are commands by themselves, unless one above has their name."""
+_EVERY: Final = (*_GENERATED, *_OF_NOTES, *_OF_ANSWERS, *_OTHER)
+COMMANDS: Final[Sequence[Command]] = sorted(_EVERY, key=lambda each: each.is_minor)
+"""In the order of `/help`, which leaves out the minor ones. Actions are commands by themselves, unless one above has
+their name."""
 
 
 _MIN_TEXT_CELLS: Final = 24

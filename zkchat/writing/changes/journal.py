@@ -437,7 +437,7 @@ class SqliteChangeJournal(DurableDatabase):
 
 
 def no_such_change(number: int) -> UsageError:
-    return UsageError(f"There is no change {number}.", hint="zkchat changes lists those that there are.")
+    return UsageError(f"There is no change {number}.", hint="Those that there are: zkchat undo --list")
 
 
 def _journaled(connection: sqlite3.Connection, values: Iterable[Any], *, with_contents: bool = True) -> Journaled:

@@ -279,7 +279,7 @@ class VaultChanges:
     def _require_undoable(self, done: Journaled) -> None:
         number, title = done.record.id, done.record.changes.title
         if done.state == "undone":
-            raise UsageError(f"Change {number} ({title}) was undone already.", hint="zkchat changes lists them.")
+            raise UsageError(f"Change {number} ({title}) was undone already.", hint="See: zkchat undo --list")
         if not done.record.has_contents:
             raise VaultError(
                 f"Change {number} ({title}) cannot be undone: it is so old that the journal no longer holds what the "
@@ -327,7 +327,7 @@ def _notice(title: str, left: Sequence[str], *, is_undo: bool, is_done: bool) ->
         lines.append(f"… and {len(left) - _MAX_NAMED} more.")
     if is_done:
         lines.append(
-            "All its other files, and the links in them, are as the change makes them; zkchat changes shows it."
+            "All its other files, and the links in them, are as the change makes them; zkchat undo --list shows it."
         )
     return "\n".join(lines)
 

@@ -36,10 +36,10 @@ def test_refs_of_a_number_shows_where_why_and_what(harness: CommandHarness) -> N
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/refs 3", "There is no document 3: there are 2. /refs numbers them."),
-        ("/refs 0", "There is no document 0: there are 2. /refs numbers them."),
-        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /refs numbers them."),
-        ("/refs ²", "'²' is not the number of a document. /refs numbers them."),
+        ("/refs 3", "There is no document 3: there are 2. /sources numbers them."),
+        ("/refs 0", "There is no document 0: there are 2. /sources numbers them."),
+        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /sources numbers them."),
+        ("/refs ²", "'²' is not the number of a document. /sources numbers them."),
         ("/copy 9", "There is no message 9: there are 2. /history numbers them."),
     ],
 )

@@ -34,10 +34,10 @@ def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> N
     assert last.split()[0] == "2"
     assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
-    assert hint == "/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3."
+    assert hint == "/undo --list 3 shows change 3, /undo takes the last one back, /undo #3 change 3."
     assert "+three" in harness.typed("/changes 2")
     assert harness.typed("/changes 9").startswith("There is no change 9.")
-    assert harness.typed("/changes x") == "'x' is not a number. /changes 12 shows change 12."
+    assert harness.typed("/changes x") == "'x' is not a number. /undo --list 12 shows change 12."
 
 
 def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -> None:

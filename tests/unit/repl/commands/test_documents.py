@@ -78,7 +78,7 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
     [
         ("/show", "Which note? /show [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/open", "Which note? /open [[Note]], a path, or the number of a hit of /search WORDS."),
-        ("/show 7", "There is no hit 7: there is none yet. /search and /refs number them."),
+        ("/show 7", "There is no hit 7: there is none yet. /search and /sources number them."),
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/open ²", "There is no note '²' in the vault. Look for it: /search WORDS"),
         ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. Look for it: /search WORDS"),
@@ -95,7 +95,7 @@ def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness:
     answered(harness)
     for command in ("/show", "/open", "/links", "/backlinks"):
         assert harness.typed(f"{command} 1") == "[[Slep]] leads to no note. Closest: Sleep."
-    assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /refs number them."
+    assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /sources number them."
 
 
 def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:

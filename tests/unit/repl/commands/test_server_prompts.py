@@ -75,6 +75,6 @@ def test_a_server_that_is_not_there_is_told_with_the_reason() -> None:
     off = ServerStatus(definition=ServerDefinition(name="off"), state="disabled")
     _, context = context_with(ServersInMemory(failed, waiting, off))
     assert [*state_lines(context)] == [
-        "It ended. More: zkchat mcp check web",
+        "It ended. More: zkchat config servers check web",
         "The MCP server mail is not connected yet.",
     ]

@@ -165,10 +165,10 @@ def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(h
 
 def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     harness = ConversationHarness(library, calls_tools=False, profiles=())
-    assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat rules new NAME TEXT."
+    assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat memory rules new NAME TEXT."
     assert harness.typed("/tools") == "reciting:x calls no tools."
     assert harness.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
-    assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat rules new"
+    assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat memory rules new"
 
 
 def test_what_is_switched_off_is_listed_as_such_and_cannot_be_chosen(library: Library) -> None:
@@ -200,7 +200,7 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
 def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
     harness.changes.files["AGENTS.md"] = b"Be kind.\n"
     harness.page_editor.unapproved.add("AGENTS.md")
-    assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat trust.")
+    assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat config trust.")
 
 
 def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
@@ -271,7 +271,7 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
         ("removed", "you dropped it"),
         ("private", "it must not leave this machine"),
         ("missing", "it could not be read"),
-        ("unapproved", "it came with the vault and you have not approved it: zkchat trust"),
+        ("unapproved", "it came with the vault and you have not approved it: zkchat config trust"),
         ("abstained", "there was nothing"),
     ],
 )

@@ -10,6 +10,7 @@ from zkchat.repl.command_context import Leave, Send
 from zkchat.repl.commands.table import COMMANDS, completions
 
 NAMES = [command.name for command in COMMANDS]
+LISTED = [command.name for command in COMMANDS if not command.is_minor]
 
 
 @pytest.fixture
@@ -22,21 +23,25 @@ def test_quit_leaves_by_each_of_its_names(harness: CommandHarness, line: str) ->
     assert isinstance(harness.outcome(line), Leave)
 
 
-def test_help_fits_a_screen_and_names_every_command(harness: CommandHarness) -> None:
+def test_help_lists_few_commands_and_help_all_every_one_with_its_other_names(harness: CommandHarness) -> None:
     harness.typed("/help")
-    lines = harness.surface.text.splitlines()
-    assert len(lines) <= 22
-    assert max(map(len, lines)) < 80
+    shown = harness.surface.text
+    assert len(shown.splitlines()) <= 12
+    assert max(map(len, shown.splitlines())) < 80
+    assert len(LISTED) <= 20
     for command in COMMANDS:
-        named = f"/{command.name}" if command.is_minor else command.usage
-        assert re.search(rf"{re.escape(named)}[ ,.]", harness.surface.text)
-        assert command.is_minor or command.help in harness.surface.text
+        is_listed = re.search(rf"{re.escape(command.usage)} +{re.escape(command.help)}", shown) is not None
+        assert is_listed == (not command.is_minor), command.name
+    harness.typed("/help all")
+    everything = harness.surface.text.removeprefix(shown)
+    assert [line.split()[0].rstrip(",") for line in everything.split("\n") if line] == [f"/{name}" for name in NAMES]
+    assert "/sources [N], /refs" in everything
 
 
 def test_help_on_a_narrow_screen_has_one_command_in_a_line(harness: CommandHarness) -> None:
     harness.surface.width = 40
     harness.typed("/help")
-    assert sum(line.startswith("/") for line in harness.surface.text.splitlines()) == len(COMMANDS)
+    assert sum(line.startswith("/") for line in harness.surface.text.splitlines()) == len(LISTED)
 
 
 @pytest.mark.parametrize("name", ["save", "/save", "SAVE"])
@@ -50,7 +55,7 @@ def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -
     [
         ("/hsitory", "There is no command /hsitory. Did you mean /history?"),
         ("/comp", "There is no command /comp. Did you mean /compact?"),
-        ("/re", "There is no command /re. Did you mean /refs or /recent or /retry?"),
+        ("/re", "There is no command /re. Did you mean /resume or /recent or /retry?"),
         ("/xyzzy", "There is no command /xyzzy. /help lists them all."),
         ("/", "There is no command /. /help lists them all."),
         ("/help xyzzy", "There is no command /xyzzy. /help lists them all."),
@@ -72,8 +77,14 @@ def test_a_command_before_the_first_message_says_why_it_can_do_nothing(harness: 
 
 
 def test_names_of_commands_are_completed(harness: CommandHarness) -> None:
-    assert completions(harness.context, "/re") == ["/refs", "/recent", "/retry", "/resume", "/remember"]
-    assert len(completions(harness.context, "/")) == len(COMMANDS)
+    assert completions(harness.context, "/re") == ["/resume"]
+    assert completions(harness.context, "/") == [f"/{name}" for name in LISTED]
+
+
+def test_a_name_that_help_leaves_out_is_completed_where_no_other_begins_like_it(harness: CommandHarness) -> None:
+    assert completions(harness.context, "/rem") == ["/remember"]
+    assert completions(harness.context, "/ref") == ["/refs"]
+    assert completions(harness.context, "/help hi") == ["history"]
     assert completions(harness.context, "/help co") == ["copy", "context", "compact"]
 
 

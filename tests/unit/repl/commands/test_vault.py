@@ -68,7 +68,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     assert harness.typed("/show 2").splitlines()[0] == "Coffee"
     harness.exchange("And?", "Tea.", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
     assert harness.typed("/show 1").splitlines()[0] == "Tea"
-    assert harness.typed("/show 2") == "There is no hit 2: there is one. /search and /refs number them."
+    assert harness.typed("/show 2") == "There is no hit 2: there is one. /search and /sources number them."
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
         ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/links Tea", "Tea links to nothing, and nothing links to it."),
-        ("/backlinks Tea", "No other note links to Tea. Perhaps one names it: zkchat vault mentions 'Tea.md'"),
+        ("/backlinks Tea", "No other note links to Tea. Perhaps one names it: zkchat show 'Tea.md' --mentions"),
         ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
         ("/recent x", f"'x' {NO_TIME}"),
         ("/recent 0", f"'0' {NO_TIME}"),
@@ -127,7 +127,7 @@ def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mention
         assert any(line.endswith(".md:1 · text · and 9 more with the same text)") for line in told)
         assert sum("and of honey too." in line for line in told) == 4
         assert not any("more hits" in line for line in told)
-        assert harness.typed("/show 6") == "There is no hit 6: there are 5. /search and /refs number them."
+        assert harness.typed("/show 6") == "There is no hit 6: there are 5. /search and /sources number them."
         for number in range(5, 8):
             (tmp_path / "vault" / f"Bees {number}.md").write_text(f"Of bees {number}, and of honey too.\n")
         told = harness.typed("/search honey").splitlines()
@@ -214,7 +214,7 @@ def test_the_numbers_of_a_timeline_are_places(tmp_path: Path) -> None:
     assert harness.surface.read[0][0] == "2026-03-09.md"
 
 
-def test_the_brief_follows_the_summary_and_its_numbers_are_places(tmp_path: Path) -> None:
+def test_the_summary_follows_the_brief_whose_numbers_are_places(tmp_path: Path) -> None:
     with library_of(tmp_path, {"Home.md": "- [ ] Pay the rent\n"}) as library:
         harness = CommandHarness(library=library)
 
@@ -237,3 +237,17 @@ def test_a_number_of_days_is_wanted(days: str) -> None:
     harness = CommandHarness()
     asyncio.run(run(harness.context, f"/brief {days}"))
     assert "is not a number of days up to 366" in harness.surface.text
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier"),
+    [("/show Home --links", "/links Home"), ("/show --timeline Home", "/timeline Home"), ("/today 3", "/today  3")],
+)
+def test_a_view_of_a_note_is_shown_as_by_its_earlier_name(tmp_path: Path, now: str, earlier: str) -> None:
+    with library_of(tmp_path, {"Home.md": "- [ ] Pay the rent, see [[Ann]]\n", "Ann.md": "[[Home]]\n"}) as library:
+        shown = []
+        for line in (now, earlier):
+            harness = CommandHarness(library=library)
+            asyncio.run(run(harness.context, line))
+            shown.append(harness.surface.text)
+        assert shown[0] == shown[1] != ""

@@ -716,7 +716,7 @@ RENAMED = (
     "A change was interrupted and has been completed: Rename Center.\n"
     "Mitte.md could not be moved back: Center.md is there.\n"
 )
-REST = "All its other files, and the links in them, are as the change makes them; zkchat changes shows it."
+REST = "All its other files, and the links in them, are as the change makes them; zkchat undo --list shows it."
 
 
 def interrupted_rename(disk: Disk, *, at: int) -> dict[str, bytes]:
