@@ -127,7 +127,7 @@ def print_result(
     elif result.rows:
         _print_rows(io, workspace, library, result, plain=plain)
     elif result.empty and not library.is_empty():
-        io.note_wrapped(result.empty)
+        io.note(result.empty)
     return result.exit_code
 
 
@@ -147,7 +147,7 @@ def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: R
                 io.note(section.rest)
     if result.summary:
         io.flush_out()
-        io.note_wrapped(result.summary)
+        io.note(result.summary)
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:

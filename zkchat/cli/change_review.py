@@ -435,7 +435,7 @@ class ActiveConversation(Struct, kw_only=True):
     def close(self, io: CommandIO) -> None:
         """End it; a warning says where entries that a full disk refused are lost."""
         if warning := self.opened.conversation.save_rest():
-            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+            io.note(f"{warning.text} {warning.hint}".strip())
         self.resources.close()
 
 

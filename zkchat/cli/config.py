@@ -73,12 +73,12 @@ def set_(
         io.note(_UNAPPROVED)
     io.note(f"Set {key} in {change.file}.")
     if key == "embeddings.model" and value.strip():
-        io.note_wrapped(_HOW_TO_EMBED)
+        io.note(_HOW_TO_EMBED)
     if key == "model" and value.strip():
         try:
             check_model_name(io.workspace(needs_vault=False), value)
         except ConfigError as error:  # a name that can mean no model, such as one without its provider
-            io.note_wrapped(f"warning: {error.message} {error.hint}")
+            io.note(f"warning: {error.message} {error.hint}")
 
 
 @app.command()

@@ -99,7 +99,7 @@ def open_session_conversation(io: CommandIO, session: str | None, model: str | N
     options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
     with open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
-            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+            io.note(f"{warning.text} {warning.hint}".strip())
         yield opened
 
 
@@ -142,7 +142,7 @@ def export_(
     else:
         text = as_json(found, entries, keys)
     if output is None:
-        io.out(text.removesuffix("\n"))
+        io.out(text.removesuffix("\n"), as_it_is=True)
         return
     file = io.environment.cwd / output
     if file.is_dir():

@@ -76,11 +76,11 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
     problems: set[str] = set()
     for finding in findings:
         if finding.text in problems:
-            io.out_wrapped(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
             continue
-        io.out_wrapped(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
+        io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:
-            io.out_wrapped(f"  {'':<10} → {finding.hint}", indent=15)
+            io.out(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
     io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything needed is there.")

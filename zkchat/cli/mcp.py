@@ -87,14 +87,14 @@ def _print(io: CommandIO, servers: Sequence[DefinedServer], outcomes: _Outcomes)
             continue
         status, seconds = outcomes[server.name]
         if status.state != "ready":
-            io.out_wrapped(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
+            io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
             if status.log and status.log not in status.problem and Path(status.log).is_file():
-                io.out_wrapped(f"    What it said is in {status.log}", indent=4)
+                io.out(f"    What it said is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
-        io.out_wrapped(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
+        io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
         for line in offers(status):
-            io.out_wrapped(f"    {line}", indent=6)
+            io.out(f"    {line}", indent=6)
 
 
 def offers(status: ServerStatus) -> Sequence[str]:

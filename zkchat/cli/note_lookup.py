@@ -105,7 +105,7 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
         with progress(io.environment, f"Embedding with {method_label(before.method)}") as step:
             library.embed_by_server(lambda done: step(min(before.done + done, before.total), before.total) is None)
     except ProviderError as error:
-        io.note_wrapped(f"{error.message} {error.hint or ''}".strip())
+        io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
             io.note(f"{now.done:,} of {now.total:,} vectors are there; the next run goes on from there.")
@@ -116,7 +116,7 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
 def tell_of_vectors(io: CommandIO, library: Library) -> None:
     """Say once that a server gives no vectors, so that searches go without them."""
     if notice := library.embedding_notice():
-        io.note_wrapped(notice)
+        io.note(notice)
 
 
 def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:

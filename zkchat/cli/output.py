@@ -85,7 +85,8 @@ def create_presenter(environment: "Environment", opened: "OpenConversation", vie
         return presenter
     if view.plain or not environment.stderr_is_tty:
         return ContextPresenter(presenter, OutputStream(environment.stderr).line)
-    _, err = consoles(environment, opened.settings.ui.color)
+    ui = opened.settings.ui
+    _, err = consoles(environment, ui.color, ui.width)
     return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
@@ -111,7 +112,7 @@ def _create_text_presenter(
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
     return ScreenPresenter(
-        *consoles(environment, ui.color),
+        *consoles(environment, ui.color, ui.width),
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
         is_marked=view.chat,
@@ -129,20 +130,22 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
 
     from zkchat.render import sanitize_text
 
-    out, _ = consoles(environment, opened.settings.ui.color)
+    ui = opened.settings.ui
+    out, _ = consoles(environment, ui.color, ui.width)
     out.print()
     out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
 
 
-def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
-    """Consoles for standard output and standard error."""
-    from zkchat.render import console_for
+def consoles(environment: "Environment", color: str, prose: int = 0) -> tuple["Console", "Console"]:
+    """Consoles for standard output and standard error. `prose` is `ui.width`; 0: as it is by default."""
+    from zkchat.render import PROSE_WIDTH, console_for
 
-    variables = environment.variables
-    return (
-        console_for(environment.stdout, is_tty=environment.stdout_is_tty, variables=variables, color=color),
-        console_for(environment.stderr, is_tty=environment.stderr_is_tty, variables=variables, color=color),
+    streams = (environment.stdout, environment.stdout_is_tty), (environment.stderr, environment.stderr_is_tty)
+    out, err = (
+        console_for(stream, is_tty=is_tty, variables=environment.variables, color=color, prose=prose or PROSE_WIDTH)
+        for stream, is_tty in streams
     )
+    return out, err
 
 
 def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
@@ -150,20 +153,20 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
     if opened.chosen and not model.needs_notes and (io.environment.stderr_is_tty or is_elsewhere):
-        io.note_wrapped(opened.chosen)
+        io.note(opened.chosen)
 
 
 def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
     """Say that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
     if opened.chosen and _is_quoted_to_a_reader(io, opened):
-        io.note_wrapped(opened.chosen)
+        io.note(opened.chosen)
         io.note("")
 
 
 def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
     """In a chat whose greeting has told that notes are quoted: say what could be set up, if the user chose nothing."""
     if opened.offer and _is_quoted_to_a_reader(io, opened):
-        io.note_wrapped(opened.offer)
+        io.note(opened.offer)
 
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
@@ -175,7 +178,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
     if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
         return
     if answer.text.startswith(NOTHING):
-        io.note_wrapped("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
+        io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
     elif (further := min(most, conversation.further_passages.left)) > 0:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
@@ -194,7 +197,7 @@ def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     from zkchat.render import reviewed
 
     if dropped := opened.conversation.writing.take_dropped():
-        io.note_wrapped(reviewed(dropped))
+        io.note(reviewed(dropped))
 
 
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
@@ -208,7 +211,8 @@ def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
 
     if not io.environment.stdout_is_tty:
         return None
-    return consoles(io.environment, load_settings(io.environment, paths).settings.ui.color)[0]
+    ui = load_settings(io.environment, paths).settings.ui
+    return consoles(io.environment, ui.color, ui.width)[0]
 
 
 class Listing:
@@ -222,19 +226,16 @@ class Listing:
         self._line(text, indent=0, style="bold")
 
     def line(self, text: str, *, indent: int = 0) -> None:
-        self._line(text, indent=indent, style="")
+        self._line(text, indent=indent)
 
     def aside(self, text: str, *, indent: int) -> None:
         """A dimmed line that belongs to the one above it."""
         self._line(text, indent=indent, style="dim")
 
-    def _line(self, text: str, *, indent: int, style: str) -> None:
+    def _line(self, text: str, *, indent: int, style: str = "none") -> None:
         if self._console is None:
             self._io.out(f"{' ' * indent}{text}")
             return
-        from rich.padding import Padding
-        from rich.text import Text
+        from zkchat.render import print_text, sanitize_text
 
-        from zkchat.render import sanitize_text
-
-        self._console.print(Padding(Text(sanitize_text(text), style=style), (0, 0, 0, indent)))
+        print_text(self._console, sanitize_text(f"{' ' * indent}{text}"), style)

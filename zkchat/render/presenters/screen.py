@@ -13,7 +13,7 @@ from rich.text import Text
 
 from zkchat.core import DEFAULT_AGENT, ThinkingView, counted, events, shorten
 from zkchat.render import phrases
-from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows
+from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.context import AnswerFooter
 from zkchat.render.markdown.renderer import MarkdownStream
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
@@ -177,10 +177,10 @@ class ActivitySection:
             forms += [[*thoughts, _counted(calls)], [_counted(calls)], [number]]
         between = Text(_BETWEEN, style="dim")
         lines = [Text().join([each for entry in form for each in (between, entry)][1:]) for form in forms]
-        room = self._console.width - len(mark)
+        room = (width := terminal_width(self._console)) - len(mark)
         line = next((line for line in lines if line.cell_len <= room), lines[-1])
         line.truncate(room, overflow="ellipsis")
-        return render_rows(self._console, Text.assemble((mark, "dim"), line))
+        return render_rows(self._console, Text.assemble((mark, "dim"), line), width=width)
 
     def _thoughts(self) -> list[Text]:
         return [] if self._seconds is None else [Text(f"thought for {self._seconds:.0f} s", style="dim")]
