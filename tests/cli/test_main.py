@@ -53,7 +53,7 @@ def test_a_question_alone_is_asked_and_a_command_may_follow_its_vault(world: Wor
         (("aks", "x"), "Did you mean 'ask'?\n"),
         (("ask", "--modle", "x"), "--modle"),
         (("sessions", "show"), "zkchat sessions show --help"),
-        (("search", "a", "--limit", "0"), "'--limit': it must be greater than or equal to 1.\n"),
+        (("search", "a", "--limit", "0"), "'--limit': it must be 1 or more.\n"),
         (("brief", "--days", "400"), "'--days': it must be less than or equal to 366.\n"),
         (("search", "a", "--limit", "1.5"), "'--limit': it must be a valid integer, "),
         (("agent", "run", "--minutes", "x"), "'--minutes': it must be a valid number, "),

@@ -138,7 +138,7 @@ def test_no_command_breaks_a_word_or_writes_beyond_the_screen(talked: World) -> 
 
 def test_no_slash_command_breaks_a_word(talked: World) -> None:
     def shown(width: int) -> dict[str, list[str]]:
-        chat = Terminal(talked, "--session", "Sleep, light", width=width, height=60, variables=variables(talked, width))
+        chat = Terminal(talked, "--session", "Sleep, light", width=width, height=90, variables=variables(talked, width))
         chat.wait_for_prompt()
         rows = {}
         for command in SLASH_COMMANDS:

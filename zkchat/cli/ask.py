@@ -61,7 +61,7 @@ from zkchat.core import (
     Warned,
     install_command,
 )
-from zkchat.render import Presenter, sanitize_text, ticking
+from zkchat.render import Presenter, ticking
 from zkchat.writing import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0

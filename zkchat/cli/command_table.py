@@ -12,7 +12,7 @@ COMMANDS = {
     ),
     "Look into your notes": (
         ("search", "lookups.search", "Search your notes."),
-        ("verify", "lookups.verify", "Check which statements of a text stand in your notes, and where."),
+        ("verify", "lookups.verify", "Check which statements of a text are in your notes, and where."),
         ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
         ("eval", "evaluation.evaluate", "Measure how well your notes answer questions of yours."),
         ("show", "actions.notes.show", "Show a note, or a section of it."),

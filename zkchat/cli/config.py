@@ -14,8 +14,8 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "
-    "there. `zkchat doctor` asks whether its server answers."
+    "`zkchat index` reads your notes with it, and so does a chat in the background; until all are read, searches go on "
+    "as before. `zkchat doctor` asks whether its server answers."
 )
 _UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat trust"
 

@@ -78,14 +78,16 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
     usage, calibration = conversation.usage or measured.usage, conversation.calibration
     yield model_line(conversation)
+    if conversation.model.needs_notes:
+        return
     yield context_line(usage)
     for name, share in usage.budgets.items():
         yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
-        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours."
+        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     left = _turns_left(conversation)
-    yield "No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns."
+    yield "How many more turns there is room for can be told after a few of them." if left is None else f"At this pace, room for about {left} more turns."
 
 
 def _turns_left(conversation: Conversation) -> int | None:
@@ -95,12 +97,9 @@ def _turns_left(conversation: Conversation) -> int | None:
 
 def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iterator[str]:
     """How many messages the model gets, and the largest of them."""
-    if conversation.model.needs_notes:
-        yield f"{conversation.model.name} reads your question only: no earlier message is sent to it."
-        return
     window = conversation.window
-    archived, in_force = len(conversation.history.archived), counted(len(window.compactions), "compaction")
-    yield f"{counted(len(window.live), 'message')} in the prompt, {archived} archived, {in_force} in force."
+    archived = len(conversation.history.archived)
+    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} archived by compactions."
     for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
@@ -226,7 +225,9 @@ def show(
             return told
         model, record = history.model, _last_record(history)
         head = [f"{found.title or '(untitled)'}  {found.id}"]
-        if model:
+        if model and model.name == "quote":
+            head.append(phrases.NO_MODEL)
+        elif model:
             head.append(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
         return Told(
             data={
@@ -257,7 +258,7 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
-        yield f"In the last request: {counts_line(record)}"
+        yield f"The last request held {counts_line(record)}."
 
 
 def _last_record(history: History) -> RequestContext | None:
@@ -279,8 +280,8 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
     if not whole:
-        usage = [context_line(context.usage)] if context.usage else []
-        return Told(data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context), *usage])
+        lines = context_lines(context, answer.provider)
+        return Told(data={**to_plain(context), "counts": context.counts}, lines=lines)
     rebuilt = _rebuild_request(history, answer)
     lines = []
     for said in rebuilt.messages:
@@ -348,5 +349,5 @@ def memory(io: CommandIO, session: OptionalSessionArgument = None) -> Told:
     return Told(
         data=[{"item": item, "text": text} for item, text in recalled],
         lines=lines,
-        notes=[] if items else ["The last answer was reminded of nothing."],
+        notes=[] if items else ["Nothing was recalled for the last answer."],
     )

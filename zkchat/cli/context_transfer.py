@@ -48,6 +48,7 @@ from zkchat.core import (
     shorten,
     thread_of,
 )
+from zkchat.render import phrases
 from zkchat.sessions import ImportedFile, as_json, as_markdown
 
 OptionalSessionArgument = Annotated[
@@ -72,7 +73,9 @@ def open_history(io: CommandIO, session: str | None) -> Iterator[tuple[Session, 
 
 def model_line(conversation: Conversation) -> str:
     """The model that answers in a session, and its window."""
-    unknown = ", not reached: as it was last" if conversation.connection_problem else ""
+    if conversation.model.needs_notes:
+        return phrases.NO_MODEL
+    unknown = " (as it was last: it cannot be reached)" if conversation.connection_problem else ""
     return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
 
 

@@ -210,10 +210,10 @@ def _history(library: Library) -> Iterator[Finding]:
         return
     if status.reason:
         text = f"not used for the dates of notes: {status.reason}"
-        yield Finding("git", "absent", text, "Files then tell when notes changed: docs/time.md.")
+        yield Finding("git", "absent", text, "The times of the files are used instead: zkchat help time")
     else:
         yield Finding(
-            "git", "ok", "tells when notes were written, and when those changed that hold what was committed last"
+            "git", "ok", "its commits date your notes; those changed since the last commit are dated by their files"
         )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import datetime
 from functools import partial
@@ -384,8 +384,8 @@ class InteractiveChat:
     ) -> None:
         self.io = io
         self._environment = io.environment
-        self._view = view
         is_drawn = can_draw_prompt(io.environment) and not view.plain
+        self._view = replace(view, stops_by="Esc") if is_drawn else view
         self._servers = ServerConnections(at_once=not is_drawn)
         self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
         self._name_cache = NameCache()
@@ -525,8 +525,8 @@ class InteractiveChat:
             self._environment, self._active.opened, replace(self._view, thinking=lambda: self._thinking.view)
         )
 
-    def listening(self) -> AbstractContextManager[None]:
-        return self._prompt.listening(self._thinking.switch) if self._prompt else nullcontext()
+    def listening(self, stop: Callable[[], object]) -> AbstractContextManager[None]:
+        return self._prompt.listening(self._thinking.switch, stop) if self._prompt else nullcontext()
 
     def hold_typed(self) -> None:
         if self._prompt:

@@ -57,7 +57,7 @@ def pull(
     if json_output:
         io.json({"model": f"local:{name}", "path": path})
         return
-    io.out(f"{name} is there and sound: {path}")
+    io.out(f"{name} is complete: {path}")
     if path.suffix == ".onnx":
         if find_spec("onnxruntime") is None:
             io.out(f"It needs onnxruntime: {install_command('meaning')}")
@@ -74,7 +74,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if left_out:
         yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        yield "Models that do not run on this machine get nothing of local notes."
+        yield "Models that do not run on this machine are never shown local notes."
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)

@@ -108,7 +108,7 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
         io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
-            io.note(f"{now.done:,} of {now.total:,} vectors are there; the next run goes on from there.")
+            io.note(f"{now.done:,} of {now.total:,} passages are read for meaning; the next run goes on from there.")
         raise
     return library.embedding_progress()
 

@@ -1,6 +1,7 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from msgspec import Struct
 
 from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
-from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, VaultError, write_atomically
+from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, StorageError, VaultError, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,6 +67,8 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
     dry_run: bool = False
     """Whether, in a pipe, the result is the diff of what is proposed, and the answer goes to standard error."""
+    stops_by: str = "Ctrl-C"
+    """The key that stops an answer."""
     footer: bool = True
     """Whether documents and context are shown below an answer."""
     thinking: "Callable[[], ThinkingView] | None" = None
@@ -116,6 +119,7 @@ def _create_text_presenter(
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
         is_marked=view.chat,
+        stops_by=view.stops_by,
         matches=Question.of(asked).matches if asked else None,
     )
 
@@ -157,16 +161,27 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
 
 
 def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
-    """Say that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
-    if opened.chosen and _is_quoted_to_a_reader(io, opened):
+    """Say once that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
+    if opened.chosen and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
         io.note(opened.chosen)
         io.note("")
 
 
 def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
-    """In a chat whose greeting has told that notes are quoted: say what could be set up, if the user chose nothing."""
-    if opened.offer and _is_quoted_to_a_reader(io, opened):
+    """In a chat whose greeting has told that notes are quoted: say once what could be set up."""
+    if opened.offer and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
         io.note(opened.offer)
+
+
+def _is_news(io: CommandIO, offer: str) -> bool:
+    """Whether this was not told to the user before, whichever vault it was in. Where that cannot be kept, it is."""
+    told = io.environment.data_dir / "told.txt"
+    with suppress(OSError, ValueError):
+        if told.read_text("utf-8") == offer:
+            return False
+    with suppress(StorageError):
+        write_atomically(told, offer, mode=0o600)
+    return True
 
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:

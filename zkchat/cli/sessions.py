@@ -73,7 +73,7 @@ def list_(
     sessions = known if every else [session for session in known if session.listed]
     notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat chat"]
     if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
-        notes = [f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all"]
+        notes = [f"{counted(left_out, 'single question')} of zkchat ask not listed: zkchat sessions list --all"]
     lines = [
         f"{session.id}  {local_time(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
         + (session.title or "(untitled)")

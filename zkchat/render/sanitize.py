@@ -45,8 +45,8 @@ def wrap(text: str, width: int, *, prose: int = PROSE_WIDTH, indent: int | None 
     """The text with its lines wrapped between words. No word is broken, however long it is.
 
     What follows a gap of two or more blanks is a cell of a table: the row may be as wide as the terminal. Where it is
-    wider, its gaps are closed, or else it goes on below its last cell. Other lines end after `prose` columns. `indent` is for all but the first row of each line;
-    else it is that of the line itself.
+    wider, its gaps are closed, or else it goes on below its last cell. Other lines end after `prose` columns.
+    `indent` is for all but the first row of each line; else it is that of the line itself.
     """
     return "\n".join(row for line in text.split("\n") for row in _wrapped(line, max(width, _MIN_WIDTH), prose, indent))
 

@@ -126,10 +126,10 @@ def fold(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], int]:
 def embedding_line(overview: ModelOverview) -> str:
     """Which embedding model is set, or else which there are, with the command; empty where there are none."""
     if overview.embeddings:
-        return f"The search uses vectors of {overview.embeddings}."
+        return f"The search by meaning uses {overview.embeddings}."
     if not (names := overview.embedding_models):
         return ""
-    return f"For vectors of the search: {', '.join(names)}. To use one: zkchat config set embeddings.model {names[0]}"
+    return f"Models for the search by meaning: {', '.join(names)}. To use one: zkchat config set embeddings.model {names[0]}"
 
 
 def problem_lines(listings: Sequence[ModelListing]) -> list[str]:

@@ -54,7 +54,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         (
             "What did I write about the compost heap last month?",
             "Compost.md",
-            "No note is of 2026-10-01 to 2026-10-31. These are of other days.",
+            "No note is dated 2026-10-01 to 2026-10-31. These are from other days.",
         ),
         (
             "What did I say about rye last week?",
@@ -102,7 +102,7 @@ def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) ->
 
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
     found = find_evidence(library, "What did I write on 1 September?", ())
-    assert (found.evidence, found.remark) == ((), "No note is of 2026-09-01.")
+    assert (found.evidence, found.remark) == ((), "No note is dated 2026-09-01.")
     assert [each.relative_path for each in found.nearest] == ["Daily/2026-03-09.md", "Meetings/2026-09-21 Ann.md"]
 
 
@@ -215,7 +215,7 @@ def test_a_filter_that_names_no_time_is_told(library: Library, question: str, ha
     [
         ("What did I write on 30 February?", False, "There is no 30 February."),
         ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
-        ("What did I write tomorrow?", False, "No note is of 2026-11-17, which is yet to come."),
+        ("What did I write tomorrow?", False, "No note is dated 2026-11-17, which is yet to come."),
         ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
     ],
 )

@@ -73,7 +73,7 @@ class _Call(Struct, frozen=True):
     """The MCP server that it is sent to."""
 
     def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
-        """`find_excerpts "sleep" → 4 passages`, with so many characters of arguments at most."""
+        """`search "sleep" → 4 passages`, with so many characters of arguments at most."""
         call = phrases.tool_call(self.name, self.arguments, length, self.server)
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
@@ -82,7 +82,7 @@ class _Call(Struct, frozen=True):
 
 
 class ActivitySection:
-    """Folded thinking and tool calls in one line: `⌕ thought for 3 s · find_excerpts "sleep" → 4 passages`.
+    """Folded thinking and tool calls in one line: `⌕ thought for 3 s · search "sleep" → 4 passages`.
 
     While the model thinks, the last rows of its thoughts are shown below. Where nothing can be redrawn, each call is a
     line of its own, printed with its result.
@@ -187,11 +187,11 @@ class ActivitySection:
 
 
 def _counted(calls: Sequence[_Call]) -> Text:
-    """`find_excerpts ×3, read_document (1 failed)`."""
+    """`search ×3, read (1 failed)`."""
     text = Text()
     for name, count in Counter(call.name for call in calls).items():
         times = f" ×{count}" if count > 1 else ""
-        text.append(f"{', ' if text else ''}{sanitize_line(name)}{times}", style="dim")
+        text.append(f"{', ' if text else ''}{phrases.called(name)}{times}", style="dim")
         text.append_text(_failed([call for call in calls if call.name == name]))
     return text
 
@@ -212,15 +212,18 @@ class ScreenPresenter:
         thinking: Callable[[], ThinkingView] = lambda: "folded",
         footer: AnswerFooter | None = None,
         is_marked: bool = False,
+        stops_by: str = "Ctrl-C",
         matches: Matches | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`is_marked`: a line above an answer says where it begins; `matches` finds the words marked in quotations."""
+        """`is_marked`: a line above an answer says where it begins; `stops_by` is the key that stops it; `matches`
+        finds the words marked in quotations."""
         self._out = out
         self._err = err
         self._thinking_view = thinking
         self._footer = footer or AnswerFooter()
         self._is_marked = is_marked
+        self._stops_by = stops_by
         self._matches = matches
         self._is_asked = False
         """Whether the model was asked."""
@@ -279,9 +282,9 @@ class ScreenPresenter:
         section = self._section
         doing = "waiting for the model" if self._is_asked else activity or "getting ready"
         if isinstance(section, ActivitySection) and section.is_calling:
-            doing = "waiting for the tool"
+            doing = "waiting for what it finds"
         seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
-        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
+        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self._stops_by} stops it" if seconds else "")
         if section is None:
             self._wait_tail.show([], rows)
         elif rows:
