@@ -120,7 +120,7 @@ def printed(world: World, width: int) -> dict[str, list[str]]:
 
 
 def broken(lines: list[str], whole: list[str]) -> set[str]:
-    """Words that are not there where nothing is wrapped. A text that is cut says so; a row of a table may be shorter."""
+    """Words that are not there where nothing is wrapped, but for texts that say that they are cut, and lines."""
     words, known = ({word.strip(",.") for line in each for word in line.split()} for each in (lines, whole))
     return {word for word in words - known if not word.endswith(("…", "\\")) and not set(word) <= set("─│╭╮╰╯·╱█▓▒░▤■")}
 

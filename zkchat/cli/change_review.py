@@ -320,6 +320,9 @@ class TerminalInterface:
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         return progress(self._io.environment, "Indexing notes")
 
+    def waiting(self, what: str) -> AbstractContextManager[object]:
+        return progress(self._io.environment, what)
+
 
 def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""

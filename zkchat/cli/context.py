@@ -1,7 +1,7 @@
 """`zkchat context`: what the model sees of a conversation, why, what it costs, and how to change it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -29,6 +29,7 @@ from zkchat.cli.context_transfer import (
     open_session_conversation,
     print_problem,
 )
+from zkchat.cli.note_lookup import progress
 from zkchat.cli.rules import profile_store
 from zkchat.core import (
     ChatMessage,
@@ -55,7 +56,8 @@ def stats(io: CommandIO, session: OptionalSessionArgument = None, model: ModelOp
     """Show what fills the context, and how long it will last. By part and by message."""
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
-        measured = asyncio.run(conversation.measure())
+        with progress(io.environment, "Asking the model's server"):
+            measured = asyncio.run(conversation.measure())
         print_problem(io, conversation)
         return Told(data=_stats_record(conversation, measured), lines=[*_stats_lines(conversation, measured)])
 
@@ -87,7 +89,11 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     if calibration.samples:
         yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     left = _turns_left(conversation)
-    yield "How many more turns there is room for can be told after a few of them." if left is None else f"At this pace, room for about {left} more turns."
+    yield (
+        "How long the room lasts can be told after a few more turns."
+        if left is None
+        else f"At this pace, room for about {left} more turns."
+    )
 
 
 def _turns_left(conversation: Conversation) -> int | None:
@@ -135,11 +141,14 @@ def compact(
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
         if dry_run:
-            found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
+            with progress(io.environment, "Summarising older messages"):
+                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
             _print_preview(io, conversation, found, as_json=json_output)
         else:
             events = conversation.compact(focus, keep=keep, strategy=strategy)
-            asyncio.run(_print_compaction(io, conversation, events, as_json=json_output))
+            with progress(io.environment, "Summarising older messages"):
+                seen = asyncio.run(_collected(events))
+            _print_compaction(io, conversation, seen, as_json=json_output)
 
 
 def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | None, *, as_json: bool) -> None:
@@ -168,11 +177,13 @@ def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | N
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
 
 
-async def _print_compaction(
-    io: CommandIO, conversation: Conversation, events: AsyncGenerator[Event, None], *, as_json: bool
-) -> None:
+async def _collected(events: AsyncGenerator[Event, None]) -> list[Event]:
+    return [event async for event in events]
+
+
+def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequence[Event], *, as_json: bool) -> None:
     warned = ""
-    async for event in events:
+    for event in events:
         if isinstance(event, Compacted):
             print_problem(io, conversation, unless=warned)
             if as_json:

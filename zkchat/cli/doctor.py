@@ -29,6 +29,7 @@ from zkchat.app import (
 )
 from zkchat.chat import DIGESTS, check_encodings
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
+from zkchat.cli.note_lookup import progress
 from zkchat.core import (
     HOW_TO_APPROVE,
     Environment,
@@ -64,7 +65,8 @@ class Finding(Struct, frozen=True):
 def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
     """Check installation, vault, settings and models. Each problem is shown with what to do about it."""
     io = current_io(vault)
-    findings = list(_examine(io, model))
+    with progress(io.environment, "Checking"):
+        findings = list(_examine(io, model))
     if json_output:
         io.json([asdict(finding) for finding in findings])
     else:

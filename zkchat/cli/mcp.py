@@ -12,6 +12,7 @@ from zkchat.app import DefinedServer, Workspace, connect_servers, defined_server
 from zkchat.cli import mcp_servers
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
 from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
+from zkchat.cli.note_lookup import progress
 from zkchat.cli.termination import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, plain_without
@@ -59,11 +60,13 @@ _Outcomes: TypeAlias = "dict[str, tuple[ServerStatus, float]]"
 
 def _connect(io: CommandIO, workspace: Workspace, servers: Sequence[DefinedServer]) -> _Outcomes:
     """The status of each server once it is ready or has failed, and the seconds until then."""
-    if io.environment.stderr_is_tty:
-        io.note(f"Connecting to {counted(len(servers), 'server')}…")
     outcomes: dict[str, tuple[ServerStatus, float]] = {}
     begun: dict[str, float] = {}
-    with connect_servers(workspace, [server.definition for server in servers if server.definition]) as connected:
+    definitions = [server.definition for server in servers if server.definition]
+    with (
+        progress(io.environment, f"Connecting to {counted(len(servers), 'server')}"),
+        connect_servers(workspace, definitions) as connected,
+    ):
         deadline = time.monotonic() + _WAIT_SECONDS
         while len(outcomes) < len(servers) and time.monotonic() < deadline:
             now = time.monotonic()

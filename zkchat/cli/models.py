@@ -26,7 +26,8 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
     if context.invoked_subcommand:
         return
     io = current_io(vault)
-    overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
+    with progress(io.environment, "Asking for models"):
+        overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
     if json_output:
         io.json(_record(overview))
         return

@@ -76,8 +76,8 @@ class _ProgressLine:
 
 
 def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: int) -> str:
-    """The label, a bar where there is room for one, the numbers and the time; never more than a line."""
-    seconds = f"{elapsed.total_seconds():,.0f} s"
+    """The label, a bar where there is room for one, the numbers, the time and how to stop; never more than a line."""
+    seconds = f"{elapsed.total_seconds():,.0f} s; Ctrl-C stops it"
     if not total:
         return f"{label}, {seconds}"[: max(0, width - 1)]
     numbers = f"{done:,} / {total:,}, {seconds}"

@@ -114,14 +114,15 @@ def _create_text_presenter(
 
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
-    return ScreenPresenter(
+    presenter = ScreenPresenter(
         *consoles(environment, ui.color, ui.width),
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
         is_marked=view.chat,
-        stops_by=view.stops_by,
         matches=Question.of(asked).matches if asked else None,
     )
+    presenter.stops_by = view.stops_by
+    return presenter
 
 
 def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOptions, question: str) -> None:

@@ -48,7 +48,7 @@ _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ct
 _NONE: Final = "-"
 _INDENT: Final = 3
 _OTHER_WORDS: Final = (
-    "To find notes that say it in other words than your question, in English (23 MB): zkchat models pull all-minilm-l6-v2"
+    "To find English notes that use other words than your question (23 MB): zkchat models pull all-minilm-l6-v2"
 )
 _COMMANDS: Final = (
     "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "

@@ -129,7 +129,8 @@ def embedding_line(overview: ModelOverview) -> str:
         return f"The search by meaning uses {overview.embeddings}."
     if not (names := overview.embedding_models):
         return ""
-    return f"Models for the search by meaning: {', '.join(names)}. To use one: zkchat config set embeddings.model {names[0]}"
+    to_use = f"zkchat config set embeddings.model {names[0]}"
+    return f"Models for the search by meaning: {', '.join(names)}. To use one: {to_use}"
 
 
 def problem_lines(listings: Sequence[ModelListing]) -> list[str]:

@@ -212,18 +212,17 @@ class ScreenPresenter:
         thinking: Callable[[], ThinkingView] = lambda: "folded",
         footer: AnswerFooter | None = None,
         is_marked: bool = False,
-        stops_by: str = "Ctrl-C",
         matches: Matches | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`is_marked`: a line above an answer says where it begins; `stops_by` is the key that stops it; `matches`
-        finds the words marked in quotations."""
+        """`is_marked`: a line above an answer says where it begins; `matches` finds the words marked in quotations."""
         self._out = out
         self._err = err
         self._thinking_view = thinking
         self._footer = footer or AnswerFooter()
         self._is_marked = is_marked
-        self._stops_by = stops_by
+        self.stops_by = "Ctrl-C"
+        """The key that stops an answer."""
         self._matches = matches
         self._is_asked = False
         """Whether the model was asked."""
@@ -284,7 +283,7 @@ class ScreenPresenter:
         if isinstance(section, ActivitySection) and section.is_calling:
             doing = "waiting for what it finds"
         seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
-        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self._stops_by} stops it" if seconds else "")
+        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self.stops_by} stops it" if seconds else "")
         if section is None:
             self._wait_tail.show([], rows)
         elif rows:
