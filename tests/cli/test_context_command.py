@@ -126,7 +126,7 @@ def test_clearing_archives_everything(world: World) -> None:
 
 def test_memory_shows_what_the_last_answer_was_reminded_of(world: World) -> None:
     talked(world, 1)
-    assert "reminded of nothing" in world.run("context", "memory").err
+    assert "Nothing was recalled" in world.run("context", "memory").err
     talked(world, 12)
     shown = world.run("context", "memory").out
     assert "[summary" in shown

@@ -291,8 +291,9 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
     if not whole:
-        lines = context_lines(context, answer.provider)
-        return Told(data={**to_plain(context), "counts": context.counts}, lines=lines)
+        return Told(
+            data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context, answer.provider)]
+        )
     rebuilt = _rebuild_request(history, answer)
     lines = []
     for said in rebuilt.messages:

@@ -425,4 +425,4 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.print(f"{sentence}. Beside your question it takes {after:,} tokens now ({before:,} before).")
+    context.surface.print(f"{sentence}. Each request takes {after:,} tokens now ({before:,} before).")

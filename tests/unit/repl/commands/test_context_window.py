@@ -12,8 +12,9 @@ from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
+from zkchat.core.choices import ItemType
 from zkchat.core.events import Event, Warned
-from zkchat.core.message import CompactionPart, ItemType, LeftOut, RequestContext, RequestItem
+from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context import context_lines
 from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import run
@@ -38,7 +39,7 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     told = harness.typed("/stats")
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
-        "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction.",
+        "2 messages: 1 in the context, 1 archived, 1 pinned; 1 compaction.",
         "Pinned: 2.",
         "Model scripted:play. Session s1.",
     ]
