@@ -300,7 +300,7 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Conversat
     asyncio.run(run(recorded.context, "/why [[Bees]]"))
     assert recorded.surface.lines == [
         "Bees.md was in the request of the last answer:",
-        "- read by read_document, not cited",
+        "- read by the model, not cited",
         "It was there for message 2.",
     ]
 
