@@ -104,7 +104,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
-    chat.say("/verify", "1.", "Seven hours, says", "stands in your notes", "/show N reads one")
+    chat.say("/verify", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
     chat.say("/context", "Messages (", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/goal", "There is no goal in this session.")

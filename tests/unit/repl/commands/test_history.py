@@ -178,7 +178,7 @@ def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness
         "Does not count there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
         in harness.typed("/branch 4")
     )
-    assert "Not in force" not in harness.typed("/branch b1")
+    assert "Does not count there" not in harness.typed("/branch b1")
 
 
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
