@@ -144,7 +144,7 @@ class CommandIO(Struct, frozen=True):
 
         `default` is what Enter alone means.
         """
-        from zkchat.render import never_fail_to_encode, sanitize_text
+        from zkchat.render import columns, never_fail_to_encode, sanitize_text, wrap
         from zkchat.repl import echo_on, without_paste_marks
 
         if not self.environment.stdin_is_tty:
@@ -153,7 +153,8 @@ class CommandIO(Struct, frozen=True):
         never_fail_to_encode(self.environment.stderr)
         with echo_on(self.environment.stdin):
             shown = sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}]")
-            self.environment.stderr.write(f"{self.wrap(shown, self.environment.stderr)} ")
+            width = columns({}, self.environment.stderr)
+            self.environment.stderr.write(f"{wrap(shown, width, prose=width) if width else shown} ")
             self.environment.stderr.flush()
             try:
                 answer = without_paste_marks(self.environment.stdin.readline())

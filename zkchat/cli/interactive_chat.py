@@ -178,7 +178,7 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"Resume: zkchat chat{place} --session {active.session_id}")
+            self._io.note(f"Resume: zkchat chat{place} --session {active.session_id}", as_it_is=True)  # to be copied
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
