@@ -105,7 +105,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
     chat.say("/verify", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
-    chat.say("/context", "Messages (", "tokens")
+    chat.say("/context", "Messages ", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
@@ -196,12 +196,12 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
 
 def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:
     chat.say("/rules", "Tone", "[manual]", "tokens", "when you add it")
-    costs = re.compile(r"question:\s+([\d,]+)\s+→\s+([\d,]+)\s+tokens")
-    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "tokens."))
+    costs = re.compile(r"takes\s+([\d,]+)\s+tokens\s+now\s+\(([\d,]+)\s+before\)")
+    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "before)."))
     assert added
-    before, after = (int(number.replace(",", "")) for number in added.groups())
+    after, before = (int(number.replace(",", "")) for number in added.groups())
     assert before < after
-    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "tokens."))
+    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "before)."))
     assert dropped
     assert dropped.groups() == added.groups()[::-1]
     chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
