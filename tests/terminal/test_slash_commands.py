@@ -105,7 +105,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
     chat.say("/verify", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
-    chat.say("/context", "Messages ", "tokens")
+    chat.say("/context", "tokens", "Messages ", "of this conversation")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
