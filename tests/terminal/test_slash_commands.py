@@ -211,7 +211,7 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
     chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
     chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
     chat.say("/tools", "* read_document", "[always]", "in every request")
-    chat.say("/write on", "The model may propose changes of your notes.", "without a question: nowhere")
+    chat.say("/write on", "The model may propose changes of your notes.", "(write.accept)", "none")
     chat.say("/tools", "* edit_document")
     chat.say("/write off", "The model cannot change your notes.")
 
