@@ -208,6 +208,6 @@ def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, mo
     world.run("trust", "--yes")
     for arguments in (("--message", "2"), ("--request",), ("--request", "--json")):
         shown = world.run("context", "show", *arguments)
-        assert "The rule Tone has changed since: it was " in shown.err
-        assert "The note Cats.md has changed since: it was " in shown.err
+        assert "The rule Tone has changed since that request." in shown.err
+        assert "The note Cats.md has changed since that request." in shown.err
         assert ("Cats purr." in shown.out) == ("--request" in arguments)

@@ -55,7 +55,7 @@ def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
         ),
         (
             "Thanks!",
-            "You are welcome to ask about anything that stands in your notes.",
+            "You are welcome to ask about anything in your notes.",
             ["To link a note, type [[ and the beginning of its name."],
         ),
     ],

@@ -45,14 +45,19 @@ def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
     assert result.err == ""
 
 
-def test_that_notes_are_quoted_is_said_beside_the_answer_on_a_terminal_only(slept: World) -> None:
+def test_that_notes_are_quoted_is_said_once_and_on_a_terminal_only(slept: World) -> None:
     question = ("ask", "How many hours of sleep do adults need?")
     notice = "No model is set up, so zkchat quotes your notes."
-    assert notice in slept.run(*question, terminal=True).err
-    assert "`zkchat config set model quote` keeps it so" in " ".join(slept.run(*question, terminal=True).err.split())
     for quiet in ([], ["--json"], ["--model", "quote"]):
         result = slept.run(*question, *quiet, terminal=quiet != [])
         assert notice not in result.out + result.err
+    assert notice in slept.run(*question, terminal=True).err
+    assert notice not in slept.run(*question, terminal=True).err
+    slept.variables["OPENROUTER_API_KEY"] = "key"  # something else could be set up now
+    assert "There is a key for OpenRouter" in " ".join(slept.run(*question, terminal=True).err.split())
+    assert notice not in slept.run(*question, terminal=True).err
+    slept.block(".local/share")  # where that is remembered
+    assert notice in slept.run(*question, terminal=True).err
 
 
 def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: World) -> None:

@@ -55,7 +55,7 @@ def test_with_strict_statements_that_do_not_stand_in_the_notes_are_named(world: 
     result = world.run("ask", QUESTION, "--model", world.script([{"text": said}]), "--strict")
     assert result.out == f"{said}\n"
     assert (
-        "warning: 1 of 2 statements of the answer does not stand in your notes, word for word or nearly: "
+        "warning: 1 of 2 statements of the answer is not in your notes, word for word or nearly: "
         "“Dolphins sleep with one eye open.”." in result.err
     )
     model = world.script([{"text": "Obsidian Sync is end-to-end encrypted."}])

@@ -54,7 +54,7 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
     name = talked(world, 4, window=4096)
     shown = world.run("context", "stats", "--model", name).out
     assert "/ 4,096 tokens" in shown
-    assert "8 messages in the prompt, 0 archived" in shown
+    assert "8 messages sent to the model, 0 archived" in shown
     assert "more turns" in shown
     told = world.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
@@ -64,8 +64,8 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
 def test_an_answer_shows_why_it_was_what_it_was(world: World) -> None:
     talked(world, 2)
     shown = world.run("context", "show", "--message", "2").out
-    assert "Instructions (1)" in shown
-    assert "Context: " in shown
+    assert "in every request: default" in shown
+    assert "of the 2,048 that the model can read at once" in shown
     assert world.run("context", "show", "--message", "2", "--json").json["items"][0]["type"] == "system"
 
 
@@ -126,7 +126,7 @@ def test_clearing_archives_everything(world: World) -> None:
 
 def test_memory_shows_what_the_last_answer_was_reminded_of(world: World) -> None:
     talked(world, 1)
-    assert "reminded of nothing" in world.run("context", "memory").err
+    assert "Nothing was recalled" in world.run("context", "memory").err
     talked(world, 12)
     shown = world.run("context", "memory").out
     assert "[summary" in shown

@@ -166,7 +166,7 @@ def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monke
     monkeypatch.setattr(ServerEmbedder, "embed", interrupted)
     result = notes.run("index")
     assert result.code == ExitCode.INTERRUPTED
-    assert "2 of 3 vectors are there; the next run goes on from there." in result.err
+    assert "2 of 3 passages are read for meaning; the next run goes on from there." in result.err
     monkeypatch.undo()
     assert "vectors 3/3" in notes.run("index").out
     assert len(server.embedded) == 3

@@ -35,14 +35,14 @@ def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
         "right  Which planet is the largest?",
         "",
         "Figures",
-        "2 of 3  search has the note first",
+        "2 of 3  the search finds the note first",
         "3 of 3  among its first three",
         "3 of 3  among its first ten",
         "2 of 3  the passage shown first answers",
         "2 of 3  a passage shown answers",
         "1 of 3  only others are shown",
         "0 of 3  nothing is shown",
-        "0 of 3  shown with a word of doubt",
+        "0 of 3  shown as uncertain",
         "0 of 1  shown although no note answers",
     ]
 

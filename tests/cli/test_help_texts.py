@@ -52,7 +52,9 @@ def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World) ->
     _, _, examples = world.run("ask", "--help").out.partition("\nExamples:\n")
     assert [line.split()[0] for line in examples.splitlines()] == ["zkchat", "git", "zkchat"]
     _, _, examples = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
-    assert len(examples.splitlines()) == 1
+    first, continued = examples.splitlines()  # too long for the 80 columns here: as a shell takes it
+    assert first.endswith(" \\")
+    assert continued.startswith("    --description")
     _, _, examples = world.run("undo", "--help").out.partition("\nExamples:\n")
     assert examples.splitlines()[0].strip() == "zkchat undo"
 

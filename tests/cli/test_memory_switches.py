@@ -88,7 +88,7 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
         [PAGE, IMPORTED, FACT], [FACT], [PAGE, IMPORTED, FACT], [PAGE, FACT],
     ]  # fmt: skip
     said = chat.out + chat.err
-    assert "ZKCHAT.md is in no request from now on. A request without a question: " in said
+    assert "ZKCHAT.md is in no request from now on. Each request takes " in said
     assert "ZKCHAT.md is in no request of this session." in said
     assert "ZKCHAT.md (dropped by you)" in said
     assert "- you dropped it" in said

@@ -250,11 +250,11 @@ def test_models_that_only_embed_are_named_apart(alone: World, server: Listing) -
     lines = listed(alone)
     assert not any(line.startswith(("* ollama:nomic", "ollama:nomic", "ollama:bge")) for line in lines)
     assert (
-        "For vectors of the search: ollama:nomic-embed-text, ollama:bge-m3:567m. To use one: "
+        "Models for the search by meaning: ollama:nomic-embed-text, ollama:bge-m3:567m. To use one: "
         "zkchat config set embeddings.model ollama:nomic-embed-text" in lines
     )
     place = next(each for each in alone.run("models", "--json").json["places"] if "Ollama" in each["place"])
     assert place["embedding_models"] == ["ollama:nomic-embed-text", "ollama:bge-m3:567m"]
     alone.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:bge-m3"
-    assert "The search uses vectors of ollama:bge-m3." in listed(alone)
+    assert "The search by meaning uses ollama:bge-m3." in listed(alone)
     assert alone.run("models", "--json").json["embeddings"] == "ollama:bge-m3"

@@ -43,11 +43,11 @@ def test_what_takes_longer_is_shown_with_a_bar_and_erased_at_the_end(world: Worl
     slow = SlowWorld(world)
     with progress(slow.environment, "Indexing notes") as step:
         slow.wait(0.6)
-        eventually(lambda: slow.screen() == ["Indexing notes, 1 s"])
+        eventually(lambda: slow.screen() == ["Indexing notes, 1 s; Ctrl-C stops it"])
         step(500, 1000)
-        eventually(lambda: slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000, 1 s"])
+        eventually(lambda: slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000, 1 s; Ctrl-C stops it"])
         slow.wait(11)
-        eventually(lambda: slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000, 12 s"])
+        eventually(lambda: slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000, 12 s; Ctrl-C stops it"])
     assert slow.screen() == []
 
 

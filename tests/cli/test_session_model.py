@@ -283,7 +283,7 @@ def test_statistics_without_the_server_keep_the_window_of_the_session_and_say_so
         user.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = ""
     result = user.run("context", "stats")
     assert result.code == ExitCode.OK
-    assert "Model openai:m, window 3,000 tokens, not reached: as it was last." in result.out
+    assert "Model openai:m, window 3,000 tokens (as it was last: it cannot be reached)." in result.out
     assert "It is the model of this session" in result.err
     told = user.run("context", "stats", "--json").json
     assert (told["window"], bool(told["trouble"])) == (3000, True)

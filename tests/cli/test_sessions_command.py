@@ -189,9 +189,9 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
     [
         (("priority", "7", "9"), "There is no message 7: the session has 1."),
         (("pin", "7"), "There is no message 7: the session has 1."),
-        (("priority", "1", "11"), "it must be less than or equal to 10"),
-        (("priority", "1", "0"), "it must be greater than or equal to 1"),
-        (("pin", "0"), "it must be greater than or equal to 1"),
+        (("priority", "1", "11"), "it must be 10 or less"),
+        (("priority", "1", "0"), "it must be 1 or more"),
+        (("pin", "0"), "it must be 1 or more"),
     ],
 )
 def test_a_message_or_priority_that_is_none_is_an_error(

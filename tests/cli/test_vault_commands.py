@@ -320,7 +320,7 @@ def test_on_a_terminal_lines_are_wrapped_to_its_width(garden: World, arguments: 
     garden.variables |= {"COLUMNS": width, "NO_COLOR": "1", "TERM": "dumb"}
     result = garden.run(*arguments, terminal=True)
     own = [line for line in result.out.splitlines() if not line.startswith(str(garden.root))]
-    assert max(len(line.rstrip()) for line in own) <= int(width)
+    assert max(len(line.rstrip()) for line in own if len(line.split()) > 1) <= int(width)  # a long name stays whole
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -28,7 +28,7 @@ def test_each_statement_has_its_mark_its_place_and_what_stands_there(vault: Worl
         "  “Adults need seven hours.”",
         "? Owls read newspapers. (unsupported: no note says this)",
     ]
-    assert shown.err == "1 of 3 statements stands in your notes, 1 contradicts them, 1 is not there.\n"
+    assert shown.err == "1 of 3 statements is in your notes, 1 contradicts them, 1 is not there.\n"
 
 
 def test_scripts_get_verdicts_with_places(vault: World) -> None:
@@ -44,9 +44,9 @@ def test_scripts_get_verdicts_with_places(vault: World) -> None:
 
 def test_all_supported_ends_with_zero(vault: World) -> None:
     shown = vault.run("verify", "-", stdin="Naps are short. Hello!")
-    assert (shown.code, shown.err) == (0, "1 of 1 statement stands in your notes.\n")
+    assert (shown.code, shown.err) == (0, "1 of 1 statement is in your notes.\n")
     assert vault.run("verify", "-", stdin="Owls read newspapers.").err == (
-        "0 of 1 statement stands in your notes, 1 is not there.\n"
+        "0 of 1 statement is in your notes, 1 is not there.\n"
     )
     nothing = vault.run("verify", "-", stdin="Hello!")
     assert (nothing.code, nothing.out) == (0, "")
@@ -57,7 +57,7 @@ def test_what_comes_nearest_to_a_statement_is_named(vault: World) -> None:
     vault.note("Heap.md", "A cold heap is left alone and needs a year.\n")
     statement = "A cold heap is left alone and needs a month."
     assert vault.run("verify", "-", stdin=statement).out.splitlines() == [
-        f"? {statement} (unsupported: no note says this so; nearest: Heap.md:1)",
+        f"? {statement} (unsupported: no note says this; nearest: Heap.md:1)",
         "  “A cold heap is left alone and needs a year.”",
     ]
     (found,) = vault.run("verify", "-", "--json", stdin=statement).json["statements"]
@@ -73,7 +73,7 @@ def test_the_summary_follows_the_list_where_both_go_to_one_pipe(vault: World) ->
     )
     run(("verify", "-"), environment)
     environment.stdout.flush()
-    assert pipe.getvalue().decode().splitlines()[-1] == "1 of 1 statement stands in your notes."
+    assert pipe.getvalue().decode().splitlines()[-1] == "1 of 1 statement is in your notes."
 
 
 def test_a_file_of_the_vault_does_not_support_itself(vault: World) -> None:

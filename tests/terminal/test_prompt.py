@@ -156,8 +156,8 @@ def test_while_a_model_is_silent_the_time_is_shown_and_a_stopped_answer_says_so(
     terminal = chat()
     terminal.wait_for_prompt()
     terminal.type("Count\r")
-    terminal.wait_for("… waiting for the model, 1 s; Ctrl-C stops it")
-    terminal.wait_for("One [[Tw", "… waiting for the model, 2 s; Ctrl-C stops it")
+    terminal.wait_for("… waiting for the model, 1 s; Esc stops it")
+    terminal.wait_for("One [[Tw", "… waiting for the model, 2 s; Esc stops it")
     terminal.type("\x03")
     terminal.wait_for("(Stopped. What came is kept.)")
     assert "waiting" not in terminal.text

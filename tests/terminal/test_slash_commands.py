@@ -104,8 +104,8 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
-    chat.say("/check", "1.", "Seven hours, says", "stands in your notes", "/show N reads one")
-    chat.say("/context", "Messages (", "tokens")
+    chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
+    chat.say("/context", "tokens", "Messages ", "of this conversation")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
@@ -197,12 +197,12 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
 
 def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:
     chat.say("/rules", "Tone", "[manual]", "tokens", "when you add it")
-    costs = re.compile(r"question:\s+([\d,]+)\s+→\s+([\d,]+)\s+tokens")
-    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "tokens."))
+    costs = re.compile(r"takes\s+([\d,]+)\s+tokens\s+now\s+\(([\d,]+)\s+before\)")
+    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "before)."))
     assert added
-    before, after = (int(number.replace(",", "")) for number in added.groups())
+    after, before = (int(number.replace(",", "")) for number in added.groups())
     assert before < after
-    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "tokens."))
+    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "before)."))
     assert dropped
     assert dropped.groups() == added.groups()[::-1]
     chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
@@ -212,7 +212,7 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
     chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
     chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
     chat.say("/tools", "* read_document", "[always]", "in every request")
-    chat.say("/write on", "The model may propose changes of your notes.", "without a question: nowhere")
+    chat.say("/write on", "The model may propose changes of your notes.", "(write.accept)", "none")
     chat.say("/tools", "* edit_document")
     chat.say("/write off", "The model cannot change your notes.")
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, aclosing, suppress
+from contextlib import AbstractContextManager, ExitStack, aclosing, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -270,6 +270,9 @@ class _Interface:
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Indexing ends when the conversation is closed."""
         return self._background().progress("Indexing notes")
+
+    def waiting(self, _what: str) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 class AgentSession:

@@ -175,7 +175,7 @@ def usage_of(usage: ContextUsage) -> Iterator[schema.UsageUpdate]:
         yield schema.UsageUpdate(session_update="usage_update", used=usage.total, size=usage.window)
 
 
-REPLACED = "What stands above does not agree with your notes. The answer is what follows."
+REPLACED = "The text above contradicts your notes. The answer is what follows."
 ASKED_AGAIN = "That was said without a look into your notes. Asked again, with what they say:"
 
 

@@ -129,14 +129,14 @@ def _figure_rows(of: Evaluation, beside: Evaluation | None) -> list[NumberedRow]
     def counts(each: Figures) -> dict[str, tuple[int, int]]:
         answered = each.answered + each.answered_with_doubt
         return {
-            "search has the note first": (each.search_first, each.answerable),
+            "the search finds the note first": (each.search_first, each.answerable),
             "among its first three": (each.search_3, each.answerable),
             "among its first ten": (each.search_10, each.answerable),
             "the passage shown first answers": (each.first, each.answerable),
             "a passage shown answers": (each.any, each.answerable),
             "only others are shown": (each.wrong, each.answerable),
             "nothing is shown": (each.silent, each.answerable),
-            "shown with a word of doubt": (each.doubted, each.answerable),
+            "shown as uncertain": (each.doubted, each.answerable),
             "shown although no note answers": (answered, each.unanswerable),
         }
 
@@ -253,7 +253,7 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
     found = evidence_of(library, question)
     ranks = {"search_rank": _rank(library, question, path)}
     if shown := _of(found.evidence, path):
-        doubt = ", with a word of doubt" if found.is_doubtful else ""
+        doubt = ", as uncertain" if found.is_doubtful else ""
         said = f"{path} is shown{doubt}, as passage {found.evidence.index(shown) + 1}: “{_short(shown)}”"
         return _Stage(stage="shown", said=said, more={**ranks, "score": shown.score})
     return _lost(library, question, path, found, ranks)

@@ -180,8 +180,13 @@ def _of_nearest_days(library: Library, period: DayRange) -> Findings:
     is_to_come = ", which is yet to come" if period.first and period.first > library.calendar().today else ""
     return Findings(
         nearest=tuple({each.relative_path: each for each in reversed(shown)}.values())[::-1],
-        remark=f"No note is {of_period(period)}{is_to_come}.",
+        remark=f"No note is {_dated(period)}{is_to_come}.",
     )
+
+
+def _dated(period: DayRange) -> str:
+    """A period to be read after "is"."""
+    return of_period(period).replace("of ", "dated ", 1)
 
 
 def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
@@ -194,10 +199,10 @@ def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
     if day is None:
         return of_days
     if time.asks_when and found.is_doubtful:
-        return f"It is not certain when; the {time.order} passage found is of {day:%A}, {day}."
+        return f"It is not certain when; the {time.order} passage found is from {day:%A}, {day}."
     if time.asks_when:
         return f"The {'last' if time.order == 'newest' else 'first'} time was on {day:%A}, {day}."
-    return f"The {time.order} is of {day}. {of_days}".strip()
+    return f"The {time.order} is from {day}. {of_days}".strip()
 
 
 def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit: int, skip: int) -> Findings:
@@ -211,12 +216,12 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
         said_of = (each for each in found.evidence if topic.intersection(terms(f"{each.title} {each.text}")))
         others = dict.fromkeys(place_of(each) for each in said_of if each.relative_path not in notes)
         said = f"Notes {of_period(time.period)} say nothing on “{topic_of(time.topic)}”; this is how they begin."
-        said += f" Of other days: {', '.join(others)}." if others else ""
+        said += f" From other days: {', '.join(others)}." if others else ""
         return replace(_of_days(library, time, limit, skip), is_doubtful=True, remark=said)
     if skip:
         found = evidence.find_undated_evidence(library, question, (), limit=limit, skip=skip)
     if time.period is None or not (notes or time.is_certain):
         return found
     days = of_period(time.period)
-    said = f"Notes {days} say nothing on this." if notes else f"No note is {days}."
-    return replace(found, remark=f"{said} These are of other days." if found.evidence else said)
+    said = f"Notes {days} say nothing on this." if notes else f"No note is {_dated(time.period)}."
+    return replace(found, remark=f"{said} These are from other days." if found.evidence else said)

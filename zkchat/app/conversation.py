@@ -409,7 +409,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
         session = open_conversation_session(stack, workspace, options)
-        workspace, model, entry, unmet = _choose_model(workspace, options, session)
+        with options.user_interface.waiting("Looking for the model"):
+            workspace, model, entry, unmet = _choose_model(workspace, options, session)
         live = LiveSettings(workspace)
         provider = guarded_provider(model, live)
         library, about_cache = stack.enter_context(open_note_library(workspace, live))

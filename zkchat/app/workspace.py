@@ -147,6 +147,9 @@ class UserInterface(Protocol):
     def indexing_progress(self) -> "AbstractContextManager[Progress | None]":
         """Show how far the indexing is, if there is somebody to see it."""
 
+    def waiting(self, what: str) -> AbstractContextManager[object]:
+        """Show what is waited for, and for how long, if there is somebody to see it."""
+
 
 class Unattended:
     """Implements `Notices` and `UserInterface` where there is nobody: nothing is shown, nothing is agreed to."""
@@ -162,6 +165,9 @@ class Unattended:
         return False
 
     indexing_progress = nullcontext
+
+    def waiting(self, _what: str) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 UNATTENDED = Unattended()

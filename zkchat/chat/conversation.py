@@ -332,7 +332,9 @@ class Conversation:
         if not self._core.settings.memory:
             raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
         if memory is None:
-            raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
+            raise UsageError(
+                f"{self.model.name} only quotes your notes: it would read nothing that is remembered.", hint=hint
+            )
         return memory.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:

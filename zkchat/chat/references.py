@@ -425,8 +425,8 @@ class ChangedItem(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         what = {"system": "agent", "reference": "note"}.get(self.item.type, self.item.type)
-        then = f"The {what} {self.item.name} has changed since: it was {self.item.digest}"
-        return f"{then}, and is {self.now} now." if self.now else f"{then}, and is not there any more."
+        now = "has changed since that request" if self.now else "is not there any more"
+        return f"The {what} {self.item.name} {now}."
 
 
 def changed_items(context: RequestContext, profiles: Profiles, library: Library) -> list[ChangedItem]:

@@ -68,7 +68,7 @@ MAX_SOURCES: Final = 3
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 FOUND_NONE: Final = "The model found no answer. These passages come nearest.\n\n"
-NOT_BORNE_OUT: Final = "The model gave no answer that your notes bear out. These passages come nearest.\n\n"
+NOT_BORNE_OUT: Final = "The model gave no answer that your notes support. These passages come nearest.\n\n"
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
@@ -206,7 +206,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
             await emit(
                 Warned(
                     text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
-                    f"{'does' if len(missing) == 1 else 'do'} not stand in your notes, word for word or nearly: "
+                    f"{'is' if len(missing) == 1 else 'are'} not in your notes, word for word or nearly: "
                     f"{named}.",
                     hint="/check in a chat, and zkchat check FILE, show what your notes say of each.",
                 )

@@ -391,7 +391,7 @@ class Exchange(Struct):
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
             f"The answer of {self.core.info.name} was ended {where}.",
-            hint=f"What came is kept. The bound is limits.{setting}.",
+            hint=f"What came is kept. The setting limits.{setting} says when.",
         )
 
     async def _use_tools(self, emit: Emit) -> None:

@@ -22,7 +22,7 @@ from zkchat.app import (
     extract_for_search,
 )
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io, flag, parameter, with_parameters
-from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, tell_of_vectors
+from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, progress, tell_of_vectors
 from zkchat.cli.output import Listing, stdout_console
 from zkchat.core import ExitCode, UsageError
 from zkchat.index import Library
@@ -91,8 +91,10 @@ def _opened(io: CommandIO, action: Action) -> Iterator[tuple[Workspace, Library]
     """The notes as they are now, with their vectors if the action needs them."""
     with open_refreshed_workspace(io, tell_empty=True) as (workspace, library):
         if action.by_meaning:
-            print_warnings(io, extract_for_search(library))
-            embed_for_search(library)
+            with progress(io.environment, "Reading for meaning"):
+                found = extract_for_search(library)
+                embed_for_search(library)
+            print_warnings(io, found)
         yield workspace, library
         if action.by_meaning:
             tell_of_vectors(io, library)
@@ -127,7 +129,7 @@ def print_result(
     elif result.rows:
         _print_rows(io, workspace, library, result, plain=plain)
     elif result.empty and not library.is_empty():
-        io.note_wrapped(result.empty)
+        io.note(result.empty)
     return result.exit_code
 
 
@@ -147,7 +149,7 @@ def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: R
                 io.note(section.rest)
     if result.summary:
         io.flush_out()
-        io.note_wrapped(result.summary)
+        io.note(result.summary)
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:

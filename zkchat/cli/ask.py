@@ -61,7 +61,7 @@ from zkchat.core import (
     Warned,
     install_command,
 )
-from zkchat.render import Presenter, sanitize_text, ticking
+from zkchat.render import Presenter, ticking
 from zkchat.writing import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0
@@ -225,7 +225,7 @@ def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOption
     if view.dry_run and not environment.stdout_is_tty:
         io.out_exactly(changes.diff)
     elif changes.reason == PROPOSE_ONLY and not (environment.stdin_is_tty and environment.stderr_is_tty):
-        io.note(sanitize_text(changes.diff.removesuffix("\n")))  # which no reviewer has shown
+        io.note(changes.diff.removesuffix("\n"), as_it_is=True)  # which no reviewer has shown
 
 
 def _check_writing(opened: OpenConversation, options: ConversationOptions) -> None:
@@ -365,7 +365,7 @@ def _open(io: CommandIO, stack: ExitStack, model: str | None, view: PresenterOpt
     except (ConfigError, ProviderError) as error:
         if model:  # what the user just typed is worth an error
             raise
-        io.note_wrapped(" ".join(filter(None, (f"No model sums this up: {error.message}", error.hint))))
+        io.note(" ".join(filter(None, (f"No model sums this up: {error.message}", error.hint))))
         return None
 
 

@@ -320,6 +320,9 @@ class TerminalInterface:
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         return progress(self._io.environment, "Indexing notes")
 
+    def waiting(self, what: str) -> AbstractContextManager[object]:
+        return progress(self._io.environment, what)
+
 
 def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
@@ -435,7 +438,7 @@ class ActiveConversation(Struct, kw_only=True):
     def close(self, io: CommandIO) -> None:
         """End it; a warning says where entries that a full disk refused are lost."""
         if warning := self.opened.conversation.save_rest():
-            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+            io.note(f"{warning.text} {warning.hint}".strip())
         self.resources.close()
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 import typer
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, field
 
 from zkchat.core import Environment, ExitCode, UsageError
 
@@ -66,8 +66,6 @@ ModelOption = Annotated[
     option("--model", "NAME", "The model to ask, e.g. quote; else the session's, else that of your settings."),
 ]
 YesOption = Annotated[bool, flag("--yes -y", "Do not ask: the answer is yes.")]
-_MIN_WIDTH: Final = 20
-"""Columns below which lines are wrapped by the terminal itself."""
 
 
 class CommandIO(Struct, frozen=True):
@@ -76,6 +74,7 @@ class CommandIO(Struct, frozen=True):
     environment: Environment
     vault: Path | None = None
     """The folder that `--vault` names."""
+    _prose: list[int] = field(default_factory=list)
 
     def workspace(self, *, needs_vault: bool = True) -> "Workspace":
         """The vault with its settings. Raises `VaultError` and `ConfigError`."""
@@ -88,13 +87,12 @@ class CommandIO(Struct, frozen=True):
 
         return stores.open_sessions(self.environment, self.vault, self)
 
-    def out(self, text: str) -> None:
-        """Print a line of the result to standard output."""
-        self._write_line(self.environment.stdout, text)
+    def out(self, text: str, *, indent: int | None = None, as_it_is: bool = False) -> None:
+        """Print lines of the result to standard output, wrapped between words on a terminal.
 
-    def out_wrapped(self, text: str, *, indent: int) -> None:
-        """The same, wrapped between words on a terminal; lines after the first are indented."""
-        self.out(self.wrap(text, indent=indent) if self.environment.stdout_is_tty else text)
+        `indent` is for what goes on below a line. What is to be copied is printed as it is.
+        """
+        self._write_line(self.environment.stdout, text, indent, as_it_is)
 
     def out_exactly(self, text: str) -> None:
         """Write a text to standard output as it is, for a file or another program; never where that is a terminal."""
@@ -110,33 +108,27 @@ class CommandIO(Struct, frozen=True):
         with suppress(OSError):  # it fails again at the end, where that is told
             self.environment.stdout.flush()
 
-    def note(self, text: str) -> None:
-        """Print a line beside the result, to standard error."""
-        self._write_line(self.environment.stderr, text)
+    def note(self, text: str, *, indent: int | None = None, as_it_is: bool = False) -> None:
+        """Print lines beside the result, to standard error, in the same way."""
+        self._write_line(self.environment.stderr, text, indent, as_it_is)
 
-    def note_wrapped(self, text: str, *, indent: int = 0) -> None:
-        """The same, wrapped between words on a terminal; lines after the first are indented."""
-        self.note(self.wrap(text, indent=indent))
+    def wrap(self, text: str, stream: TextIO, *, indent: int | None = None) -> str:
+        """The text as it is shown where the stream is a terminal."""
+        from zkchat.render import columns, wrap
 
-    def wrap(self, text: str, *, indent: int = 0) -> str:
-        """Wrap each line between words, where standard error is a terminal."""
-        import os
-        from textwrap import fill
+        width = columns({}, stream)
+        return wrap(text, width, prose=self._prose_width(), indent=indent) if width else text
 
-        try:
-            width = os.get_terminal_size(self.environment.stderr.fileno()).columns
-        except (OSError, ValueError):  # no terminal
-            return text
-        return "\n".join(
-            fill(
-                line,
-                max(width, _MIN_WIDTH),
-                subsequent_indent=" " * indent,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
-            for line in text.split("\n")
-        )
+    def _prose_width(self) -> int:
+        """By the setting `ui.width`, which is read once; as it is by default where the settings cannot be read."""
+        from zkchat.core import ZkchatError
+        from zkchat.render import PROSE_WIDTH
+
+        if not self._prose:
+            self._prose.append(PROSE_WIDTH)
+            with suppress(ZkchatError):
+                self._prose[0] = self.workspace(needs_vault=False).settings.ui.width
+        return self._prose[0]
 
     def json(self, value: object) -> None:
         """Print the result for scripts. In ASCII, so that no text of a note acts on a terminal."""
@@ -152,7 +144,7 @@ class CommandIO(Struct, frozen=True):
 
         `default` is what Enter alone means.
         """
-        from zkchat.render import never_fail_to_encode, sanitize_text
+        from zkchat.render import columns, never_fail_to_encode, sanitize_text, wrap
         from zkchat.repl import echo_on, without_paste_marks
 
         if not self.environment.stdin_is_tty:
@@ -160,7 +152,9 @@ class CommandIO(Struct, frozen=True):
         answer = ""
         never_fail_to_encode(self.environment.stderr)
         with echo_on(self.environment.stdin):
-            self.environment.stderr.write(sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}] "))
+            shown = sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}]")
+            width = columns({}, self.environment.stderr)
+            self.environment.stderr.write(f"{wrap(shown, width, prose=width) if width else shown} ")
             self.environment.stderr.flush()
             try:
                 answer = without_paste_marks(self.environment.stdin.readline())
@@ -173,16 +167,16 @@ class CommandIO(Struct, frozen=True):
 
     def fail(self, error: "ZkchatError") -> None:
         indent = len("zkchat: ")
-        self.note("\n".join(self.wrap(line, indent=indent) for line in f"zkchat: {error.message}".split("\n")))
+        self.note(f"zkchat: {error.message}", indent=indent)
         for line in error.hint.split("\n") if error.hint else ():
-            self.note(self.wrap(f"{' ' * indent}{line}".rstrip(), indent=indent))
+            self.note(f"{' ' * indent}{line}".rstrip(), indent=indent)
 
-    @staticmethod
-    def _write_line(stream: Any, text: str) -> None:
+    def _write_line(self, stream: TextIO, text: str, indent: int | None, as_it_is: bool) -> None:
         from zkchat.render import never_fail_to_encode, sanitize_text
 
         never_fail_to_encode(stream)
-        stream.write(sanitize_text(text) + "\n")
+        shown = sanitize_text(text)
+        stream.write((shown if as_it_is else self.wrap(shown, stream, indent=indent)) + "\n")
 
 
 def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
@@ -263,7 +257,7 @@ def _print(io: CommandIO, told: Told) -> None:
         io.out(line)
     io.flush_out()
     for note in told.notes:
-        io.note_wrapped(note)
+        io.note(note)
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

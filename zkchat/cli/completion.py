@@ -450,4 +450,4 @@ def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bas
         zkchat config completion fish > ~/.config/fish/completions/zkchat.fish
     """
     script = Path(__file__).parent / "shells" / f"completion.{shell}"
-    current_io().out(script.read_text("utf-8").rstrip("\n"))
+    current_io().out(script.read_text("utf-8").rstrip("\n"), as_it_is=True)

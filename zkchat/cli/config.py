@@ -13,8 +13,8 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat config index` makes its vectors, and so does a chat in the background; searches use static vectors until "
-    "all are there. `zkchat config doctor` asks whether its server answers."
+    "`zkchat config index` reads your notes with it, and so does a chat in the background; until all are read, searches go on "
+    "as before. `zkchat config doctor` asks whether its server answers."
 )
 _UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat config trust"
 
@@ -72,12 +72,12 @@ def set_(
         io.note(_UNAPPROVED)
     io.note(f"Set {key} in {change.file}.")
     if key == "embeddings.model" and value.strip():
-        io.note_wrapped(_HOW_TO_EMBED)
+        io.note(_HOW_TO_EMBED)
     if key == "model" and value.strip():
         try:
             check_model_name(io.workspace(needs_vault=False), value)
         except ConfigError as error:  # a name that can mean no model, such as one without its provider
-            io.note_wrapped(f"warning: {error.message} {error.hint}")
+            io.note(f"warning: {error.message} {error.hint}")
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """`zkchat context`: what the model sees of a conversation, why, what it costs, and how to change it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -29,6 +29,7 @@ from zkchat.cli.context_transfer import (
     open_session_conversation,
     print_problem,
 )
+from zkchat.cli.note_lookup import progress
 from zkchat.cli.rules import profile_store
 from zkchat.core import (
     ChatMessage,
@@ -55,7 +56,8 @@ def stats(io: CommandIO, session: OptionalSessionArgument = None, model: ModelOp
     """Show what fills the context, and how long it will last. By part and by message."""
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
-        measured = asyncio.run(conversation.measure())
+        with progress(io.environment, "Asking the model's server"):
+            measured = asyncio.run(conversation.measure())
         print_problem(io, conversation)
         return Told(data=_stats_record(conversation, measured), lines=[*_stats_lines(conversation, measured)])
 
@@ -78,14 +80,20 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
     usage, calibration = conversation.usage or measured.usage, conversation.calibration
     yield model_line(conversation)
+    if conversation.model.needs_notes:
+        return
     yield context_line(usage)
     for name, share in usage.budgets.items():
         yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
-        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours."
+        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     left = _turns_left(conversation)
-    yield "No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns."
+    yield (
+        "How long the room lasts can be told after a few more turns."
+        if left is None
+        else f"At this pace, room for about {left} more turns."
+    )
 
 
 def _turns_left(conversation: Conversation) -> int | None:
@@ -95,12 +103,9 @@ def _turns_left(conversation: Conversation) -> int | None:
 
 def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iterator[str]:
     """How many messages the model gets, and the largest of them."""
-    if conversation.model.needs_notes:
-        yield f"{conversation.model.name} reads your question only: no earlier message is sent to it."
-        return
     window = conversation.window
-    archived, in_force = len(conversation.history.archived), counted(len(window.compactions), "compaction")
-    yield f"{counted(len(window.live), 'message')} in the prompt, {archived} archived, {in_force} in force."
+    archived = len(conversation.history.archived)
+    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} archived by compactions."
     for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
@@ -136,11 +141,14 @@ def compact(
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
         if dry_run:
-            found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
+            with progress(io.environment, "Summarising older messages"):
+                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
             _print_preview(io, conversation, found, as_json=json_output)
         else:
             events = conversation.compact(focus, keep=keep, strategy=strategy)
-            asyncio.run(_print_compaction(io, conversation, events, as_json=json_output))
+            with progress(io.environment, "Summarising older messages"):
+                seen = asyncio.run(_collected(events))
+            _print_compaction(io, conversation, seen, as_json=json_output)
 
 
 def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | None, *, as_json: bool) -> None:
@@ -169,11 +177,13 @@ def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | N
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
 
 
-async def _print_compaction(
-    io: CommandIO, conversation: Conversation, events: AsyncGenerator[Event, None], *, as_json: bool
-) -> None:
+async def _collected(events: AsyncGenerator[Event, None]) -> list[Event]:
+    return [event async for event in events]
+
+
+def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequence[Event], *, as_json: bool) -> None:
     warned = ""
-    async for event in events:
+    for event in events:
         if isinstance(event, Compacted):
             print_problem(io, conversation, unless=warned)
             if as_json:
@@ -226,7 +236,9 @@ def show(
             return told
         model, record = history.model, _last_record(history)
         head = [f"{found.title or '(untitled)'}  {found.id}"]
-        if model:
+        if model and model.name == "quote":
+            head.append(phrases.NO_MODEL)
+        elif model:
             head.append(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
         return Told(
             data={
@@ -257,7 +269,7 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
-        yield f"In the last request: {counts_line(record)}"
+        yield f"The last request held {counts_line(record)}."
 
 
 def _last_record(history: History) -> RequestContext | None:
@@ -279,8 +291,9 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
     if not whole:
-        usage = [context_line(context.usage)] if context.usage else []
-        return Told(data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context), *usage])
+        return Told(
+            data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context, answer.provider)]
+        )
     rebuilt = _rebuild_request(history, answer)
     lines = []
     for said in rebuilt.messages:
@@ -348,5 +361,5 @@ def memory(io: CommandIO, session: OptionalSessionArgument = None) -> Told:
     return Told(
         data=[{"item": item, "text": text} for item, text in recalled],
         lines=lines,
-        notes=[] if items else ["The last answer was reminded of nothing."],
+        notes=[] if items else ["Nothing was recalled for the last answer."],
     )

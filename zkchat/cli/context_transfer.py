@@ -48,6 +48,7 @@ from zkchat.core import (
     shorten,
     thread_of,
 )
+from zkchat.render import phrases
 from zkchat.sessions import ImportedFile, as_json, as_markdown
 
 OptionalSessionArgument = Annotated[
@@ -72,7 +73,9 @@ def open_history(io: CommandIO, session: str | None) -> Iterator[tuple[Session, 
 
 def model_line(conversation: Conversation) -> str:
     """The model that answers in a session, and its window."""
-    unknown = ", not reached: as it was last" if conversation.connection_problem else ""
+    if conversation.model.needs_notes:
+        return phrases.NO_MODEL
+    unknown = " (as it was last: it cannot be reached)" if conversation.connection_problem else ""
     return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
 
 
@@ -99,7 +102,7 @@ def open_session_conversation(io: CommandIO, session: str | None, model: str | N
     options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
     with open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
-            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+            io.note(f"{warning.text} {warning.hint}".strip())
         yield opened
 
 
@@ -142,7 +145,7 @@ def export_(
     else:
         text = as_json(found, entries, keys)
     if output is None:
-        io.out(text.removesuffix("\n"))
+        io.out(text.removesuffix("\n"), as_it_is=True)
         return
     file = io.environment.cwd / output
     if file.is_dir():

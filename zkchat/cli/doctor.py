@@ -29,6 +29,7 @@ from zkchat.app import (
 )
 from zkchat.chat import DIGESTS, check_encodings
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
+from zkchat.cli.note_lookup import progress
 from zkchat.core import (
     HOW_TO_APPROVE,
     Environment,
@@ -64,7 +65,8 @@ class Finding(Struct, frozen=True):
 def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
     """Check installation, vault, settings and models. Each problem is shown with what to do about it."""
     io = current_io(vault)
-    findings = list(_examine(io, model))
+    with progress(io.environment, "Checking"):
+        findings = list(_examine(io, model))
     if json_output:
         io.json([asdict(finding) for finding in findings])
     else:
@@ -76,11 +78,11 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
     problems: set[str] = set()
     for finding in findings:
         if finding.text in problems:
-            io.out_wrapped(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
             continue
-        io.out_wrapped(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
+        io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:
-            io.out_wrapped(f"  {'':<10} → {finding.hint}", indent=15)
+            io.out(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
     io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything needed is there.")
@@ -210,10 +212,10 @@ def _history(library: Library) -> Iterator[Finding]:
         return
     if status.reason:
         text = f"not used for the dates of notes: {status.reason}"
-        yield Finding("git", "absent", text, "Files then tell when notes changed: docs/time.md.")
+        yield Finding("git", "absent", text, "The times of the files are used instead: zkchat help time")
     else:
         yield Finding(
-            "git", "ok", "tells when notes were written, and when those changed that hold what was committed last"
+            "git", "ok", "its commits date your notes; those changed since the last commit are dated by their files"
         )
 
 

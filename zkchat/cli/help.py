@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from zkchat.cli.command_table import EARLIER, FURTHER, HELP_OPTIONS, SECTIONS
 from zkchat.cli.common import CommandIO, current_io
 from zkchat.core import ExitCode, UsageError
-from zkchat.render import columns
+from zkchat.render import columns, wrap
 
 if TYPE_CHECKING:
     from zkchat.cli.completion import Topic
@@ -51,17 +51,21 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
     epilog: str
 
 
-def draw(path: str, described: CommandHelp, width: int) -> str:
-    """Blocks with an empty line between them. Examples are not wrapped, because they are to be copied."""
+def draw(path: str, described: CommandHelp, width: int, terminal: int = sys.maxsize) -> str:
+    """Blocks with an empty line between them.
+
+    Examples are to be copied: they are continued as a shell takes it, and only where the `terminal` is too narrow.
+    """
     tables = {"Arguments": described.arguments, **described.sections, "Options": described.options}
     blocks = [_usage(path, described.usage, width)]
     blocks += [_fill(each, width, _INDENT, _INDENT) for each in described.paragraphs]
     blocks += [f"{heading}:\n{_table(rows, width)}" for heading, rows in tables.items() if rows]
     if described.examples:
-        blocks.append("\n".join(["Examples:", *(f"{_INDENT}{line}" for line in described.examples)]))
+        lines = (wrap(f"{_INDENT}{line}", terminal - 2, prose=terminal, indent=4) for line in described.examples)
+        blocks.append("\n".join(["Examples:", *(line.replace("\n", " \\\n") for line in lines)]))
     if described.epilog:
         blocks.append("\n".join(f"{_INDENT}{line}" for line in described.epilog.splitlines()))
-    return "\n\n".join(blocks) + "\n"
+    return wrap("\n\n".join(blocks), terminal, prose=terminal) + "\n"
 
 
 def help_width(variables: Mapping[str, str]) -> int:
@@ -107,7 +111,7 @@ def _fill(text: str, width: int, first: str, others: str) -> str:
     if lines[:1] == [_AS_IT_IS]:
         return "\n".join(f"{others}{line}" for line in lines[1:])
     joined = " ".join(line.lstrip() for line in lines)
-    return _Wrapper(width, initial_indent=first, subsequent_indent=others).fill(joined)
+    return _Wrapper(width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False).fill(joined)
 
 
 _EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
@@ -142,7 +146,9 @@ class _Described:
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         described = describe(cast(Command, self), ctx)
         # As Typer does, which offers no Environment.
-        formatter.write(draw(ctx.command_path, described, help_width(os.environ)))  # noqa: TID251
+        variables = os.environ  # noqa: TID251
+        terminal = columns(variables, sys.__stdout__)
+        formatter.write(draw(ctx.command_path, described, help_width(variables), terminal or sys.maxsize))
 
 
 class DescribedCommand(_Described, TyperCommand):

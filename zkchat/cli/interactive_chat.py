@@ -2,13 +2,12 @@
 
 import asyncio
 import shlex
-from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from textwrap import fill
 from threading import current_thread, main_thread
 from typing import Final
 
@@ -121,8 +120,8 @@ class ChatGreeting:
         self._io = io
         self._view = view
 
-    def greet(self, active: ActiveConversation, *, width: int | None) -> None:
-        """Greet at the beginning of a chat; lines are wrapped at the width, if there is one."""
+    def greet(self, active: ActiveConversation) -> None:
+        """Greet at the beginning of a chat."""
         notes, is_all = self._count_notes(active)
         opened = active.opened
         announce_model(self._io, opened)
@@ -136,7 +135,7 @@ class ChatGreeting:
             now=self._io.environment.now(),
         )
         for line in lines:
-            self._io.note(fill(line, width) if width else line)
+            self._io.note(line)
         offer_models(self._io, opened)
         self.print_state(active)
 
@@ -155,7 +154,7 @@ class ChatGreeting:
     def print_state(self, active: ActiveConversation, *, is_new: bool = True) -> None:
         """Print warnings, and the last exchange unless it is on the screen."""
         for warning in active.opened.warnings:
-            self._io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+            self._io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
             self._io.note("This conversation is private: nothing of it is remembered in others.")
         if is_new and self._io.environment.stdin_is_tty:
@@ -179,7 +178,7 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"Resume: zkchat{place} --session {active.session_id}")
+            self._io.note(f"Resume: zkchat{place} --session {active.session_id}", as_it_is=True)  # to be copied
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
@@ -385,8 +384,8 @@ class InteractiveChat:
     ) -> None:
         self.io = io
         self._environment = io.environment
-        self._view = view
         is_drawn = can_draw_prompt(io.environment) and not view.plain
+        self._view = replace(view, stops_by="Esc") if is_drawn else view
         self._servers = ServerConnections(at_once=not is_drawn)
         self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
         self._name_cache = NameCache()
@@ -413,7 +412,7 @@ class InteractiveChat:
         with self._servers, closing(self):
             if self._prompt is None:
                 self._refresh_index()
-            self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
+            self._greeting.greet(self._active)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
                     self._prompt.take_early_keys()
@@ -504,7 +503,7 @@ class InteractiveChat:
         desktop = SystemDesktop(self._environment)
         if self.is_plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, self, desktop)
-        console, _ = consoles(self._environment, self.color)
+        console, _ = consoles(self._environment, self.color, self._active.opened.settings.ui.width)
         return DrawnSurface(console, self, desktop, self._active.opened.document_links)
 
     def _goals(self) -> GoalRun:
@@ -526,8 +525,8 @@ class InteractiveChat:
             self._environment, self._active.opened, replace(self._view, thinking=lambda: self._thinking.view)
         )
 
-    def listening(self) -> AbstractContextManager[None]:
-        return self._prompt.listening(self._thinking.switch) if self._prompt else nullcontext()
+    def listening(self, stop: Callable[[], object]) -> AbstractContextManager[None]:
+        return self._prompt.listening(self._thinking.switch, stop) if self._prompt else nullcontext()
 
     def hold_typed(self) -> None:
         if self._prompt:

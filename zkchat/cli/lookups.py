@@ -122,12 +122,12 @@ def verify(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
-    """Check which statements of a text stand in your notes, and where. No model is asked.
+    """Check which statements of a text are in your notes, and where. No model is asked.
 
     Each sentence is quoted (it stands there word for word), supported (nearly so, with the same numbers, names and
     negation), contradicted (a note says the same with another number or name, or the opposite) or unsupported. What is
     said in quite other words counts as unsupported. Questions, headings, tables and code are not checked, and a draft
-    in the vault does not support itself. The exit code is 0 if all statements stand in your notes, else 7.
+    in the vault does not support itself. The exit code is 0 if all statements are in your notes, else 7.
 
     zkchat verify draft.txt
 

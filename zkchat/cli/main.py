@@ -33,7 +33,6 @@ SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 """Options with a value that people write before the command."""
 
 _NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
-_NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
 _OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
 _SHORT_OPTION: Final = re.compile(r"-[^-]")
 
@@ -265,11 +264,10 @@ def _way_out(error: typer.TyperException) -> str:
 
 def _plain(message: str) -> str:
     if kind := _NO_NUMBER.fullmatch(message):
-        name, article_and_name = _NUMBERS[kind[1]]
-        return f"it must be a valid {name}, unable to parse string as {article_and_name}"
+        return "it must be a whole number" if kind[1] == "int" else "it must be a number"
     if not (out := _OUT_OF_RANGE.fullmatch(message)):
         return message
     least, most = out[2] or out[4], out[3]
     if least and float(out[1]) < float(least):
-        return f"it must be greater than or equal to {least}"
-    return f"it must be less than or equal to {most}"
+        return f"it must be {least} or more"
+    return f"it must be {most} or less"

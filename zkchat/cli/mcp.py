@@ -12,6 +12,7 @@ from zkchat.app import DefinedServer, Workspace, connect_servers, defined_server
 from zkchat.cli import mcp_servers
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
 from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
+from zkchat.cli.note_lookup import progress
 from zkchat.cli.termination import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, plain_without
@@ -59,11 +60,13 @@ _Outcomes: TypeAlias = "dict[str, tuple[ServerStatus, float]]"
 
 def _connect(io: CommandIO, workspace: Workspace, servers: Sequence[DefinedServer]) -> _Outcomes:
     """The status of each server once it is ready or has failed, and the seconds until then."""
-    if io.environment.stderr_is_tty:
-        io.note(f"Connecting to {counted(len(servers), 'server')}…")
     outcomes: dict[str, tuple[ServerStatus, float]] = {}
     begun: dict[str, float] = {}
-    with connect_servers(workspace, [server.definition for server in servers if server.definition]) as connected:
+    definitions = [server.definition for server in servers if server.definition]
+    with (
+        progress(io.environment, f"Connecting to {counted(len(servers), 'server')}"),
+        connect_servers(workspace, definitions) as connected,
+    ):
         deadline = time.monotonic() + _WAIT_SECONDS
         while len(outcomes) < len(servers) and time.monotonic() < deadline:
             now = time.monotonic()
@@ -87,14 +90,14 @@ def _print(io: CommandIO, servers: Sequence[DefinedServer], outcomes: _Outcomes)
             continue
         status, seconds = outcomes[server.name]
         if status.state != "ready":
-            io.out_wrapped(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
+            io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
             if status.log and status.log not in status.problem and Path(status.log).is_file():
-                io.out_wrapped(f"    What it said is in {status.log}", indent=4)
+                io.out(f"    What it said is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
-        io.out_wrapped(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
+        io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
         for line in offers(status):
-            io.out_wrapped(f"    {line}", indent=6)
+            io.out(f"    {line}", indent=6)
 
 
 def offers(status: ServerStatus) -> Sequence[str]:

@@ -60,13 +60,13 @@ def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
     way_out = "; to see and approve it: zkchat config trust" if server.state == "not_approved" else ""
     state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
-    io.out_wrapped(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
+    io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
-        io.out_wrapped(f"    {reach}", indent=6)
+        io.out(f"    {reach}", indent=6)
         for line in server_details(server.definition):
-            io.out_wrapped(f"    {line}", indent=6)
+            io.out(f"    {line}", indent=6)
     if server.problem and not way_out:
-        io.out_wrapped(f"    {server.problem}", indent=4)
+        io.out(f"    {server.problem}", indent=4)
 
 
 def server_record(server: DefinedServer) -> dict[str, object]:
@@ -147,7 +147,7 @@ def list_(io: CommandIO) -> Told:
             for other in found.overridden:
                 if other.name == server.name:
                     line = f"· {other.name}  server of the vault: not used, as yours has this name"
-                    io.out_wrapped(line, indent=4)
+                    io.out(line, indent=4)
 
     servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
     return Told(
@@ -207,22 +207,20 @@ def add(
 def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> None:
     editor = ServerEditor(workspace.paths)
     editor.add([definition])
-    io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
+    io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
     if secret and editor.is_read_by_others:
-        io.note_wrapped(
-            f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}"
-        )
+        io.note(f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}")
     # Arguments that name files here, but not where the server is started.
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
-        io.note_wrapped(
+        io.note(
             f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
         )
     for server in defined_servers(workspace.read_again()).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
-            io.note_wrapped(sentence)
-    io.note_wrapped(f"Try it: zkchat config servers check {definition.name}")
+            io.note(sentence)
+    io.note(f"Try it: zkchat config servers check {definition.name}")
 
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
@@ -231,7 +229,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     workspace = io.workspace(needs_vault=False)
     editor = ServerEditor(workspace.paths)
     if editor.remove(name):
-        io.note_wrapped(f"Removed {name} from {editor.file}.")
+        io.note(f"Removed {name} from {editor.file}.")
         _note_successor(io, workspace, name)
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
@@ -247,11 +245,11 @@ def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
     for server in defined_servers(workspace.read_again()).servers:
         is_approved = server.state in {"enabled", "variable_missing"}
         if server.name == name and server.origin == "vault" and server.definition and is_approved:
-            io.note_wrapped(
+            io.note(
                 f"From now on the vault's server of this name is used, which you approved: "
                 f"{show_reach(server.definition)}"
             )
-            io.note_wrapped("To take back every approval of this vault: zkchat config trust --revoke")
+            io.note("To take back every approval of this vault: zkchat config trust --revoke")
 
 
 def require_sdk(what: str = "MCP needs") -> None:
@@ -334,7 +332,7 @@ def install(
     entry = find_host_entry(io.environment, program, name, command)
     is_refused = entry.state in _WHY_NOT and yes and not dry_run
     if not json_output:
-        io.out(entry.text)
+        io.out(entry.text, as_it_is=True)
         io.flush_out()
         if not is_refused:
             io.note(_about(entry))

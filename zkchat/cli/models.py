@@ -26,7 +26,8 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
     if context.invoked_subcommand:
         return
     io = current_io(vault)
-    overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
+    with progress(io.environment, "Asking for models"):
+        overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
     if json_output:
         io.json(_record(overview))
         return
@@ -57,7 +58,7 @@ def pull(
     if json_output:
         io.json({"model": f"local:{name}", "path": path})
         return
-    io.out(f"{name} is there and sound: {path}")
+    io.out(f"{name} is complete: {path}")
     if path.suffix == ".onnx":
         if find_spec("onnxruntime") is None:
             io.out(f"It needs onnxruntime: {install_command('meaning')}")
@@ -74,7 +75,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if left_out:
         yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        yield "Models that do not run on this machine get nothing of local notes."
+        yield "Models that do not run on this machine are never shown local notes."
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)

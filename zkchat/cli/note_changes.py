@@ -82,7 +82,7 @@ def print_patch(io: CommandIO, changes: ChangeSet) -> None:
         return
     patch = patch_of(changes)
     if io.environment.stdout_is_tty:
-        io.out(patch.removesuffix("\n"))
+        io.out(patch.removesuffix("\n"), as_it_is=True)
     else:
         io.out_exactly(patch)
 
@@ -95,7 +95,7 @@ def print_conflicts(io: CommandIO, error: FilesChanged) -> None:
         if console.is_terminal:
             _draw(console, changes)
         elif changes:
-            io.note(patch_of(changes).removesuffix("\n"))
+            io.note(patch_of(changes).removesuffix("\n"), as_it_is=True)
 
 
 def _draw(console: "Console", changes: ChangeSet, *, whole: bool = False) -> None:

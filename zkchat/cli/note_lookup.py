@@ -76,8 +76,8 @@ class _ProgressLine:
 
 
 def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: int) -> str:
-    """The label, a bar where there is room for one, the numbers and the time; never more than a line."""
-    seconds = f"{elapsed.total_seconds():,.0f} s"
+    """The label, a bar where there is room for one, the numbers, the time and how to stop; never more than a line."""
+    seconds = f"{elapsed.total_seconds():,.0f} s; Ctrl-C stops it"
     if not total:
         return f"{label}, {seconds}"[: max(0, width - 1)]
     numbers = f"{done:,} / {total:,}, {seconds}"
@@ -105,10 +105,10 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
         with progress(io.environment, f"Embedding with {method_label(before.method)}") as step:
             library.embed_by_server(lambda done: step(min(before.done + done, before.total), before.total) is None)
     except ProviderError as error:
-        io.note_wrapped(f"{error.message} {error.hint or ''}".strip())
+        io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
-            io.note(f"{now.done:,} of {now.total:,} vectors are there; the next run goes on from there.")
+            io.note(f"{now.done:,} of {now.total:,} passages are read for meaning; the next run goes on from there.")
         raise
     return library.embedding_progress()
 
@@ -116,7 +116,7 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
 def tell_of_vectors(io: CommandIO, library: Library) -> None:
     """Say once that a server gives no vectors, so that searches go without them."""
     if notice := library.embedding_notice():
-        io.note_wrapped(notice)
+        io.note(notice)
 
 
 def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:

@@ -1,6 +1,7 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from msgspec import Struct
 
 from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
-from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, VaultError, write_atomically
+from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, StorageError, VaultError, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,6 +67,8 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
     dry_run: bool = False
     """Whether, in a pipe, the result is the diff of what is proposed, and the answer goes to standard error."""
+    stops_by: str = "Ctrl-C"
+    """The key that stops an answer."""
     footer: bool = True
     """Whether documents and context are shown below an answer."""
     thinking: "Callable[[], ThinkingView] | None" = None
@@ -85,7 +88,8 @@ def create_presenter(environment: "Environment", opened: "OpenConversation", vie
         return presenter
     if view.plain or not environment.stderr_is_tty:
         return ContextPresenter(presenter, OutputStream(environment.stderr).line)
-    _, err = consoles(environment, opened.settings.ui.color)
+    ui = opened.settings.ui
+    _, err = consoles(environment, ui.color, ui.width)
     return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
@@ -110,13 +114,15 @@ def _create_text_presenter(
 
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
-    return ScreenPresenter(
-        *consoles(environment, ui.color),
+    presenter = ScreenPresenter(
+        *consoles(environment, ui.color, ui.width),
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
         is_marked=view.chat,
         matches=Question.of(asked).matches if asked else None,
     )
+    presenter.stops_by = view.stops_by
+    return presenter
 
 
 def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOptions, question: str) -> None:
@@ -129,20 +135,22 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
 
     from zkchat.render import sanitize_text
 
-    out, _ = consoles(environment, opened.settings.ui.color)
+    ui = opened.settings.ui
+    out, _ = consoles(environment, ui.color, ui.width)
     out.print()
     out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
 
 
-def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
-    """Consoles for standard output and standard error."""
-    from zkchat.render import console_for
+def consoles(environment: "Environment", color: str, prose: int = 0) -> tuple["Console", "Console"]:
+    """Consoles for standard output and standard error. `prose` is `ui.width`; 0: as it is by default."""
+    from zkchat.render import PROSE_WIDTH, console_for
 
-    variables = environment.variables
-    return (
-        console_for(environment.stdout, is_tty=environment.stdout_is_tty, variables=variables, color=color),
-        console_for(environment.stderr, is_tty=environment.stderr_is_tty, variables=variables, color=color),
+    streams = (environment.stdout, environment.stdout_is_tty), (environment.stderr, environment.stderr_is_tty)
+    out, err = (
+        console_for(stream, is_tty=is_tty, variables=environment.variables, color=color, prose=prose or PROSE_WIDTH)
+        for stream, is_tty in streams
     )
+    return out, err
 
 
 def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
@@ -150,20 +158,31 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
     if opened.chosen and not model.needs_notes and (io.environment.stderr_is_tty or is_elsewhere):
-        io.note_wrapped(opened.chosen)
+        io.note(opened.chosen)
 
 
 def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
-    """Say that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
-    if opened.chosen and _is_quoted_to_a_reader(io, opened):
-        io.note_wrapped(opened.chosen)
+    """Say once that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
+    if opened.chosen and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
+        io.note(opened.chosen)
         io.note("")
 
 
 def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
-    """In a chat whose greeting has told that notes are quoted: say what could be set up, if the user chose nothing."""
-    if opened.offer and _is_quoted_to_a_reader(io, opened):
-        io.note_wrapped(opened.offer)
+    """In a chat whose greeting has told that notes are quoted: say once what could be set up."""
+    if opened.offer and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
+        io.note(opened.offer)
+
+
+def _is_news(io: CommandIO, offer: str) -> bool:
+    """Whether this was not told to the user before, whichever vault it was in. Where that cannot be kept, it is."""
+    told = io.environment.data_dir / "told.txt"
+    with suppress(OSError, ValueError):
+        if told.read_text("utf-8") == offer:
+            return False
+    with suppress(StorageError):
+        write_atomically(told, offer, mode=0o600)
+    return True
 
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
@@ -175,7 +194,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
     if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
         return
     if answer.text.startswith(NOTHING):
-        io.note_wrapped("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
+        io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
     elif (further := min(most, conversation.further_passages.left)) > 0:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
@@ -194,7 +213,7 @@ def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     from zkchat.render import reviewed
 
     if dropped := opened.conversation.writing.take_dropped():
-        io.note_wrapped(reviewed(dropped))
+        io.note(reviewed(dropped))
 
 
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
@@ -208,7 +227,8 @@ def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
 
     if not io.environment.stdout_is_tty:
         return None
-    return consoles(io.environment, load_settings(io.environment, paths).settings.ui.color)[0]
+    ui = load_settings(io.environment, paths).settings.ui
+    return consoles(io.environment, ui.color, ui.width)[0]
 
 
 class Listing:
@@ -222,19 +242,16 @@ class Listing:
         self._line(text, indent=0, style="bold")
 
     def line(self, text: str, *, indent: int = 0) -> None:
-        self._line(text, indent=indent, style="")
+        self._line(text, indent=indent)
 
     def aside(self, text: str, *, indent: int) -> None:
         """A dimmed line that belongs to the one above it."""
         self._line(text, indent=indent, style="dim")
 
-    def _line(self, text: str, *, indent: int, style: str) -> None:
+    def _line(self, text: str, *, indent: int, style: str = "none") -> None:
         if self._console is None:
             self._io.out(f"{' ' * indent}{text}")
             return
-        from rich.padding import Padding
-        from rich.text import Text
+        from zkchat.render import print_text, sanitize_text
 
-        from zkchat.render import sanitize_text
-
-        self._console.print(Padding(Text(sanitize_text(text), style=style), (0, 0, 0, indent)))
+        print_text(self._console, sanitize_text(f"{' ' * indent}{text}"), style)

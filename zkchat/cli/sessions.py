@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from zkchat.app import calendar_for, stores
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option
+from zkchat.cli.output import stdout_console
 from zkchat.core import (
     MAX_PRIORITY,
     Branch,
@@ -35,9 +36,11 @@ from zkchat.core import (
 )
 from zkchat.core import message as parts
 from zkchat.notes import parse_instant
-from zkchat.render import phrases, priority_effect
+from zkchat.render import phrases, print_markdown, priority_effect
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from zkchat.chat import ConversationSearch
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
@@ -70,7 +73,7 @@ def list_(
     sessions = known if every else [session for session in known if session.listed]
     notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat"]
     if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
-        notes = [f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all"]
+        notes = [f"{counted(left_out, 'single question')} of zkchat ask not listed: zkchat sessions list --all"]
     lines = [
         f"{session.id}  {local_time(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
         + (session.title or "(untitled)")
@@ -103,11 +106,16 @@ def show(
         entries = store.entries(found.id, wanted)
     messages = list(messages_of(entries).values())
     branches = branches_of(History(entries)) if wanted == EntryFilter() else None  # what was left out may be a branch
-    lines = [line for message in messages for line in ("", *_message_lines(message))]
-    return Told(
-        data={"session": found, "messages": messages, "branches": branches},
-        lines=[f"{found.title or '(untitled)'}  {found.id}", *lines, *_branch_lines(branches or ())],
-    )
+
+    def draw() -> None:
+        console = stdout_console(io, io.workspace().paths)
+        io.out(f"{found.title or '(untitled)'}  {found.id}")
+        for message in messages:
+            _print_message(io, console, message)
+        for line in _branch_lines(branches or ()):
+            io.out(line)
+
+    return Told(data={"session": found, "messages": messages, "branches": branches}, show=draw)
 
 
 @command(app)
@@ -258,13 +266,19 @@ def _branch_lines(branches: Sequence[Branch]) -> Iterator[str]:
         yield f"{mark} b{each.number}  {used}  {counted(each.messages, 'message'):>14}  {each.first_words}"
 
 
-def _message_lines(message: ChatMessage) -> Iterator[str]:
+def _print_message(io: CommandIO, console: "Console | None", message: ChatMessage) -> None:
+    """Print a message; on a terminal, what an assistant wrote is drawn as Markdown."""
     state = "" if message.status == "complete" else f"  ({message.status})"
     state += "" if message.has_usual_priority else f"  (priority {message.priority})"
-    yield f"[{message.role}]  {local_time(message.created_at)}  {message.id}{state}"
-    yield from (line for part in message.parts if (line := _format_part(part)))
+    io.out(f"\n[{message.role}]  {local_time(message.created_at)}  {message.id}{state}")
+    for part in message.parts:
+        text = _format_part(part)
+        if text and console and message.role == "assistant" and isinstance(part, parts.TextPart):
+            print_markdown(console, text)
+        elif text:
+            io.out(text)
     if message.error:
-        yield message.error
+        io.out(message.error)
 
 
 def _format_part(part: Part) -> str:

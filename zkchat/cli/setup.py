@@ -48,7 +48,7 @@ _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ct
 _NONE: Final = "-"
 _INDENT: Final = 3
 _OTHER_WORDS: Final = (
-    "To find what English notes say in other words than a question (23 MB): zkchat models pull all-minilm-l6-v2"
+    "To find English notes that use other words than your question (23 MB): zkchat models pull all-minilm-l6-v2"
 )
 _COMMANDS: Final = (
     "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
@@ -177,7 +177,7 @@ class _Questions:
         facts += [f"a key is in {service.key_variable}; your notes are sent there" for service in services]
         width = max(map(len, names))
         for number, (name, about) in enumerate(zip(names, facts, strict=True), start=1):
-            self._io.note_wrapped(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
+            self._io.note(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
         if left_out:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
@@ -221,12 +221,12 @@ class _Questions:
         return before if not typed else "" if typed == _NONE else typed
 
     def _say(self, text: str) -> None:
-        self._io.note_wrapped(text, indent=_INDENT)
+        self._io.note(text, indent=_INDENT)
 
     def _ask(self, question: str) -> str:
         """A line that the user types. Raises EOFError at the end of the input."""
         environment = self._io.environment
-        environment.stderr.write(sanitize_text(f"{self._io.wrap(question, indent=_INDENT)} "))
+        environment.stderr.write(sanitize_text(f"{self._io.wrap(question, environment.stderr, indent=_INDENT)} "))
         environment.stderr.flush()
         line = environment.stdin.readline()
         if not line:

@@ -136,8 +136,8 @@ def fix_links(
     summary = "No link is broken."
     if session.proposed:
         done = f"{counted(len(session.repaired), 'link')} repaired" if record else "Nothing was changed"
-        with_one = f"{counted(len(proposed), 'broken link')} with a proposal"
-        summary = f"{done}; {with_one}, {len(unknown):,} without one (zkchat check lists broken links)."
+        can = f"{counted(len(proposed), 'broken link')} can be repaired"
+        summary = f"{done}; {can}, for {len(unknown):,} no target was found (zkchat check lists them)."
     return Told(
         data=change_summary(
             record.changes if record else None,
@@ -399,7 +399,7 @@ def _list_status(listing: Listing, paths: Paths, library: Library) -> None:
         _list_some(listing, "Files with a problem", warnings, describe_warning, most=len(warnings)),
     ]
     if not any(found):
-        listing.line("\nNothing wants mending.")
+        listing.line("\nNothing needs repair.")
 
 
 def _list_some(

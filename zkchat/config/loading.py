@@ -91,7 +91,7 @@ def _make(kind: type[_S], table: Mapping[str, Any], prefix: str, problems: list[
 def _converted(setting: Setting, value: object) -> object:
     made = convert(value, setting.annotation)
     if isinstance(made, int) and made > LARGEST:
-        raise ValueError("It is too large to reckon with.")
+        raise ValueError("The number is too large.")
     if isinstance(made, tuple):
         "".join(made).encode()  # a variable may hold bytes that are no text
     for mark in setting.marks:
@@ -344,7 +344,9 @@ def _from_vault(
     for key in found.unknown:
         if any(word in key.casefold() for word in ("privacy", "local_only", "remote")):  # never passed over
             raise unknown_setting(key, origin)
-    warnings.extend(f"'{key}' {origin.phrase} is left out: it counts in your own settings." for key in found.refused)
+    warnings.extend(
+        f"'{key}' {origin.phrase} is left out: it counts in your own settings only." for key in found.refused
+    )
     yield from ((key, value, origin) for key, value in found.harmless.items())
     if found.requests and not trusted(found.item):
         unapproved.extend(found.requests)

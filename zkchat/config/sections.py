@@ -330,6 +330,9 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
         "context when its use has changed. `full`: all documents with what they say, the whole bar. `off`: nothing.",
     ] = "brief"
+    width: Annotated[
+        int, Harmless(), Meta(ge=40), "Columns of a text at most, on a wider terminal. Tables use all columns."
+    ] = 100
     references_shown: Annotated[
         int, Harmless(), Meta(ge=1), "Documents shown below an answer; those beyond are counted."
     ] = 10

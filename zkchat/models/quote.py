@@ -18,7 +18,7 @@ from zkchat.core import (
 )
 from zkchat.models.registry import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
-SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
+SMALL_TALK: Final = "You are welcome to ask about anything in your notes.\n"
 UNSEEN: Final = (
     "Without a model, nothing can be said of an image: only passages of your notes are quoted, and none answers this. "
     "A model that sees images can: `zkchat models` names those that do, and --model NAME asks one.\n"

@@ -119,8 +119,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         if self.offer:
-            kept = "`zkchat config set model quote` keeps it so, without this notice."
-            return f"No model is set up, so zkchat quotes your notes. {self.offer} {kept}"
+            return f"No model is set up, so zkchat quotes your notes. {self.offer}"
         return (
             f"No model is set, so zkchat uses {self.model}: {self.why}. "
             f"`zkchat config set model {self.model}` keeps it, `zkchat setup` chooses another."

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.render.console import BLANK, Matches, Row, console_for
+    from zkchat.render.console import BLANK, Matches, Row, console_for, print_text
     from zkchat.render.context import (
         AnswerFooter,
         ShownUsage,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zkchat.render.diffs import diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
     from zkchat.render.markdown.parser import with_labels
-    from zkchat.render.markdown.renderer import DrawnNote, MarkdownStream, note_rows
+    from zkchat.render.markdown.renderer import DrawnNote, MarkdownStream, note_rows, print_markdown
     from zkchat.render.numbered_rows import (
         NumberedRow,
         Place,
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         short_reason,
     )
     from zkchat.render.sanitize import (
+        PROSE_WIDTH,
         can_edit_text,
         columns,
         never_fail_to_encode,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
         sanitize_line,
         sanitize_text,
         uses_color,
+        wrap,
     )
     from zkchat.render.tables import (
         describe_conflict,

@@ -1,16 +1,18 @@
 """Rich consoles, and the live region whose rows are redrawn."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 from zlib import crc32
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.segment import Segment, Segments
+from rich.text import Text
 from rich.theme import Theme
 
-from zkchat.render.sanitize import can_move_cursor, never_fail_to_encode, uses_color
+from zkchat.render.sanitize import PROSE_WIDTH, can_move_cursor, never_fail_to_encode, uses_color, wrap
 
 _ERASE_LINE: Final = "\x1b[K"
 _ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
@@ -124,6 +126,12 @@ class Throttle:
         self._due = begun + max(_MIN_INTERVAL, min(_MAX_PAUSE, _PAUSE_PER_WORK * took))
 
 
+def print_text(console: Console, text: str, style: str = "none") -> None:
+    """Print sanitized lines, wrapped between words: an address must stay in one piece to be usable."""
+    shown = wrap(text, terminal_width(console), prose=console.width)
+    console.print(Text(shown, style=style), soft_wrap=True)
+
+
 Matches = Callable[[str], Iterable[tuple[int, int]]]
 """Finds the words to be marked in a text: their beginnings and ends, in order and apart from each other."""
 
@@ -159,10 +167,36 @@ def _is_size(value: str) -> bool:
 
 
 class _PipeConsole(Console):
-    """A console that becomes quiet when its pipe is closed: `zkchat … | head` is not an error."""
+    """A console that becomes quiet when its pipe is closed: `zkchat … | head` is not an error.
+
+    Where the terminal is wider than `prose`, so many columns of it are used.
+    """
+
+    def __init__(self, *, prose: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._prose = prose
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """What is drawn on; no wider than prose is to be."""
+        width, height = super().size
+        return ConsoleDimensions(min(width, self._prose), height)
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
+
+    @property
+    def terminal_width(self) -> int:
+        return super().size.width
+
+
+def terminal_width(console: Console) -> int:
+    """For what may be wider than prose."""
+    return console.terminal_width if isinstance(console, _PipeConsole) else console.width
 
 
 def console_for(
@@ -172,6 +206,7 @@ def console_for(
     variables: Mapping[str, str],
     color: str = "auto",
     width: int | None = None,
+    prose: int = PROSE_WIDTH,
 ) -> Console:
     """A console without Rich markup that draws only what the terminal can show.
 
@@ -181,6 +216,7 @@ def console_for(
     never_fail_to_encode(stream)
     can_move = is_tty and can_move_cursor(variables)
     console = _PipeConsole(
+        prose=prose if is_tty else sys.maxsize,
         file=stream,
         force_terminal=can_move or color == "always",
         force_jupyter=False,

@@ -219,22 +219,22 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
 _TYPES: Final[Mapping[ItemType, tuple[str, str]]] = {
     "system": ("Instructions", "instructions"),
     "rule": ("Rules", "rule"),
-    "memory": ("Memory", "memory"),
+    "memory": ("Remembered", "memory"),
+    "recall": ("Remembered", "recalled message"),
     "summary": ("Summary", "summary"),
-    "recall": ("Recalled", "recalled message"),
     "outcome": ("Proposed changes", "proposed change"),
     "reference": ("Notes", "note"),
-    "evidence": ("Evidence", "evidence"),
+    "evidence": ("Passages", "passage"),
     "image": ("Images", "image"),
     "tool": ("Tools", "tool"),
     "message": ("Messages", "message"),
 }
-"""What things of each type are called in a heading, and what one of them is, in the order in which they are shown."""
+"""The row in which things of each type stand, and what one of them is, in the order in which they are shown."""
 
 _MODES: Final[Mapping[IncludeMode, str]] = {
     "always": "in every request",
     "manual": "linked or added by you",
-    "agent": "found for your message; 1.00 fits best",
+    "agent": "found for your message",
 }
 
 _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
@@ -249,15 +249,66 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
 }
 """The others are told with their item."""
 
+_QUOTED: Final = "No model was asked: the answer is quoted from your notes."
 
-def context_lines(context: RequestContext) -> Iterator[str]:
-    """A line per group, one for what was left out, and one with the totals."""
-    attached = sum(item.tokens for item in context.items if item.part_of)
-    for type_, items in groupby(sorted(context.items, key=_place), lambda item: item.type):
-        yield _group(type_, list(items), attached)
+
+def context_lines(context: RequestContext, provider: str = "") -> Iterator[str]:
+    """A table of at most twelve rows: what was sent, its tokens, and why; last what was left out, and the whole.
+
+    All tokens are on the scale of the whole, which is what the model's server counts. An answer that was quoted was
+    read by no model: the table tells where it is from.
+    """
+    is_quoted = provider == _QUOTE
+    rows = [(title, items) for title, items in _rows(context) if not is_quoted or title in {"Notes", "Passages"}]
+    if is_quoted or not rows:
+        yield _QUOTED if is_quoted else "Nothing was sent."
+    tokens = ["" for _ in rows] if is_quoted else [f"{each:,}" for each in _tokens(context, [each for _, each in rows])]
+    cells = [(title, size, _why_sent(items)) for (title, items), size in zip(rows, tokens, strict=True)]
     if context.left_out:
-        yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
-    yield f"Agent {sanitize_line(context.agent)}. {_modes(context)}".rstrip() if context.items else "Nothing was sent."
+        cells.append(("Left out", "", ", ".join(_left_out(context.left_out))))
+    if (usage := context.usage) and rows and not is_quoted:
+        share = 100 * usage.total // usage.window if usage.window else 0
+        full = f"{share} % of the {usage.window:,} that the model can read at once" if usage.window else ""
+        cells.append(("All", f"{usage.total:,}", "; ".join(filter(None, (full, "estimated" * usage.estimated)))))
+    if rows and not is_quoted:
+        cells.insert(0, ("what", "tokens", "why"))
+    widths = [max((len(cell[column]) for cell in cells), default=0) for column in range(2)]
+    for title, size, why in cells:
+        yield "  ".join(filter(None, (title.ljust(widths[0]), size.rjust(widths[1]), why))).rstrip()
+
+
+def _rows(context: RequestContext) -> list[tuple[str, list[RequestItem]]]:
+    items = sorted(context.items, key=_place)
+    return [(title, list(each)) for title, each in groupby(items, lambda item: _TYPES[item.type][0])]
+
+
+def _tokens(context: RequestContext, rows: Sequence[Sequence[RequestItem]]) -> Iterator[int]:
+    """Of each row. What came with a message counts in its own row; together they are the whole of the request."""
+    attached = sum(item.tokens for item in context.items if item.part_of)
+    counted_here = [sum(item.tokens for item in row) - attached * (row[0].type == "message") for row in rows]
+    whole = sum(counted_here)
+    scale = context.usage.total / whole if context.usage and whole else 1
+    so_far = 0
+    for each in counted_here:
+        yield round((so_far + each) * scale) - round(so_far * scale)
+        so_far += each
+
+
+def _why_sent(items: Sequence[RequestItem]) -> str:
+    """Why things of one row were sent, and which they are: those that fit best first."""
+    if items[0].type == "message":  # their names are ids, which mean nothing to a reader
+        return f"{len(items)} of this conversation"
+    named: dict[str, Counter[str]] = {}
+    for item in sorted(items, key=lambda item: ([*_MODES].index(item.include), -(item.score or 0))):
+        is_passing = item.this_turn_only and item.include == "always"
+        meaning = "with this message alone" if is_passing else _MODES[item.include]
+        named.setdefault(meaning, Counter())[_name(item)] += 1
+    return "; ".join(f"{meaning}: {', '.join(map(_times, names.items()))}" for meaning, names in named.items())
+
+
+def _times(named: tuple[str, int]) -> str:
+    name, count = named
+    return f"{name} ({count} times)" if count > 1 else name
 
 
 def _place(item: RequestItem) -> int:
@@ -265,17 +316,13 @@ def _place(item: RequestItem) -> int:
 
 
 def counts_line(context: RequestContext) -> str:
-    """How many things of each type and of each mode: `rules 2, notes 1, messages 4. 2 always (…), 1 manual (…).`"""
+    """How many things of each type: `instructions, 2 rules, 1 note and 4 messages`."""
     counts = context.counts.by_type
-    types = ", ".join(f"{title.lower()} {counts[type_]:,}" for type_, (title, _) in _TYPES.items() if type_ in counts)
-    return f"{types}. {_modes(context)}".rstrip()
-
-
-def _modes(context: RequestContext) -> str:
-    """How many things have the badge of each mode, and what it means."""
-    counts = context.counts.by_mode
-    modes = [f"{counts[mode]:,} {mode} ({meaning})" for mode, meaning in _MODES.items() if mode in counts]
-    return f"{', '.join(modes)}." if modes else ""
+    special = {"system": "instructions", "memory": f"{counts.get('memory', 0):,} remembered"}
+    *others, last = [
+        special.get(type_) or counted(counts[type_], noun) for type_, (_, noun) in _TYPES.items() if type_ in counts
+    ] or ["nothing"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _left_out(left_out: Sequence[LeftOut]) -> Iterator[str]:
@@ -311,16 +358,6 @@ def _titled(item: RequestItem) -> str:
 
 def _because(reason: str) -> str:
     return f": {sanitize_line(reason)}" if reason else ""
-
-
-def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
-    """`attached` are the tokens of items attached to messages, which are counted in their own groups."""
-    title, tokens = f"{_TYPES[type_][0]} ({len(items)})", sum(item.tokens for item in items)
-    if type_ == "message":  # their names are ids, which mean nothing to a reader
-        return f"{title}: {tokens - attached:,} tokens"
-    labels = [(label, len(list(alike))) for label, alike in groupby(f"{_name(item)} {_badge(item)}" for item in items)]
-    named = " · ".join(f"{label} × {count}" if count > 1 else label for label, count in labels)
-    return f"{title}, {tokens:,} tokens: {named}"
 
 
 def _name(item: RequestItem) -> str:

@@ -173,7 +173,7 @@ def _row(statement: CheckedStatement) -> NumberedRow:
 def _verdict(statement: CheckedStatement) -> str:
     """The verdict with the place that it rests on."""
     if statement.nearest:
-        return f"unsupported: no note says this so; nearest: {_location(statement.nearest)}"
+        return f"unsupported: no note says this; nearest: {_location(statement.nearest)}"
     if statement.verdict == "unsupported":
         return "unsupported: no note says this"
     difference = f": {_DIFFERENCES[statement.difference]}" if statement.difference else ""
@@ -201,7 +201,7 @@ def summary(verification: Verification) -> str:
         return "The text states nothing that could be compared with your notes."
     stand = verification.count("quoted") + verification.count("supported")
     contradicted = verification.count("contradicted")
-    ends = [f"{stand} of {counted(total, 'statement')} {'stands' if 1 in {stand, total} else 'stand'} in your notes"]
+    ends = [f"{stand} of {counted(total, 'statement')} {'is' if 1 in {stand, total} else 'are'} in your notes"]
     if contradicted:
         ends.append(f"{contradicted} {'contradicts' if contradicted == 1 else 'contradict'} them")
     if left := verification.count("unsupported"):

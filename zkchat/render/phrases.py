@@ -23,6 +23,7 @@ from zkchat.core import (
 )
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
+NO_MODEL: Final = "No model is used: answers are quoted from your notes, so nothing fills a context."
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
 _MAX_SENTENCE: Final = 160
@@ -173,14 +174,44 @@ def _uses_server(progress: EmbeddingProgress) -> bool:
 
 
 _MAX_CALL_LENGTH: Final = 60
+_CALLS: Final = {
+    "find_excerpts": "search",
+    "find_documents": "search notes",
+    "read_document": "read",
+    "read_attachment": "read attachment",
+    "resolve_wikilink": "follow",
+    "find_backlinks": "links to",
+    "find_forward_links": "links of",
+    "find_related": "notes near",
+    "list_documents": "list notes",
+    "get_current_datetime": "look at the clock",
+    "recall": "recall",
+    "remember": "remember",
+    "create_document": "new note",
+    "create_from_template": "new note from template",
+    "edit_document": "edit",
+    "edit_section": "edit section of",
+    "set_property": "set property of",
+    "add_tag": "tag",
+    "append_daily": "add to the daily note",
+    "rename_document": "rename",
+    "move_document": "move",
+    "delete_document": "to the trash",
+}
+"""What each of our tools does, in words."""
+
+
+def called(name: str) -> str:
+    """What a tool is called where people read it: of ours what it does, of others their name."""
+    return _CALLS.get(name) or sanitize_line(name)
 
 
 def tool_call(name: str, arguments: str, length: int = _MAX_CALL_LENGTH, server: str = "") -> str:
-    """`find_excerpts "sleep" limit=4`, with so many characters of arguments at most; those that are not a JSON object
+    """`search "sleep" limit=4`, with so many characters of arguments at most; those that are not a JSON object
     are shown as written. Of a call whose arguments go to a server it says so: `to web: fetch "https://…"`."""
     shown = shorten(_arguments(arguments), length) if length else ""
-    called = sanitize_line(f"to {server}: {name.removeprefix(f'{server}__')}" if server else name)
-    return shorten(f"{called} {shown}".rstrip(), _MAX_CALL_LENGTH)
+    what = sanitize_line(f"to {server}: {name.removeprefix(f'{server}__')}") if server else called(name)
+    return shorten(f"{what} {shown}".rstrip(), _MAX_CALL_LENGTH)
 
 
 def _arguments(written: str) -> str:

@@ -76,10 +76,10 @@ def _origin(reference: DocumentReference) -> str:
         return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
     if via in {"answer", "context"}:
         return "linked by the answer" if via == "answer" else "sent along"
-    if via in {"", "evidence"}:
+    if via in {"", "evidence", "find_excerpts", "find_documents"}:
         return "found by search"
     # A search gives its hits a score; a tool that opened the document gives none.
-    return f"read by {via}" if reference.included and reference.score is None else f"found by {via}"
+    return "read by the model" if reference.included and reference.score is None else "found by the model"
 
 
 def describe_doubt(reference: DocumentReference) -> str:

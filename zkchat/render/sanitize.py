@@ -3,6 +3,7 @@
 import codecs
 import io
 import os
+import re
 from collections.abc import Mapping
 from typing import Final, TextIO
 
@@ -31,6 +32,53 @@ def columns(variables: Mapping[str, str], stream: TextIO | None) -> int:
         return os.get_terminal_size(stream.fileno()).columns if stream else 0
     except (OSError, ValueError):  # a closed stream, or no terminal behind it that knows its size
         return 0
+
+
+PROSE_WIDTH: Final = 100
+"""Columns of a text at most, unless the setting `ui.width` says otherwise."""
+_MIN_WIDTH: Final = 20
+"""Columns below which lines are wrapped by the terminal itself."""
+_GAP: Final = re.compile(r"(?<=\S)  +(?=\S)")
+
+
+def wrap(text: str, width: int, *, prose: int = PROSE_WIDTH, indent: int | None = None) -> str:
+    """The text with its lines wrapped between words. No word is broken, however long it is.
+
+    What follows a gap of two or more blanks is a cell of a table: the row may be as wide as the terminal. Where it is
+    wider, its gaps are closed, or else it goes on below its last cell. Other lines end after `prose` columns.
+    `indent` is for all but the first row of each line; else it is that of the line itself.
+    """
+    return "\n".join(row for line in text.split("\n") for row in _wrapped(line, max(width, _MIN_WIDTH), prose, indent))
+
+
+def _wrapped(line: str, width: int, prose: int, indent: int | None) -> list[str]:
+    gaps = [each.end() for each in _GAP.finditer(line)]
+    room = width if gaps else min(width, prose)
+    if _cells(line) <= room:
+        return [line]
+    if _cells(narrow := _GAP.sub("  ", line)) <= room:
+        return [narrow]
+    first = len(line) - len(line.lstrip(" "))
+    if indent is None:
+        indent = next((_cells(line[:gap]) for gap in reversed(gaps) if _cells(line[:gap]) <= room // 2), first)
+    rows = [line[:first]]
+    for blank, word in _WORD.findall(line[first:]):
+        if rows[-1].strip() and _cells(rows[-1] + blank + word) > room:
+            rows.append(" " * indent + word)
+        else:
+            rows[-1] += blank + word
+    return rows
+
+
+_WORD: Final = re.compile(r"( *)([^ ]+)")
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 _BIDI_CONTROLS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from textwrap import fill
 from typing import Final
 
 from zkchat.core import (
@@ -85,7 +84,6 @@ def _change(path: str, before: bytes | None, after: bytes) -> ChangeSet:
 
 MAX_SHOWN: Final = 20
 """Models of one provider: some servers offer hundreds."""
-_MIN_WIDTH: Final = 20
 _HEADINGS: Final = ("model", "window", "runs on", "")
 
 
@@ -103,13 +101,8 @@ def model_lines(rows: Sequence[ModelRow], width: int | None = None) -> list[str]
     return [
         text
         for row in rows
-        for text in (f"{'*' if row.is_in_use else ' '} {_name(row)}", _indented(", ".join(model_facts(row)), width))
+        for text in (f"{'*' if row.is_in_use else ' '} {_name(row)}", f"    {', '.join(model_facts(row))}")
     ]
-
-
-def _indented(text: str, width: int) -> str:
-    indent = " " * 4
-    return fill(text, max(width, _MIN_WIDTH), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
 
 
 def model_facts(row: ModelRow) -> tuple[str, ...]:
@@ -133,10 +126,11 @@ def fold(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], int]:
 def embedding_line(overview: ModelOverview) -> str:
     """Which embedding model is set, or else which there are, with the command; empty where there are none."""
     if overview.embeddings:
-        return f"The search uses vectors of {overview.embeddings}."
+        return f"The search by meaning uses {overview.embeddings}."
     if not (names := overview.embedding_models):
         return ""
-    return f"For vectors of the search: {', '.join(names)}. To use one: zkchat config set embeddings.model {names[0]}"
+    to_use = f"zkchat config set embeddings.model {names[0]}"
+    return f"Models for the search by meaning: {', '.join(names)}. To use one: {to_use}"
 
 
 def problem_lines(listings: Sequence[ModelListing]) -> list[str]:

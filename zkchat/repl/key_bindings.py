@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from prompt_toolkit.filters import (
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
 from zkchat.core import write_atomically
@@ -157,6 +159,25 @@ def is_open(text: str) -> bool:
         elif fence.startswith(opened):
             opened = ""
     return bool(opened)
+
+
+def is_escape(presses: Collection[KeyPress]) -> bool:
+    """Whether these keys, which came together, are Esc by itself, once or several times."""
+    return bool(presses) and all(press.key == Keys.Escape for press in presses)
+
+
+_REPLY: Final = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]P_^][^\x07\x1b]*(?:\x07|\x1b\\\\))")
+"""What a terminal sends by itself, when it is asked or looked at: no key."""
+
+
+def without_replies(presses: Sequence[KeyPress]) -> Iterator[KeyPress]:
+    """The keys among what came together, without replies of the terminal that are no key of prompt_toolkit."""
+    ends = [0, *accumulate(1 if len(press.data) == 1 else 0 for press in presses)]
+    text = "".join(press.data if len(press.data) == 1 else "" for press in presses)
+    replies = [reply.span() for reply in _REPLY.finditer(text)]
+    for press, end in zip(presses, ends[1:], strict=True):
+        if len(press.data) != 1 or not any(first < end <= last for first, last in replies):
+            yield press
 
 
 class FirstSuggestion:

@@ -24,7 +24,7 @@ def on_interrupt(act: Callable[[], object] = lambda: None) -> None:
 
 
 async def until_interrupted(work: Coroutine[Any, Any, T]) -> T | None:
-    """Wait for the work; None where the user stopped it by Ctrl-C."""
+    """Wait for the work; None where the user stopped it."""
     task = asyncio.ensure_future(work)
     on_interrupt(task.cancel)
     try:
@@ -62,8 +62,8 @@ class Chat(Protocol):
     def new_presenter(self) -> Presenter:
         """A presenter for one turn."""
 
-    def listening(self) -> AbstractContextManager[None]:
-        """Hear the keys that are typed while the body runs."""
+    def listening(self, stop: Callable[[], object]) -> AbstractContextManager[None]:
+        """Hear the keys that are typed while the body runs; Esc stops it."""
 
     def hold_typed(self) -> None:
         """Let messages that were typed ahead stand in the prompt instead of being sent."""
@@ -131,7 +131,9 @@ async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> bool:
     """Show the events to the end."""
     presenter = chat.new_presenter()
     try:
-        with chat.listening():
+        task = asyncio.current_task()
+        assert task
+        with chat.listening(task.cancel):
             async with aclosing(events), ticking(presenter, lambda: chat.activity):
                 for warning in await chat.wait_until_ready():
                     presenter.show(warning)

@@ -1,5 +1,6 @@
 """The prompt, edited with prompt_toolkit, and the status bar below it."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,7 +25,15 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat.chat import Conversation
 from zkchat.core import ContextUsage, Session
 from zkchat.render import sanitize_in_place, sanitize_line
-from zkchat.repl.key_bindings import FirstSuggestion, Pastes, SharedHistory, answer_bindings, bindings
+from zkchat.repl.key_bindings import (
+    FirstSuggestion,
+    Pastes,
+    SharedHistory,
+    answer_bindings,
+    bindings,
+    is_escape,
+    without_replies,
+)
 from zkchat.repl.picker import PickRow, pick, truncate_cells
 from zkchat.repl.surface import menu_rows
 
@@ -151,14 +160,33 @@ class Prompt:
         self._keep([enter if press.key == Keys.ControlJ else press for press in presses])
 
     @contextmanager
-    def listening(self, toggle_thinking: Callable[[], None]) -> Iterator[None]:
-        """Keep keys for the next prompt while the body runs in an event loop; Ctrl-T acts at once."""
+    def listening(self, toggle_thinking: Callable[[], None], stop: Callable[[], object]) -> Iterator[None]:
+        """Keep keys for the next prompt while the body runs in an event loop; Ctrl-T and Esc act at once.
+
+        Not after Ctrl-V, which lets the next prompt insert them; and Esc is vi's own where something was typed ahead.
+        """
+        typed: list[KeyPress] = []
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.TimerHandle | None = None
+        acts = [stop]
 
         def hear() -> None:
-            presses = keyboard.read_keys()
-            for _ in range(sum(press.key == Keys.ControlT for press in presses)):
-                toggle_thinking()
-            self._keep([press for press in presses if press.key != Keys.ControlT])
+            nonlocal waiting
+            if waiting:
+                waiting.cancel()
+            take(keyboard.read_keys())
+            waiting = loop.call_later(_ESCAPE_SECONDS, lambda: take(keyboard.flush_keys()))
+
+        def take(presses: list[KeyPress]) -> None:
+            for press in without_replies(presses):
+                is_quoted = bool(typed) and typed[-1].key == Keys.ControlV
+                if press.key == Keys.ControlT and not is_quoted:
+                    toggle_thinking()
+                elif is_escape(presses) and not is_quoted and not (typed and self._is_vi):
+                    acts[0]()
+                else:
+                    typed.append(press)
+                    self._keep([press])
 
         keyboard, screen = self._session.input, self._session.output
         screen.enable_bracketed_paste()
@@ -167,9 +195,16 @@ class Prompt:
             with keyboard.attach(hear):
                 yield
         finally:
-            self._keep(keyboard.flush_keys())
+            if waiting:
+                waiting.cancel()
+            acts[0] = lambda: None
+            take(keyboard.flush_keys())
             screen.disable_bracketed_paste()
             screen.flush()
+
+    @property
+    def _is_vi(self) -> bool:
+        return self._session.app.editing_mode == EditingMode.VI
 
     def _keep(self, presses: list[KeyPress]) -> None:
         store_typeahead(self._session.input, presses)
@@ -227,7 +262,7 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app
-        if app.editing_mode != EditingMode.VI:
+        if not self._is_vi:
             return [("", f" {self._host.status_line(self.width - 2)}")]
         mode = _vi_mode(app)
         status = self._host.status_line(self.width - len(mode) - 5)

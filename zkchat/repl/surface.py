@@ -26,6 +26,7 @@ from zkchat.render import (
     plain_sections,
     print_changes,
     print_sections,
+    print_text,
     reference_lines,
     references_panel,
     sanitize_line,
@@ -334,16 +335,12 @@ class DrawnSurface(PlainSurface):
         self._print(text, "dim")
 
     def _print(self, text: str, style: str) -> None:
-        # A word longer than the screen, such as an address, must stay in one piece to be usable.
-        is_whole = any(len(word) > self.width for word in text.split())
-        self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
+        print_text(self._console, sanitize_text(text), style)
 
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
-        from zkchat.render import MarkdownStream
+        from zkchat.render import print_markdown
 
-        stream = MarkdownStream(self._console, matches=matches, links=self._links)
-        stream.feed(text)
-        stream.finish()
+        print_markdown(self._console, text, matches=matches, links=self._links)
 
     def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         print_sections(self._console, sections, self._links, matches)

@@ -123,7 +123,7 @@ def why_asked(
 def why_not_asked(changes: ChangeSet, policy: ReviewPolicy, *, always: Sequence[str] = ()) -> str:
     """Why changes need no question, as a sentence: `Not asked: it is in Inbox, which write.accept names.`"""
     reasons = dict.fromkeys(_accepting(path, policy.accept, always) for path in touched_paths(changes))
-    return f"Not asked: it is in {', and in '.join(filter(None, reasons))}."
+    return f"You were not asked: it is in {', and in '.join(filter(None, reasons))}."
 
 
 def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:

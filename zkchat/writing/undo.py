@@ -120,7 +120,7 @@ def _with_way_on(
     """The error, with what can be undone nevertheless."""
     if count > 1:
         error.message = f"None of the {count} changes was undone. {error.message}"
-    ways = [f"The {len(before)} after it: zkchat undo {len(before)}."] if before else []
+    ways = [f"To undo the {len(before)} made after it: zkchat undo {len(before)}"] if before else []
     blocked = [stuck]
     for record in (each for each in applied if each.id < stuck.id):
         if not any(_overlap(each, record) for each in blocked):

@@ -144,7 +144,8 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     context = talk.messages[-1].request_context
     assert context
     (item,) = (item for item in context.items if item.name == "Append to Sleep.md")
-    assert f"Proposed changes (1), {item.tokens} tokens: Append to Sleep.md [always]" in [*context_lines(context)]
+    (row,) = (line for line in context_lines(context) if line.startswith("Proposed changes"))
+    assert row.endswith("with this message alone: Append to Sleep.md")
     assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)
     assert rebuilt.messages == model.requests[-1].messages

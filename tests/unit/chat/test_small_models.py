@@ -115,12 +115,12 @@ def test_where_it_finds_no_answer_in_what_fits_the_answer_says_so_before_the_pas
 
 def test_an_answer_from_a_passage_about_something_else_is_not_left(library: Library) -> None:
     said = talk_with(library, small("Ole needs seven to nine hours.")).say("How many hours does the tent need?")
-    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes bear out.")
+    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes support.")
 
 
 def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(library: Library) -> None:
     said = talk_with(library, small("Mara needs seven to nine hours.")).say("How many hours does Mara need?")
-    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes bear out.")
+    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes support.")
     said = talk_with(library, small("The notes do not say.")).say("How old is [[Mara]]?")
     assert answer_of(events_of(said)).text.startswith(
         "The model found no answer. These passages come nearest.\n\n> Mara"

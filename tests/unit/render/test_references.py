@@ -57,11 +57,11 @@ def test_a_place_is_path_heading_and_lines(fields: dict[str, object], expected: 
         ),
         ({"via": "embed", "included": True}, "embedded in a note you linked, not cited"),
         ({"reference_type": "search", "via": "evidence", "score": 0.4}, "found by search, not cited"),
-        ({"reference_type": "search", "via": "find_excerpts", "score": 0.4}, "found by find_excerpts, not cited"),
-        ({"reference_type": "search", "via": "find_backlinks"}, "found by find_backlinks, not cited"),
+        ({"reference_type": "search", "via": "find_excerpts", "score": 0.4}, "found by search, not cited"),
+        ({"reference_type": "search", "via": "find_backlinks"}, "found by the model, not cited"),
         (
             {"reference_type": "search", "via": "read_document", "included": True, "hits": 3},
-            "read by read_document, 3 times, not cited",
+            "read by the model, 3 times, not cited",
         ),
     ],
 )

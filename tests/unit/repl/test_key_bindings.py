@@ -152,7 +152,7 @@ def is_read(_: Buffer) -> bool:
 async def press_in_turn(prompt: Prompt, keys: str, times_toggled: int = 1) -> None:
     """Type during a turn, Ctrl-T at last, until all of it was heard."""
     toggled: list[int] = []
-    with prompt.listening(lambda: toggled.append(1)):
+    with prompt.listening(lambda: toggled.append(1), lambda: None):
         press(f"{keys}\x14")
         await eventually_async(lambda: len(toggled) == times_toggled)
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import pytest
@@ -76,7 +76,7 @@ class ScriptedChat:
     def close(self) -> None:
         self.shown.append("end")
 
-    def listening(self) -> AbstractContextManager[None]:
+    def listening(self, _stop: Callable[[], object]) -> AbstractContextManager[None]:
         return nullcontext()
 
     def hold_typed(self) -> None:

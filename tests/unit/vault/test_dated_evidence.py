@@ -44,8 +44,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
         ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
         ("compost on:2026-03-08", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
-        ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is of 2026-09-21."),
-        ("first meeting with Ann", "Meetings/2026-02-03 Ann.md", "The oldest is of 2026-02-03."),
+        ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is from 2026-09-21."),
+        ("first meeting with Ann", "Meetings/2026-02-03 Ann.md", "The oldest is from 2026-02-03."),
         (
             "When did I last write about compost?",
             "Daily/2026-11-15.md",
@@ -54,13 +54,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         (
             "What did I write about the compost heap last month?",
             "Compost.md",
-            "No note is of 2026-10-01 to 2026-10-31. These are of other days.",
+            "No note is dated 2026-10-01 to 2026-10-31. These are from other days.",
         ),
         (
             "What did I say about rye last week?",
             "Daily/2026-11-15.md",
             "Notes of 2026-11-09 to 2026-11-15 say nothing on “rye”; this is how they begin. "
-            "Of other days: [[2026-03-09]].",
+            "From other days: [[2026-03-09]].",
         ),
         ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
         ("What comes first in my Monday routine?", "Monday routine.md", ""),
@@ -102,7 +102,7 @@ def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) ->
 
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
     found = find_evidence(library, "What did I write on 1 September?", ())
-    assert (found.evidence, found.remark) == ((), "No note is of 2026-09-01.")
+    assert (found.evidence, found.remark) == ((), "No note is dated 2026-09-01.")
     assert [each.relative_path for each in found.nearest] == ["Daily/2026-03-09.md", "Meetings/2026-09-21 Ann.md"]
 
 
@@ -185,14 +185,14 @@ def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
 def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, question: str, day: str) -> None:
     found = find_evidence(garden, question, ())
     assert day in found.evidence[0].relative_path
-    assert found.remark.endswith(f"is of {day}.")
+    assert found.remark.endswith(f"is from {day}.")
 
 
 def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
     found = find_evidence(garden, "last meeting with Zebedee", ())
     assert (found.evidence[0].relative_path, found.remark) == (
         "Meetings/2026-09-21 Ann.md",
-        "The newest is of 2026-09-21.",
+        "The newest is from 2026-09-21.",
     )
 
 
@@ -215,7 +215,7 @@ def test_a_filter_that_names_no_time_is_told(library: Library, question: str, ha
     [
         ("What did I write on 30 February?", False, "There is no 30 February."),
         ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
-        ("What did I write tomorrow?", False, "No note is of 2026-11-17, which is yet to come."),
+        ("What did I write tomorrow?", False, "No note is dated 2026-11-17, which is yet to come."),
         ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
     ],
 )
@@ -227,4 +227,4 @@ def test_the_remark_tells_of_days(library: Library, question: str, has_evidence:
 def test_a_doubtful_last_time_is_not_claimed(library: Library) -> None:
     found = find_evidence(library, "When did I last read about rye bread crust?", ())
     assert found.is_doubtful
-    assert found.remark == "It is not certain when; the newest passage found is of Monday, 2026-03-09."
+    assert found.remark == "It is not certain when; the newest passage found is from Monday, 2026-03-09."

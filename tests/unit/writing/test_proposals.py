@@ -68,7 +68,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     proposed.staged.create("Inbox/Tea.md", "green\n", title="Create")
     assert settle(proposed).decision == "applied"
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
-    assert settle(proposed).reason == "Not asked: it is in Inbox, which you agreed to in this session."
+    assert settle(proposed).reason == "You were not asked: it is in Inbox, which you agreed to in this session."
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit")
     assert settle(proposed).decision == "declined"

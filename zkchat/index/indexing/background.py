@@ -397,8 +397,8 @@ class IndexMaintenance:
             return ""
         model = self._vectors.wanted.name.partition("#")[0]
         return (
-            f"There are no vectors from {model} at the moment: {problem} Searches go by words and by the vectors that "
-            "come with zkchat until there are."
+            f"The search by meaning cannot use {model} now: {problem} Until it can, your notes are searched by words "
+            "and by the smaller model that comes with zkchat."
         )
 
     def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:

@@ -30,7 +30,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, render_rows
+from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
 from zkchat.render.markdown.blocks import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
 from zkchat.render.markdown.parser import label_of
@@ -68,8 +68,11 @@ class BlockRenderer:
 
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
-        width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        is_quotation = block.tokens[0].type == "blockquote_open"
+        first = block.tokens[0].type
+        is_quotation, wide = first == "blockquote_open", block.is_code or first == "table_open"
+        width = terminal_width(self._console) if wide else self._console.width
+        if block.is_code and not fold_code:
+            width = _NO_WRAP_WIDTH
         tokens = [
             token.copy(children=self._adapted(token, is_quotation)) if token.type == "inline" else token
             for token in block.tokens
@@ -531,3 +534,12 @@ class MarkdownStream:
     def _final_rows(self, blocks: list[DrawableBlock]) -> list[Row]:
         rows, self._last = self._renderer.all_rows(blocks, self._last)
         return rows
+
+
+def print_markdown(
+    console: Console, text: str, *, matches: Matches | None = None, links: ClickableLinks = NO_LINKS
+) -> None:
+    """Draw the text of a message as an answer is drawn."""
+    stream = MarkdownStream(console, matches=matches, links=links)
+    stream.feed(text)
+    stream.finish()

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from zkchat.core import DEFAULT_AGENT, ThinkingView, counted, events, shorten
 from zkchat.render import phrases
-from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows
+from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.context import AnswerFooter
 from zkchat.render.markdown.renderer import MarkdownStream
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
@@ -73,7 +73,7 @@ class _Call(Struct, frozen=True):
     """The MCP server that it is sent to."""
 
     def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
-        """`find_excerpts "sleep" → 4 passages`, with so many characters of arguments at most."""
+        """`search "sleep" → 4 passages`, with so many characters of arguments at most."""
         call = phrases.tool_call(self.name, self.arguments, length, self.server)
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
@@ -82,7 +82,7 @@ class _Call(Struct, frozen=True):
 
 
 class ActivitySection:
-    """Folded thinking and tool calls in one line: `⌕ thought for 3 s · find_excerpts "sleep" → 4 passages`.
+    """Folded thinking and tool calls in one line: `⌕ thought for 3 s · search "sleep" → 4 passages`.
 
     While the model thinks, the last rows of its thoughts are shown below. Where nothing can be redrawn, each call is a
     line of its own, printed with its result.
@@ -177,21 +177,21 @@ class ActivitySection:
             forms += [[*thoughts, _counted(calls)], [_counted(calls)], [number]]
         between = Text(_BETWEEN, style="dim")
         lines = [Text().join([each for entry in form for each in (between, entry)][1:]) for form in forms]
-        room = self._console.width - len(mark)
+        room = (width := terminal_width(self._console)) - len(mark)
         line = next((line for line in lines if line.cell_len <= room), lines[-1])
         line.truncate(room, overflow="ellipsis")
-        return render_rows(self._console, Text.assemble((mark, "dim"), line))
+        return render_rows(self._console, Text.assemble((mark, "dim"), line), width=width)
 
     def _thoughts(self) -> list[Text]:
         return [] if self._seconds is None else [Text(f"thought for {self._seconds:.0f} s", style="dim")]
 
 
 def _counted(calls: Sequence[_Call]) -> Text:
-    """`find_excerpts ×3, read_document (1 failed)`."""
+    """`search ×3, read (1 failed)`."""
     text = Text()
     for name, count in Counter(call.name for call in calls).items():
         times = f" ×{count}" if count > 1 else ""
-        text.append(f"{', ' if text else ''}{sanitize_line(name)}{times}", style="dim")
+        text.append(f"{', ' if text else ''}{phrases.called(name)}{times}", style="dim")
         text.append_text(_failed([call for call in calls if call.name == name]))
     return text
 
@@ -221,6 +221,8 @@ class ScreenPresenter:
         self._thinking_view = thinking
         self._footer = footer or AnswerFooter()
         self._is_marked = is_marked
+        self.stops_by = "Ctrl-C"
+        """The key that stops an answer."""
         self._matches = matches
         self._is_asked = False
         """Whether the model was asked."""
@@ -279,9 +281,9 @@ class ScreenPresenter:
         section = self._section
         doing = "waiting for the model" if self._is_asked else activity or "getting ready"
         if isinstance(section, ActivitySection) and section.is_calling:
-            doing = "waiting for the tool"
+            doing = "waiting for what it finds"
         seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
-        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
+        rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self.stops_by} stops it" if seconds else "")
         if section is None:
             self._wait_tail.show([], rows)
         elif rows:

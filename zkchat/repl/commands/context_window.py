@@ -19,7 +19,7 @@ from zkchat.core import (
     compaction_of,
     counted,
 )
-from zkchat.render import context_lines, describe_reason, phrases, tokens_used, vector_lines
+from zkchat.render import context_lines, describe_reason, phrases, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
@@ -122,7 +122,9 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
 
 async def stats(context: CommandContext, _argument: str) -> Outcome:
     conversation = context.conversation
-    if conversation.usage:
+    if conversation.model.needs_notes:
+        context.surface.print(phrases.NO_MODEL)
+    elif conversation.usage:
         context.surface.print_usage(conversation.usage)
     else:
         context.surface.print("Nothing has been sent to the model yet.")
@@ -131,7 +133,7 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     archived = len(said) - len(window.live)
     context.surface.print(
         f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
-        f"{len(window.pinned)} pinned. {counted(len(window.compactions), 'compaction')} in force."
+        f"{len(window.pinned)} pinned; {counted(len(window.compactions), 'compaction')}."
     )
     for line in _importance_lines(conversation.messages, window.pinned):
         context.surface.print(line)
@@ -158,15 +160,9 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
-    for line in context_lines(message.request_context):
-        context.surface.print(line)
+    context.surface.print("\n".join(context_lines(message.request_context, message.provider)))
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
-    if taken := message.request_context.usage:
-        context.surface.print(f"That request took {tokens_used(taken)}.")
-    if not argument and (usage := context.conversation.usage):
-        context.surface.print("What the next one holds before your question:")
-        context.surface.print_usage(usage)
     return NOTHING
 
 
@@ -184,6 +180,6 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []
-    what = ", ".join(back) or "the earlier summary stands again"
+    what = ", ".join(back) or "the earlier summary counts again"
     context.surface.print(f"Compaction #{part.number} is taken back: {what}.")
     return NOTHING

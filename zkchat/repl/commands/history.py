@@ -207,7 +207,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there:
-            context.surface.print(f"Not in force there: {phrases.compaction(marker)}. /compact summarises anew.")
+            context.surface.print(f"Does not count there: {phrases.compaction(marker)}. /compact summarises anew.")
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where it was; /branch lists all branches.")

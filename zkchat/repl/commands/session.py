@@ -255,11 +255,11 @@ def _print_status(context: CommandContext) -> None:
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:
     """Where you are not asked."""
-    accepted = ", ".join(proposals.accepted) or "nowhere"
-    yield f"Applied without a question: {accepted} (write.accept)"
+    accepted = ", ".join(proposals.accepted) or "none"
+    yield f"Folders whose notes are changed without asking you (write.accept): {accepted}"
     if proposals.always:
         agreed = ", ".join(folder or "the top folder" for folder in sorted(proposals.always))
-        yield f"And in this session, because you pressed a: {agreed}"
+        yield f"In this session also, because you pressed a: {agreed}"
 
 
 def _last_proposal(context: CommandContext) -> ChangesEntry | None:
@@ -431,4 +431,4 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.print(f"{sentence}. A request without a question: {before:,} → {after:,} tokens.")
+    context.surface.print(f"{sentence}. Each request takes {after:,} tokens now ({before:,} before).")

@@ -509,7 +509,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "Sending and stopping": (
         ("Enter", "send; inside an open code fence, begin a new line"),
         ("Alt-Enter, Ctrl-J, \\ Enter, Shift-Enter", "begin a new line"),
-        ("Ctrl-C", "stop the answer; at the prompt, empty it (Up brings it back)"),
+        ("Esc, Ctrl-C", "stop the answer; at the prompt, Ctrl-C empties it (Up brings it back)"),
         ("Ctrl-D", "leave, at an empty prompt"),
         ("Ctrl-Z", "suspend zkchat; fg resumes it"),
     ),

@@ -72,11 +72,10 @@ def a_call(number: int, *, failed: bool = False) -> tuple[Event, Event]:
 def test_calls_give_up_their_arguments_where_the_line_is_full() -> None:
     calls = [*a_call(1), *a_call(2), TextDelta(text="So.")]
     assert [shown(*calls, width=width)[0] for width in (140, 100, 60, 40)] == [
-        '⌕ find_excerpts "words of question 1" limit=4 → 1 passages · '
-        'find_excerpts "words of question 2" limit=4 → 2 passages',
-        '⌕ find_excerpts "words of q… → 1 passages · find_excerpts "words of q… → 2 passages',
-        "⌕ find_excerpts → 1 passages · find_excerpts → 2 passages",
-        "⌕ find_excerpts ×2",
+        '⌕ search "words of question 1" limit=4 → 1 passages · search "words of question 2" limit=4 → 2 passages',
+        '⌕ search "words of question 1" l… → 1 passages · search "words of question 2" l… → 2 passages',
+        "⌕ search → 1 passages · search → 2 passages",
+        "⌕ search ×2",
     ]
 
 
@@ -91,7 +90,7 @@ def test_while_a_tool_runs_its_call_and_the_last_thoughts_are_shown() -> None:
 
     started, finished = a_call(1)
     assert rows_after(ThinkingDelta(text="one\ntwo\nthree\nfour\n")) == ["two", "three", "four"]
-    assert rows_after(started) == ['⌕ thought for 1 s · find_excerpts "words of question 1" limit=4 …']
+    assert rows_after(started) == ['⌕ thought for 1 s · search "words of question 1" limit=4 …']
     assert rows_after(finished)[0].endswith("→ 1 passages")
     assert rows_after(ThinkingDelta(text="five"))[1:] == ["five"]
     assert rows_after(TextDelta(text="So."))[-1] == "So."
@@ -168,11 +167,11 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     assert rows_after(LinksResolved(references=())) == ["… getting ready, 6 s; Ctrl-C stops it"]
     assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == [waiting("the model", 3)]
     assert rows_after() == [waiting("the model", 6)]
-    assert rows_after(call) == ['⌕ find_excerpts "sleep" …', waiting("the tool", 3)]
+    assert rows_after(call) == ['⌕ search "sleep" …', waiting("what it finds", 3)]
     other = ToolStarted(call_id="2", name="recall", arguments="")
     forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
-    assert rows_after(other, forgotten) == ['⌕ recall → nothing · find_excerpts "sleep" …', waiting("the tool", 3)]
-    done = ['⌕ recall → nothing · find_excerpts "sleep" → 4 passages']
+    assert rows_after(other, forgotten) == ['⌕ recall → nothing · search "sleep" …', waiting("what it finds", 3)]
+    done = ['⌕ recall → nothing · search "sleep" → 4 passages']
     assert rows_after(found) == [*done, waiting("the model", 3)]
     assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, waiting("the model", 6)]
     presenter.show(TextDelta(text="So."))

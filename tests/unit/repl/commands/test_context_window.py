@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
+from zkchat.core.choices import ItemType
 from zkchat.core.events import Event, Warned
 from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context import context_lines
@@ -37,7 +39,7 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     told = harness.typed("/stats")
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
-        "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction in force.",
+        "2 messages: 1 in the context, 1 archived, 1 pinned; 1 compaction.",
         "Pinned: 2.",
         "Model scripted:play. Session s1.",
     ]
@@ -70,19 +72,36 @@ CONTEXT = RequestContext(
 
 def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
-    harness.conversation.usage = a_usage(messages=600)
     assert harness.typed("/context").splitlines() == [
-        "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
-        "Notes (1), 100 tokens: Sleep.md [manual]",
-        "Tools (1), 5 tokens: files/find [agent 0.88]",
-        "Messages (2): 70 tokens",
-        "Left out (1): Dates (does not fit your message)",
-        "Agent research. 1 always (in every request), 2 manual (linked or added by you), "
-        "1 agent (found for your message; 1.00 fits best).",
-        "That request took 3,434 / 8,192 tokens (41 %).",
-        "What the next one holds before your question:",
+        "what      tokens  why",
+        "Rules      2,927  in every request: Citation style; linked or added by you: Tone␛[31m",
+        "Notes        290  linked or added by you: Sleep.md",
+        "Tools         14  found for your message: files/find",
+        "Messages     203  2 of this conversation",
+        "Left out          Dates (does not fit your message)",
+        "All        3,434  41 % of the 8,192 that the model can read at once",
     ]
-    assert harness.surface.shown_usage == a_usage(messages=600)
+
+
+def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
+    items = (
+        RequestItem(type="system", name="default", tokens=30),
+        RequestItem(type="evidence", name="Sleep.md", include="agent", score=0.9, tokens=5),
+        RequestItem(type="message", name="m1", tokens=30),
+    )
+    assert [*context_lines(RequestContext(items=items, usage=a_usage()), "quote")] == [
+        "No model was asked: the answer is quoted from your notes.",
+        "Passages  found for your message: Sleep.md",
+    ]
+
+
+def test_the_table_has_twelve_rows_at_most() -> None:
+    items = tuple(RequestItem(type=each, name=each, tokens=7) for each in get_args(ItemType))
+    context = RequestContext(items=items, left_out=(LeftOut(item=items[0], why="budget"),), usage=a_usage())
+    heading, *rows = context_lines(context)
+    assert heading.split() == ["what", "tokens", "why"]
+    assert len(rows) == 12
+    assert sum(int(row[18:26].replace(",", "")) for row in rows[:-2]) == a_usage().total
 
 
 def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
@@ -95,11 +114,10 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
     hidden = tuple(LeftOut(item=RequestItem(type="message", name=id_), why="private") for id_ in ("01a", "01b"))
     context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
     assert [*context_lines(context)] == [
-        "Memory (1), 9 tokens: “Due on 30 June.␛” [agent 0.50]",
-        "Summary (1), 0 tokens: stands for the archived messages [always]",
-        "Recalled (1), 0 tokens: “The boat is red.” [agent]",
-        "Left out (3): “Due on 30 June.␛” (no room) · 2 messages (stays on this machine)",
-        "Agent default. 1 always (in every request), 2 agent (found for your message; 1.00 fits best).",
+        "what        tokens  why",
+        "Remembered       9  found for your message: “Due on 30 June.␛”, “The boat is red.”",
+        "Summary          0  in every request: stands for the archived messages",
+        "Left out            “Due on 30 June.␛” (no room), 2 messages (stays on this machine)",
     ]
 
 
@@ -108,7 +126,7 @@ def test_passages_of_one_note_are_named_once() -> None:
         RequestItem(type="evidence", name="Sleep.md", include="agent", score=score, tokens=5) for score in (0.9, 0.4)
     )
     lines = [*context_lines(RequestContext(items=(near, near, far)))]
-    assert lines[0] == "Evidence (3), 15 tokens: Sleep.md [agent 0.90] × 2 · Sleep.md [agent 0.40]"
+    assert lines[1] == "Passages      15  found for your message: Sleep.md (3 times)"
 
 
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:

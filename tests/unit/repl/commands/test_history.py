@@ -175,10 +175,10 @@ def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
 def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
     assert (
-        "Not in force there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
+        "Does not count there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
         in harness.typed("/branch 4")
     )
-    assert "Not in force" not in harness.typed("/branch b1")
+    assert "Does not count there" not in harness.typed("/branch b1")
 
 
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
