@@ -25,6 +25,7 @@ from zkchat.answers.evidence_passages import (
     opening_of,
     passages_of,
     rarest_idf,
+    resolved,
     search_passages,
     section_of,
     telling,
@@ -44,7 +45,7 @@ from zkchat.index import (
     wants_notes,
     with_compounds,
 )
-from zkchat.notes import excerpt, find_lines
+from zkchat.notes import cross_references, excerpt, find_lines, scan
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -73,6 +74,8 @@ MIN_SHARE_OF_BEST = 0.6
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
 
+MIN_POINTING = 0.3
+"""The share of the question in a clause that tells where something is described, from which that is looked up."""
 MAX_NOTES = 5
 """Passages, each of another note, where it is asked which notes say something."""
 WORDS_IN_DOUBT = 0.5
@@ -102,11 +105,11 @@ def find_undated_evidence(
     if not linked and not topic_terms(asked):
         return Findings()
     notes: dict[str, Passage] = {}
+    topic = topic_of(asked)
+    passages = search_passages(library, topic, scope) if topic and not scope.order else []
     if scope.order:
         ranked = by_date(library, asked, scope)
     else:
-        topic = topic_of(asked)
-        passages = search_passages(library, topic, scope) if topic else []
         notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.earlier)]
@@ -128,8 +131,11 @@ def find_undated_evidence(
         found = [*best, *(each for each in found if each not in best)]
     if not scope.order:
         best = newest_first(library, asked, _with_each_named(asked, best, ranked, limit), has_links=bool(linked))
-    shown = ([*best, *found[len(best) :]] if shows_all else best)[skip : skip + limit]
-    more = len(found) - skip - len(shown)
+        best = _with_pointed(library, asked, best, [] if linked else passages)
+    places = {_place(each) for each in best}
+    every = [*best, *(each for each in found if _place(each) not in places)]
+    shown = (every if shows_all else best)[skip : skip + limit]
+    more = len(every) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
     return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
@@ -315,6 +321,23 @@ def _with_each_named(asked: str, best: Sequence[Candidate], ranked: Sequence[Can
     others = [each for each in named.values() if not any(title >= titles[each.path] for title in shown)]
     kept = max(1, limit - len(others)) if len(named) > 1 else limit
     return [*best[:kept], *others[: limit - kept], *best[kept:]]
+
+
+def _with_pointed(
+    library: Library, asked: str, best: Sequence[Candidate], passages: Iterable[Passage]
+) -> list[Candidate]:
+    """The best, the first of them with what it points to, or another passage does: "the reasons are in [[X]]"."""
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    shares = {said: question.share(question.held(said)) for each in passages for said in cross_references(each.text)}
+    shares |= dict.fromkeys(cross_references(best[0].ranked.block.text), 1.0)
+    clause = max(shares, key=lambda said: shares[said], default="")
+    links = scan(clause) if clause and shares[clause] >= MIN_POINTING else []
+    for path, anchor in [(path, link.anchor) for link in links for path in resolved(library, link.target)]:
+        with suppress(VaultError):
+            pointed = _of_note(library, asked, path, anchor)[0]
+            if not pointed.is_opening and path not in {each.path for each in best[:DEFAULT_LIMIT]}:
+                return [best[0], replace(pointed, linked=False), *best[1:]]
+    return [*best]
 
 
 def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:

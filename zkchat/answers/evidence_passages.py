@@ -33,6 +33,8 @@ from zkchat.index import (
     query_terms,
     terms,
     topic_of,
+    wants_number,
+    wants_time,
     with_synonyms,
     written_words,
 )
@@ -158,11 +160,13 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
     return (each for each in ranked if not each.block.is_pointer)
 
 
-MIN_SHARE_OF_NEIGHBOUR = 0.85
-"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+MIN_SHARE_OF_NEIGHBOUR = 0.75
+"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better, …"""
+MIN_SHARE_OF_SECTION = 0.85
+"""… or this one, where a heading stands between them."""
 MIN_OPENING = 160
 """Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
-_MAX_COLUMNS = 480
+_MAX_COLUMNS = 600
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
@@ -181,7 +185,9 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
     def is_alike(candidate: Candidate, block: Block) -> bool:
         key = candidate.path, block.text
-        if key in quoted or scores.get(key, 0.0) < MIN_SHARE_OF_NEIGHBOUR * candidate.score:
+        is_beside = block.heading_path == candidate.ranked.block.heading_path
+        least = MIN_SHARE_OF_NEIGHBOUR if is_beside else MIN_SHARE_OF_SECTION
+        if key in quoted or scores.get(key, 0.0) < least * candidate.score:
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
@@ -285,8 +291,12 @@ def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
-    """How the notes begin whose name is all that the question says."""
+    """How the notes begin whose name is all that the question says; none where it asks for a place in one."""
     topic = frozenset(query_terms(topic_of(asked)))
+    of_note = [each for each in passages if each.path == passages[0].path and topic != {*query_terms(each.title)}]
+    is_of_section = any(topic and topic <= {*query_terms(" ".join(each.heading_path))} for each in of_note)
+    if is_of_section or wants_number(asked) or wants_time(asked):
+        return []
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)

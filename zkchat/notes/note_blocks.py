@@ -84,6 +84,11 @@ def without_cross_references(text: str) -> str:
     return _CLAUSE.sub(" ", text) if "[[" in text else text
 
 
+def cross_references(text: str) -> list[str]:
+    """Those clauses, each with its link."""
+    return _CLAUSE.findall(text) if "[[" in text else []
+
+
 Kind = runs.Kind | Literal["faq"]
 
 _MAX_LIST_LEAD = 80
