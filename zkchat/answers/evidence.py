@@ -38,6 +38,7 @@ from zkchat.index import (
     Library,
     RankedBlock,
     WeightedQuestion,
+    language_of,
     rank_blocks,
     terms,
     topic_of,
@@ -52,8 +53,9 @@ MAX_EVIDENCE = 30
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
 MIN_CONFIDENCE = 1.03
 """Of what is shown as an answer: its score, and what its similarity to the question adds."""
-DOUBTLESS = 1.6
-"""Below this confidence, with what the lead adds, an answer is shown with a word of doubt."""
+DOUBTLESS, DOUBTLESS_ELSEWHERE = 1.6, 1.45
+"""Below this confidence, with what the lead adds, an answer is shown with a word of doubt; in English, and in other
+languages, whose questions share fewer words with what answers them."""
 LEAD_CONFIDENCE = 0.8
 """What the lead of the best passage over those of other notes adds, as a share of its score."""
 MAX_LEAD = 0.3
@@ -116,7 +118,8 @@ def find_undated_evidence(
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     found = _quotable(ranked, notes)
-    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
+    sure = DOUBTLESS if language_of(asked) in {None, "en"} else DOUBTLESS_ELSEWHERE
+    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < sure
     if is_doubtful and not (scope.order or scope.names) and (alike := _alike(library, asked, ranked, scope)):
         ranked = alike
         found = _quotable(ranked, notes)

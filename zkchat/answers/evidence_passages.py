@@ -36,7 +36,6 @@ from zkchat.index import (
     wants_number,
     wants_time,
     with_synonyms,
-    written_words,
 )
 from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
@@ -107,11 +106,8 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
     found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
-    beside: list[Passage] = []
-    if scope.earlier.notes:
-        beside += library.search(topic, within=scope.earlier.notes, limit=DEFAULT_LIMIT)
-    if rarest := _rarest_unfound(library, topic, found):
-        beside += library.search(rarest, limit=DEFAULT_LIMIT, period=scope.period)
+    of_earlier = scope.earlier.notes
+    beside = library.search(topic, within=of_earlier, limit=DEFAULT_LIMIT) if of_earlier else []
     known = {(each.path, each.heading_path) for each in found}
     found += [each for each in beside if (each.path, each.heading_path) not in known]
     return _in_scope(found, scope)
@@ -124,14 +120,6 @@ def nearest_passages(library: Library, asked: str, scope: Scope) -> list[Passage
 
 def _in_scope(found: Iterable[Passage], scope: Scope) -> list[Passage]:
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
-
-
-def _rarest_unfound(library: Library, topic: str, found: Sequence[Passage]) -> str:
-    """The rarest word of a topic that notes hold, if no passage that was found does: a code in a table, often."""
-    weights = library.idf({term for word in written_words(topic) for term in terms(word)})
-    rarest = max(weights, key=lambda term: (weights[term], term), default="")
-    is_found = not rarest or any(rarest in terms(f"{each.title}\n{each.text}") for each in found)
-    return "" if is_found else rarest
 
 
 def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:
@@ -293,16 +281,16 @@ def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
     """How the notes begin whose name is all that the question says; none where it asks for a place in one."""
     topic = frozenset(query_terms(topic_of(asked)))
-    of_note = [each for each in passages if each.path == passages[0].path and topic != {*query_terms(each.title)}]
-    is_of_section = any(topic and topic <= {*query_terms(" ".join(each.heading_path))} for each in of_note)
-    if is_of_section or wants_number(asked) or wants_time(asked):
+    if wants_number(asked) or wants_time(asked):
         return []
+    in_other_words = [each for each in passages if topic and topic != {*query_terms(each.title)}]
+    with_section = {each.path for each in in_other_words if topic <= {*query_terms(" ".join(each.heading_path))}}
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
         paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
     openings: list[list[Candidate]] = []
-    for path in dict.fromkeys(paths):
+    for path in (each for each in dict.fromkeys(paths) if each not in with_section):
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
             if is_source(frontmatter_of(library.read(path)).properties):
                 openings.append(opening_of(library, path, ""))
