@@ -106,20 +106,19 @@ def find_undated_evidence(
     asked = as_open_as(question, with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf))
     if not linked and not topic_terms(asked):
         return Findings()
-    notes: dict[str, Passage] = {}
     topic = topic_of(asked)
     passages = search_passages(library, topic, scope) if topic and not scope.order else []
+    notes = whole_notes(library, passages)
     if scope.order:
         ranked = by_date(library, asked, scope)
     else:
-        notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.earlier)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     found = _quotable(ranked, notes)
-    sure = DOUBTLESS if language_of(asked) in {None, "en"} else DOUBTLESS_ELSEWHERE
-    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < sure
+    doubtless = DOUBTLESS if language_of(asked) in {None, "en"} else DOUBTLESS_ELSEWHERE
+    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < doubtless
     if is_doubtful and not (scope.order or scope.names) and (alike := _alike(library, asked, ranked, scope)):
         ranked = alike
         found = _quotable(ranked, notes)
@@ -135,8 +134,7 @@ def find_undated_evidence(
     if not scope.order:
         best = newest_first(library, asked, _with_each_named(asked, best, ranked, limit), has_links=bool(linked))
         best = _with_pointed(library, asked, best, [] if linked else passages)
-    places = {_place(each) for each in best}
-    every = [*best, *(each for each in found if _place(each) not in places)]
+    every = [*best, *(each for each in found if _place(each) not in {*map(_place, best)})]
     shown = (every if shows_all else best)[skip : skip + limit]
     more = len(every) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
@@ -326,9 +324,7 @@ def _with_each_named(asked: str, best: Sequence[Candidate], ranked: Sequence[Can
     return [*best[:kept], *others[: limit - kept], *best[kept:]]
 
 
-def _with_pointed(
-    library: Library, asked: str, best: Sequence[Candidate], passages: Iterable[Passage]
-) -> list[Candidate]:
+def _with_pointed(library: Library, asked: str, best: list[Candidate], passages: Iterable[Passage]) -> list[Candidate]:
     """The best, the first of them with what it points to, or another passage does: "the reasons are in [[X]]"."""
     question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
     shares = {said: question.share(question.held(said)) for each in passages for said in cross_references(each.text)}
@@ -340,7 +336,7 @@ def _with_pointed(
             pointed = _of_note(library, asked, path, anchor)[0]
             if not pointed.is_opening and path not in {each.path for each in best[:DEFAULT_LIMIT]}:
                 return [best[0], replace(pointed, linked=False), *best[1:]]
-    return [*best]
+    return best
 
 
 def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:

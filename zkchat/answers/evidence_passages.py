@@ -37,7 +37,7 @@ from zkchat.index import (
     wants_time,
     with_synonyms,
 )
-from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
+from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
@@ -152,8 +152,6 @@ MIN_SHARE_OF_NEIGHBOUR = 0.75
 """Blocks beside each other are quoted as one if the lesser scores at least this share of the better, …"""
 MIN_SHARE_OF_SECTION = 0.85
 """… or this one, where a heading stands between them."""
-MIN_OPENING = 160
-"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
 _MAX_COLUMNS = 600
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
@@ -179,9 +177,6 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
-    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
-        return (candidate.path, block.text) in scores
-
     found: list[Candidate] = []
     for each in candidates:
         if (each.path, each.ranked.block.text) in quoted:
@@ -191,9 +186,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and each.is_opening:
-            span = text.with_following(span, partial(is_quoted_apart, each))
-        elif span:
+        if span and not each.is_opening:
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -237,19 +230,6 @@ class _CutText(Struct, frozen=True):
                 first -= 1
             else:
                 return first, last
-
-    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
-        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
-        note may begin with one line that only says what it is not about."""
-        first, last = span
-        while (
-            last + 1 < len(self.blocks)
-            and not is_quoted_apart(self.blocks[last + 1])
-            and self._fits(first, last + 1)
-            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
-        ):
-            last += 1
-        return first, last
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)
