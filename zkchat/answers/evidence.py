@@ -54,8 +54,7 @@ MAX_EVIDENCE = 30
 MIN_CONFIDENCE = 1.03
 """Of what is shown as an answer: its score, and what its similarity to the question adds."""
 DOUBTLESS, DOUBTLESS_ELSEWHERE = 1.6, 1.45
-"""Below this confidence, with what the lead adds, an answer is shown with a word of doubt; in English, and in other
-languages, whose questions share fewer words with what answers them."""
+"""Below this confidence, with what the lead adds, an answer is in doubt: in English, and in other languages."""
 LEAD_CONFIDENCE = 0.8
 """What the lead of the best passage over those of other notes adds, as a share of its score."""
 MAX_LEAD = 0.3
@@ -72,10 +71,8 @@ MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
 """The second and third are shown only if they score at least this share of the best."""
-
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
-
 MIN_POINTING = 0.3
 """The share of the question in a clause that tells where something is described, from which that is looked up."""
 MAX_NOTES = 5
@@ -249,10 +246,9 @@ def _of_others(
     for ranked in telling(_by_meaning(library, asked, found)):
         if ranked.passage.path in known or ranked.own_score < least:
             continue
-        candidate = Candidate(ranked)
-        if first and candidate.score < MIN_SCORE_AFTER_LINKED:
+        if first and ranked.score < MIN_SCORE_AFTER_LINKED:
             return
-        yield candidate
+        yield Candidate(ranked)
 
 
 def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:

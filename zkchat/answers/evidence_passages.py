@@ -37,7 +37,7 @@ from zkchat.index import (
     wants_time,
     with_synonyms,
 )
-from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of
+from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
@@ -106,8 +106,8 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
     found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
-    of_earlier = scope.earlier.notes
-    beside = library.search(topic, within=of_earlier, limit=DEFAULT_LIMIT) if of_earlier else []
+    within = scope.earlier.notes
+    beside = library.search(topic, within=within, limit=DEFAULT_LIMIT) if within else []
     known = {(each.path, each.heading_path) for each in found}
     found += [each for each in beside if (each.path, each.heading_path) not in known]
     return _in_scope(found, scope)
@@ -148,10 +148,10 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
     return (each for each in ranked if not each.block.is_pointer)
 
 
-MIN_SHARE_OF_NEIGHBOUR = 0.75
-"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better, …"""
-MIN_SHARE_OF_SECTION = 0.85
-"""… or this one, where a heading stands between them."""
+MIN_SHARE_OF_NEIGHBOUR, MIN_SHARE_OF_SECTION = 0.75, 0.85
+"""Blocks are quoted as one if the lesser scores this share of the better; the second, where a heading is between."""
+MIN_OPENING = 160
+"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
 _MAX_COLUMNS = 600
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
@@ -171,6 +171,8 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
     def is_alike(candidate: Candidate, block: Block) -> bool:
         key = candidate.path, block.text
+        if candidate.is_opening:
+            return key not in scores
         is_beside = block.heading_path == candidate.ranked.block.heading_path
         least = MIN_SHARE_OF_NEIGHBOUR if is_beside else MIN_SHARE_OF_SECTION
         if key in quoted or scores.get(key, 0.0) < least * candidate.score:
@@ -178,15 +180,13 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
     found: list[Candidate] = []
-    for each in candidates:
-        if (each.path, each.ranked.block.text) in quoted:
-            continue
+    for each in (each for each in candidates if (each.path, each.ranked.block.text) not in quoted):
         passage = each.ranked.passage if each.linked else notes.get(each.path, each.ranked.passage)
         if passage.text not in cut:
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and not each.is_opening:
+        if span and not (each.is_opening and text.tells(span)):
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -231,6 +231,9 @@ class _CutText(Struct, frozen=True):
             else:
                 return first, last
 
+    def tells(self, span: tuple[int, int]) -> bool:
+        return len(without_cross_references(self.text[slice(*self._characters(*span))])) >= MIN_OPENING
+
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)
         first = self.blocks[span[0]]
@@ -263,8 +266,8 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
     topic = frozenset(query_terms(topic_of(asked)))
     if wants_number(asked) or wants_time(asked):
         return []
-    in_other_words = [each for each in passages if topic and topic != {*query_terms(each.title)}]
-    with_section = {each.path for each in in_other_words if topic <= {*query_terms(" ".join(each.heading_path))}}
+    others = [each for each in passages if topic and topic != {*query_terms(each.title)}]
+    with_section = {each.path for each in others if topic <= {*query_terms(" ".join(each.heading_path))}}
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
