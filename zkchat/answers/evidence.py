@@ -25,6 +25,7 @@ from zkchat.answers.evidence_passages import (
     opening_of,
     passages_of,
     rarest_idf,
+    resolved,
     search_passages,
     section_of,
     telling,
@@ -37,6 +38,7 @@ from zkchat.index import (
     Library,
     RankedBlock,
     WeightedQuestion,
+    language_of,
     rank_blocks,
     terms,
     topic_of,
@@ -44,15 +46,15 @@ from zkchat.index import (
     wants_notes,
     with_compounds,
 )
-from zkchat.notes import excerpt, find_lines
+from zkchat.notes import cross_references, excerpt, find_lines, scan
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
 MIN_CONFIDENCE = 1.03
 """Of what is shown as an answer: its score, and what its similarity to the question adds."""
-DOUBTLESS = 1.6
-"""Below this confidence, with what the lead adds, an answer is shown with a word of doubt."""
+DOUBTLESS, DOUBTLESS_ELSEWHERE = 1.6, 1.45
+"""Below this confidence, with what the lead adds, an answer is in doubt: in English, and in other languages."""
 LEAD_CONFIDENCE = 0.8
 """What the lead of the best passage over those of other notes adds, as a share of its score."""
 MAX_LEAD = 0.3
@@ -69,10 +71,10 @@ MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
 """The second and third are shown only if they score at least this share of the best."""
-
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
-
+MIN_POINTING = 0.3
+"""The share of the question in a clause that tells where something is described, from which that is looked up."""
 MAX_NOTES = 5
 """Passages, each of another note, where it is asked which notes say something."""
 WORDS_IN_DOUBT = 0.5
@@ -101,19 +103,19 @@ def find_undated_evidence(
     asked = as_open_as(question, with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf))
     if not linked and not topic_terms(asked):
         return Findings()
-    notes: dict[str, Passage] = {}
+    topic = topic_of(asked)
+    passages = search_passages(library, topic, scope) if topic and not scope.order else []
+    notes = whole_notes(library, passages)
     if scope.order:
         ranked = by_date(library, asked, scope)
     else:
-        topic = topic_of(asked)
-        passages = search_passages(library, topic, scope) if topic else []
-        notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first, scope.earlier)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     found = _quotable(ranked, notes)
-    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < DOUBTLESS
+    doubtless = DOUBTLESS if language_of(asked) in {None, "en"} else DOUBTLESS_ELSEWHERE
+    is_doubtful = confidence + LEAD_CONFIDENCE * _lead(found) < doubtless
     if is_doubtful and not (scope.order or scope.names) and (alike := _alike(library, asked, ranked, scope)):
         ranked = alike
         found = _quotable(ranked, notes)
@@ -128,8 +130,10 @@ def find_undated_evidence(
         found = [*best, *(each for each in found if each not in best)]
     if not scope.order:
         best = newest_first(library, asked, _with_each_named(asked, best, ranked, limit), has_links=bool(linked))
-    shown = ([*best, *found[len(best) :]] if shows_all else best)[skip : skip + limit]
-    more = len(found) - skip - len(shown)
+        best = _with_pointed(library, asked, best, [] if linked else passages)
+    every = [*best, *(each for each in found if _place(each) not in {*map(_place, best)})]
+    shown = (every if shows_all else best)[skip : skip + limit]
+    more = len(every) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
     return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
@@ -242,10 +246,9 @@ def _of_others(
     for ranked in telling(_by_meaning(library, asked, found)):
         if ranked.passage.path in known or ranked.own_score < least:
             continue
-        candidate = Candidate(ranked)
-        if first and candidate.score < MIN_SCORE_AFTER_LINKED:
+        if first and ranked.score < MIN_SCORE_AFTER_LINKED:
             return
-        yield candidate
+        yield Candidate(ranked)
 
 
 def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
@@ -315,6 +318,21 @@ def _with_each_named(asked: str, best: Sequence[Candidate], ranked: Sequence[Can
     others = [each for each in named.values() if not any(title >= titles[each.path] for title in shown)]
     kept = max(1, limit - len(others)) if len(named) > 1 else limit
     return [*best[:kept], *others[: limit - kept], *best[kept:]]
+
+
+def _with_pointed(library: Library, asked: str, best: list[Candidate], passages: Iterable[Passage]) -> list[Candidate]:
+    """The best, the first of them with what it points to, or another passage does: "the reasons are in [[X]]"."""
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    shares = {said: question.share(question.held(said)) for each in passages for said in cross_references(each.text)}
+    shares |= dict.fromkeys(cross_references(best[0].ranked.block.text), 1.0)
+    clause = max(shares, key=lambda said: shares[said], default="")
+    links = scan(clause) if clause and shares[clause] >= MIN_POINTING else []
+    for path, anchor in [(path, link.anchor) for link in links for path in resolved(library, link.target)]:
+        with suppress(VaultError):
+            pointed = _of_note(library, asked, path, anchor)[0]
+            if not pointed.is_opening and path not in {each.path for each in best[:DEFAULT_LIMIT]}:
+                return [best[0], replace(pointed, linked=False), *best[1:]]
+    return best
 
 
 def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:

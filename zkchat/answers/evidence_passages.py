@@ -33,8 +33,9 @@ from zkchat.index import (
     query_terms,
     terms,
     topic_of,
+    wants_number,
+    wants_time,
     with_synonyms,
-    written_words,
 )
 from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
@@ -105,11 +106,8 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
     found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
-    beside: list[Passage] = []
-    if scope.earlier.notes:
-        beside += library.search(topic, within=scope.earlier.notes, limit=DEFAULT_LIMIT)
-    if rarest := _rarest_unfound(library, topic, found):
-        beside += library.search(rarest, limit=DEFAULT_LIMIT, period=scope.period)
+    within = scope.earlier.notes
+    beside = library.search(topic, within=within, limit=DEFAULT_LIMIT) if within else []
     known = {(each.path, each.heading_path) for each in found}
     found += [each for each in beside if (each.path, each.heading_path) not in known]
     return _in_scope(found, scope)
@@ -122,14 +120,6 @@ def nearest_passages(library: Library, asked: str, scope: Scope) -> list[Passage
 
 def _in_scope(found: Iterable[Passage], scope: Scope) -> list[Passage]:
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
-
-
-def _rarest_unfound(library: Library, topic: str, found: Sequence[Passage]) -> str:
-    """The rarest word of a topic that notes hold, if no passage that was found does: a code in a table, often."""
-    weights = library.idf({term for word in written_words(topic) for term in terms(word)})
-    rarest = max(weights, key=lambda term: (weights[term], term), default="")
-    is_found = not rarest or any(rarest in terms(f"{each.title}\n{each.text}") for each in found)
-    return "" if is_found else rarest
 
 
 def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:
@@ -158,11 +148,11 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
     return (each for each in ranked if not each.block.is_pointer)
 
 
-MIN_SHARE_OF_NEIGHBOUR = 0.85
-"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+MIN_SHARE_OF_NEIGHBOUR, MIN_SHARE_OF_SECTION = 0.75, 0.85
+"""Blocks are quoted as one if the lesser scores this share of the better; the second, where a heading is between."""
 MIN_OPENING = 160
 """Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
-_MAX_COLUMNS = 480
+_MAX_COLUMNS = 600
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
@@ -181,25 +171,22 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
     def is_alike(candidate: Candidate, block: Block) -> bool:
         key = candidate.path, block.text
-        if key in quoted or scores.get(key, 0.0) < MIN_SHARE_OF_NEIGHBOUR * candidate.score:
+        if candidate.is_opening:
+            return key not in scores
+        is_beside = block.heading_path == candidate.ranked.block.heading_path
+        least = MIN_SHARE_OF_NEIGHBOUR if is_beside else MIN_SHARE_OF_SECTION
+        if key in quoted or scores.get(key, 0.0) < least * candidate.score:
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
-    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
-        return (candidate.path, block.text) in scores
-
     found: list[Candidate] = []
-    for each in candidates:
-        if (each.path, each.ranked.block.text) in quoted:
-            continue
+    for each in (each for each in candidates if (each.path, each.ranked.block.text) not in quoted):
         passage = each.ranked.passage if each.linked else notes.get(each.path, each.ranked.passage)
         if passage.text not in cut:
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and each.is_opening:
-            span = text.with_following(span, partial(is_quoted_apart, each))
-        elif span:
+        if span and not (each.is_opening and text.tells(span)):
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -244,18 +231,8 @@ class _CutText(Struct, frozen=True):
             else:
                 return first, last
 
-    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
-        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
-        note may begin with one line that only says what it is not about."""
-        first, last = span
-        while (
-            last + 1 < len(self.blocks)
-            and not is_quoted_apart(self.blocks[last + 1])
-            and self._fits(first, last + 1)
-            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
-        ):
-            last += 1
-        return first, last
+    def tells(self, span: tuple[int, int]) -> bool:
+        return len(without_cross_references(self.text[slice(*self._characters(*span))])) >= MIN_OPENING
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)
@@ -285,14 +262,18 @@ def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
-    """How the notes begin whose name is all that the question says."""
+    """How the notes begin whose name is all that the question says; none where it asks for a place in one."""
     topic = frozenset(query_terms(topic_of(asked)))
+    if wants_number(asked) or wants_time(asked):
+        return []
+    others = [each for each in passages if topic and topic != {*query_terms(each.title)}]
+    with_section = {each.path for each in others if topic <= {*query_terms(" ".join(each.heading_path))}}
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
         paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
     openings: list[list[Candidate]] = []
-    for path in dict.fromkeys(paths):
+    for path in (each for each in dict.fromkeys(paths) if each not in with_section):
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
             if is_source(frontmatter_of(library.read(path)).properties):
                 openings.append(opening_of(library, path, ""))

@@ -32,7 +32,7 @@ from zkchat.core import (
     VaultError,
     VaultListing,
 )
-from zkchat.index import Library, terms, topic_terms
+from zkchat.index import Library, terms, topic_of, topic_terms
 from zkchat.notes import is_folder, link_catalog
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ def look_up(
             halves = () if linked or skip else question.halves
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
-            own = topic_terms(question.prose)
+            own = topic_terms(topic_of(question.prose))
             only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
             earlier = Earlier(only_before, question.notes)
             found = find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
             if not question.topic or question.points_back:
                 return found
             alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
-            is_said = len(own) == 1 or any(own & _terms_of(each) for each in found.evidence[:1])
+            is_said = len(own) <= 1 or any(own & _terms_of(each) for each in found.evidence[:1])
             is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
             return found if question.stays_with(found.evidence) and is_said and not is_whole else alone
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]

@@ -13,8 +13,8 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat config index` reads your notes with it, and so does a chat in the background; until all are read, searches go on "
-    "as before. `zkchat config doctor` asks whether its server answers."
+    "`zkchat config index` reads your notes with it, and so does a chat in the background; until all are read, "
+    "searches go on as before. `zkchat config doctor` asks whether its server answers."
 )
 _UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat config trust"
 

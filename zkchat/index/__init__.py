@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         topic_of,
         topic_terms,
         wants_notes,
+        wants_number,
+        wants_time,
         with_compounds,
         with_synonyms,
     )

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         sections_of,
         with_line_feeds,
     )
-    from zkchat.notes.note_blocks import Block, blocks, excerpt, sentences, without_cross_references
+    from zkchat.notes.note_blocks import Block, blocks, cross_references, excerpt, sentences, without_cross_references
     from zkchat.notes.parse import (
         LinkTarget,
         Notation,

@@ -84,6 +84,11 @@ def without_cross_references(text: str) -> str:
     return _CLAUSE.sub(" ", text) if "[[" in text else text
 
 
+def cross_references(text: str) -> list[str]:
+    """Those clauses, each with its link."""
+    return _CLAUSE.findall(text) if "[[" in text else []
+
+
 Kind = runs.Kind | Literal["faq"]
 
 _MAX_LIST_LEAD = 80
@@ -230,9 +235,8 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
 
 def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tuple[str, ...]) -> Block:
     start, end = text.starts[group[0].first], text.span(group[-1])[1]
-    if group[0].kind == "paragraph":
-        line = text.lines[group[0].first]
-        start += len(line) - len(line.lstrip())
+    line = text.lines[group[0].first] if group[0].kind == "paragraph" else ""
+    start += len(line) - len(line.lstrip())
     end = start + len(text.flat[start:end].rstrip())
     if (
         text.has_ids
@@ -300,8 +304,7 @@ class _Units:
         start, end = max(span[0], self._start), min(span[1], self._end)
         if self._text.has_ids and (block_id := runs.BLOCK_ID.search(self._text.flat, max(start, end - 100), end)):
             end = block_id.start()
-        said = self._section[start:end].rstrip()
-        if said:
+        if said := self._section[start:end].rstrip():
             self.found.append(Sentence(said, start - self._start, start - self._start + len(said), parent))
         return len(self.found) - 1
 
@@ -391,10 +394,8 @@ def _piece_kind(said: str) -> _PieceKind | None:
 def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> bool:
     """Whether a block only names other notes, or only introduces what does not follow."""
     main = group[-1]
-    if main.kind == "code":
-        return False
-    if main.kind == "table":
-        return runs.is_delimiter(units[-1].text.splitlines()[-1])
+    if main.kind in {"code", "table"}:
+        return main.kind == "table" and runs.is_delimiter(units[-1].text.splitlines()[-1])
     if len(units) == 1 and runs.ends_in_colon(said):
         return True
     return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)
@@ -579,8 +580,7 @@ def _first_words(said: str, room: int) -> str:
     cut = said[: max(room, 1)]
     opened = max(cut.rfind("[["), cut.rfind("["))
     link = _LINK.match(said, opened, len(said)) if opened > len(cut) // 2 else None
-    if link and link.end() > len(cut):
-        cut = cut[:opened]
+    cut = cut[:opened] if link and link.end() > len(cut) else cut
     place = max(cut.rfind(" "), cut.rfind("\n"))
     return f"{cut[:place] if place > len(cut) // 2 else cut} {_MARK}"
 

@@ -199,7 +199,7 @@ def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
 
 
 def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
-    late, early = (f"Bees sleep {when} in the hive{', all of them' * 20}." for when in ("late", "early"))
+    late, early = (f"Bees sleep {when} in the hive{', all of them' * 26}." for when in ("late", "early"))
     notes = {
         "A.md": f"# A\n\n## Morning\n\n{late}\n\n## Evening\n\n{early}\n",
         "B.md": "Bees sleep in the hive.\n",
@@ -384,3 +384,36 @@ def test_passages_are_not_compared_by_a_model_that_does_not_know_their_language(
         assert ask(by_model, "doze lunch").evidence
         model.traits = SimilarityTraits(languages=frozenset({"de"}))
         assert ask(by_model, "doze lunch").evidence == ()
+
+
+def test_what_the_best_passage_points_to_comes_along(tmp_path: Path) -> None:
+    notes = {
+        "Photos.md": "# Photos\n\nThe photo library is on the shelf box.\n\n"
+        "The nightly dump of the photo library is described in [[Copies]].\n",
+        "Copies.md": "# Copies\n\nEach night at three all is written to a second disk.\n\n## Films\n\nNever.\n",
+        "Bees.md": "# Bees\n\nThey sleep at night.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        found = ask(library, "When is the nightly dump of the photo library made?").evidence
+        assert [each.relative_path for each in found][1:2] == ["Copies.md"]
+        assert "at three" in found[1].text
+        assert not found[1].linked
+        pages = [ask(library, "photo library nightly dump", limit=1, skip=skip) for skip in range(6)]
+        shown = [(each.relative_path, each.text) for page in pages for each in page.evidence]
+        assert len(shown) == len({*shown})
+
+
+def test_a_section_that_says_all_of_the_question_is_looked_at_and_not_how_its_note_begins(tmp_path: Path) -> None:
+    links = (
+        "---\naliases: [Link to blocks]\n---\n# Links\n\nLinks join notes.\n\n## Link to a block in a note\n\n"
+        "Add a caret at the end of the link.\n"
+    )
+    with library_of(tmp_path, {"Links.md": links, "Bees.md": NOTES["Bread.md"]}) as library:
+        assert texts(library, "How do I link to a block?")[0].startswith("Add a caret")
+        assert texts(library, "What are links?")[0].startswith("Links join notes")
+
+
+def test_a_question_for_a_number_is_not_answered_by_how_the_note_of_that_name_begins(tmp_path: Path) -> None:
+    waxing = "# Chain waxing\n\nWe began because of black trousers.\n\n## Steps\n\n1. Heat the wax to 93 degrees.\n"
+    with library_of(tmp_path, {"Chain waxing.md": waxing, "Bread.md": NOTES["Bread.md"]}) as library:
+        assert "93" in texts(library, "Chain waxing, how hot?")[0]

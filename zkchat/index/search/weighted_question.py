@@ -155,9 +155,8 @@ def topic_of(question: str) -> str:
 def asking_words(asked: Sequence[str]) -> frozenset[str]:
     """The stop words and question words of the language that these words seem to be in, and of scripts of their own."""
     (likeliest, hits), *_ = _likeliest_languages(asked)
-    language = likeliest if hits >= _MIN_HITS else "english"
     first = {word for word in asked[:1] if word in _REQUESTS}
-    return _asking()[language] | first | _own_scripts()
+    return _asking()[likeliest if hits >= _MIN_HITS else "english"] | first | _own_scripts()
 
 
 def language_of(question: str) -> str | None:
@@ -431,15 +430,14 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         """How far it holds a number or a date where the question asks for one: "nine hours" for "how many hours" twice
         as much as another number."""
         if self.wants_number and _AMOUNT.search(text):
-            asked = {unit.term for unit in self.weights}
-            return 1.0 if asked.isdisjoint(terms(" ".join(_COUNTED.findall(text)))) else 2.0
+            counted = terms(" ".join(_COUNTED.findall(text)))
+            return 1.0 if {unit.term for unit in self.weights}.isdisjoint(counted) else 2.0
         return 1.0 if self.wants_time and _DATE.search(text) else 0.0
 
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
         present = set(terms(text))
-        worths = {unit: self._worth(unit, present, text) for unit in self.weights}
-        return {unit: worth for unit, worth in worths.items() if worth}
+        return {unit: worth for unit in self.weights if (worth := self._worth(unit, present, text))}
 
     def _worth(self, unit: Unit, present: Set[str], text: str) -> float:
         if unit.groups:
