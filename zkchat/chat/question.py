@@ -52,6 +52,7 @@ from zkchat.language import (
     MAY_POINT_BACK,
     POINTS_BACK,
     REQUEST,
+    TELLING,
     UNSPACED,
     UNSPACED_CHANGES,
     UNSPACED_STATEMENTS,
@@ -249,6 +250,7 @@ class Question(Struct, frozen=True, kw_only=True):
         """Whether it asks for something, rather than to tell something of the user's own."""
         used = words(self.prose)
         is_own = not _OWN.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_STATEMENTS)
+        is_own = is_own or bool(TELLING.search(self.prose))
         return not is_own or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
 
     @property

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         STOP_WORDS,
         STOP_WORDS_BY_CODE,
         SYNONYMS,
+        TELLING,
         TIME_WORDS,
         UNSPACED,
         UNSPACED_ASKING_FOR_TIME,

@@ -78,6 +78,8 @@ DECISIONS: Final = of_all("decisions")
 FIRST_PERSON: Final = of_all("first_person")
 UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())
 PREFERENCES: Final = of_all("preferences")
+TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGNORECASE)
+"""How a message begins that tells something."""
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 

@@ -287,8 +287,14 @@ def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(librar
     assert "Adults need seven to nine hours." in asked
 
 
+def test_what_is_told_is_noted_also_where_no_note_is_about_it(library: Library) -> None:
+    model = small()
+    answer = answer_of(events_of(talk_with(library, model).say("Note for later: the spare oil is in the cupboard.")))
+    assert answer.text.strip() == "Noted."
+
+
 def test_which_notes_say_something_is_told_without_it(library: Library) -> None:
     model = small()
-    answer = answer_of(events_of(talk_with(library, model).say("Which notes mention physics?")))
+    answer = answer_of(events_of(talk_with(library, model).say("Which notes talk about physics?")))
     assert answer.text == "> Mara teaches physics.\n\n— [[Mara]]\n"
     assert not model.requests
