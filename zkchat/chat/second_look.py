@@ -17,7 +17,7 @@ from zkchat.chat.question import Question
 from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
-from zkchat.chat.tool_loop import NOTED, Exchange
+from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (
     DOUBT,
     AnswerReplaced,
@@ -73,6 +73,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
 """A line that names the note, which is no statement."""
+NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
 

@@ -72,8 +72,6 @@ _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
-NOTED: Final = "Noted."
-"""To what is told, and not asked."""
 NO_CALL_WORKED = "the model could not use its tools"
 TOO_SMALL = "This model is too small to know by itself."
 CUT = "\n(Cut here: the context has no room for more.)"
@@ -298,10 +296,9 @@ class Exchange(Struct):
 
     def _in_its_place(self) -> AsyncGenerator[ModelChunk, None] | None:
         """What is said in the place of a model that would only invent something; None where it is asked."""
-        info, asked = self.core.info, self.core.history.last_question
+        info = self.core.info
         if (info.needs_evidence or self.core.settings.strict) and not self.is_grounded:
-            is_told = asked is not None and not Question.of(asked).asks
-            return self._noted() if is_told else self._abstention()
+            return self._abstention()
         return self._quoted() if self.is_quoted else None
 
     async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
@@ -316,10 +313,6 @@ class Exchange(Struct):
                 yield DOUBT
             for quotation in quotations(request.evidence):
                 yield quotation
-        yield Finish()
-
-    async def _noted(self) -> AsyncGenerator[ModelChunk, None]:
-        yield TextChunk(text=NOTED)
         yield Finish()
 
     async def _abstention(self) -> AsyncGenerator[ModelChunk, None]:

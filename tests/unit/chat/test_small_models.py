@@ -288,8 +288,7 @@ def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(librar
 
 
 def test_what_is_told_is_noted_also_where_no_note_is_about_it(library: Library) -> None:
-    model = small()
-    answer = answer_of(events_of(talk_with(library, model).say("Note for later: the spare oil is in the cupboard.")))
+    answer = answer_of(events_of(talk_with(library, small("")).say("Note for later: Zwyck has blue gloves.")))
     assert answer.text.strip() == "Noted."
 
 
