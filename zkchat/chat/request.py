@@ -344,7 +344,7 @@ def rank_of(each: PromptItem) -> int:
     if item.type in _GIVING_WAY:
         return _MEMORY
     if item.type == "recall":
-        return _RECALLED
+        return 0 if item.include == "manual" else _RECALLED
     return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
 
 

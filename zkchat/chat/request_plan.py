@@ -177,6 +177,8 @@ USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
 """Tools for a small model that is asked for a change; others where the message has a word of their names."""
 USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
+MAX_TOLD_CHARS = 240
+"""Of what the user told: what stays in a prompt however full it is."""
 MAX_TOLD = 2
 """Earlier messages of the user that are repeated to a small model."""
 PROJECT_SHARE = 0.5
@@ -222,8 +224,9 @@ class RequestPlanner:
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
         if user and info.needs_evidence:
-            known = {each.item.name for each in beside}
-            beside += [each for each in self._told_before(user, typed) if each.item.name not in known]
+            told = self._told_before(user, typed)
+            names = {each.item.name for each in told}
+            beside = [*(each for each in beside if each.item.name not in names), *told]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -428,7 +431,8 @@ class RequestPlanner:
         }
         shared = {id_: len(topic.intersection(terms(each.text))) for id_, each in told.items()}
         best = sorted(filter(shared.__getitem__, told), key=lambda id_: -shared[id_])[:MAX_TOLD]
-        return [_recalled_item(Recalled(told[id_], told[id_].text, 1.0), is_plain=True) for id_ in told if id_ in best]
+        found = [Recalled(told[id_], told[id_].text, 1.0) for id_ in told if id_ in best]
+        return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
 
     def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""
@@ -465,13 +469,13 @@ def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 
-def _recalled_item(recalled: Recalled, *, is_plain: bool) -> PromptItem:
+def _recalled_item(recalled: Recalled, *, is_plain: bool, stays: bool = False) -> PromptItem:
     who = "I" if recalled.message.role == "user" else "you"  # as part of what the user says
     made = prompt_item(
         "recall",
         recalled.message.id,
         f"Earlier {who} said: {recalled.text}" if is_plain else recalled.quoted,
-        include="agent",
+        include="manual" if stays else "agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",
         this_turn_only=True,

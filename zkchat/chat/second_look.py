@@ -231,8 +231,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-    is_all = len(given) == len(request.evidence)
-    is_strange = not is_empty and not _is_about(exchange, text, question, is_all=is_all)
+    is_strange = not is_empty and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "said what your notes do not say"
@@ -252,21 +251,21 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     return True
 
 
-def _is_about(exchange: Exchange, answer: str, question: Question, *, is_all: bool) -> bool:
+def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequence[str]) -> bool:
     """Whether passages that the answer uses hold the rarest word of the question, and the notes that it names: "Rafa
-    earns 690" is not from what says that the rent is 690. `is_all`: nothing else was given to answer from."""
+    earns 690" is not from what says that the rent is 690. `told` is what else was given to answer from."""
     from zkchat.answers import resolved
 
     library, evidence = exchange.core.library, exchange.assembled.request.evidence
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
-    if not used and (exchange.core.info.is_tiny or is_all):
+    if not used and (exchange.core.info.is_tiny or not told):
         return False  # it says anything
     topic = topic_of(question.prose)
     weights = library.idf(topic_terms(topic))
     needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
     needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]
-    said = {term for each in chosen for term in terms(_told_by(each))}
+    said = {term for text in [*map(_told_by, chosen), *(told if chosen else ())] for term in terms(text)}
     if detect_language(answer) != "de":  # in German each noun looks like a name
         needed |= {term for word in _names_in(topic, evidence) for term in terms(word)}
     claimed = topic_terms(answer)

@@ -10,9 +10,10 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.unit.chat.test_proposed_changes import Vault
 from zkchat.chat import request_plan
-from zkchat.chat.context.assembly import request_from
+from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question, wants_change
+from zkchat.chat.request import rank_of
 from zkchat.core.events import AnswerReplaced, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
@@ -297,3 +298,15 @@ def test_which_notes_say_something_is_told_without_it(library: Library) -> None:
     answer = answer_of(events_of(talk_with(library, model).say("Which notes talk about physics?")))
     assert answer.text == "> Mara teaches physics.\n\n— [[Mara]]\n"
     assert not model.requests
+
+
+def test_what_was_told_on_the_subject_stays_in_a_full_prompt() -> None:
+    stays, gives_way = (prompt_item("recall", "1", "Said.", include=include) for include in ("manual", "agent"))
+    assert rank_of(stays) == 0
+    assert rank_of(gives_way) > 0
+
+
+def test_an_answer_from_what_was_told_is_left(library: Library) -> None:
+    talk = talk_with(library, small("Noted.", "Philippa teaches physics in July."))
+    events_of(talk.say("My cousin Philippa teaches physics in July."))
+    assert answer_of(events_of(talk.say("Who teaches physics in July?"))).text.startswith("Philippa teaches physics")
