@@ -221,7 +221,7 @@ def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
     assert chosen == {"agent": "writer", "mode": "ask", "model": model}
     assert acp.ask(session, "Are you there?") == "end_turn"
     acp.ask(session, "/context")
-    assert "Agent writer." in acp.text(session)
+    assert "in every request: writer" in acp.text(session)
 
 
 def test_a_goal_shows_its_plan(acp: Acp) -> None:
@@ -361,7 +361,7 @@ def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_lat
         acp.run(acp.connection.load_session(cwd=str(world.vault), session_id=opened.session_id))
         acp.ask(opened.session_id, "Second?")
         acp.ask(opened.session_id, "/context")
-        assert "Agent writer." in acp.text(opened.session_id)
+        assert "in every request: writer" in acp.text(opened.session_id)
 
 
 def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         chat.wait_for_prompt()
         assert chat.rows[-1].rstrip().endswith("· write") or "write" in chat.text
         chat.type("First\r")
-        chat.wait_for("edit_document")
+        chat.wait_for('edit "Sleep.md"')
         chat.type("y")  # while it answers: that is for the next prompt, not for the question
         chat.wait_for("Sleep.md: changed, +1 -1", "Apply?")
         chat.type("\x1b[A")

@@ -226,9 +226,9 @@ class _Question:
     def _prompt(self) -> str:
         kept = len(self._units) - len(self._left_out)
         question = f"Apply {kept} of {len(self._units)}?" if self._left_out else "Apply?"
-        if self._console.width < 60:
-            return f"{question} [{' '.join([*(key for key, _, _ in self._keys()), '?'])}] "
-        return f"{question} {' · '.join([*(f'{key} {word}' for key, word, _ in self._keys()), '? help'])} "
+        told = f"{question} {' · '.join([*(f'{key} {word}' for key, word, _ in self._keys()), '? help'])} "
+        keys = f"{question} [{' '.join([*(key for key, _, _ in self._keys()), '?'])}] "
+        return told if len(told) < self._console.width else keys
 
 
 def _with_text(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
