@@ -378,7 +378,8 @@ def _list_holding(asked: _Asked) -> CatalogAnswer:
     words = asked.query.words
     found = [each.path for each in asked.library.documents(f'"{words}"', limit=_MOST_HOLDING)]
     most = " or more" if len(found) == _MOST_HOLDING else ""
-    return asked.listed(found, f"{counted(len(found), 'note')}{most} hold{'s' * (len(found) == 1)} “{words}”")
+    heading = f"{counted(len(found), 'note')}{most} hold{'s' * (len(found) == 1)} “{words}”"
+    return asked.listed(found, heading, lambda _: "")
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:

@@ -225,3 +225,19 @@ def test_when_a_note_was_written_and_changed_is_told_with_how_that_is_known(tmp_
     )
     assert of_roof == f"[[Roof]] was last changed on {day} ({by_file})."
     assert of_none == "There is no note “Gone”."
+
+
+def test_notes_that_hold_a_word_are_listed_and_those_that_nothing_links_to(library: Library) -> None:
+    held = ask(library, kind="holding", words="nobody")
+    assert (held.heading, rows(held)) == ("1 note holds “nobody”:", [("Alone.md", "")])
+    unlinked = ask(library, kind="unlinked")
+    assert {path for path, _ in rows(unlinked)} == {"Projects/Old/Shed.md", "Alone.md", "Diary.md", "屋根.md"}
+
+
+def test_a_note_kept_from_a_model_is_not_among_those_that_hold_a_word(library: Library) -> None:
+    query = CatalogQuery(kind="holding", words="Slate")
+    listed = [
+        {row.path for row in answer_query(library.guarded_for(Located(here)), query, "", Calendar(NOW)).rows}
+        for here in (True, False)
+    ]
+    assert listed[0] - listed[1] == {"Diary.md"}
