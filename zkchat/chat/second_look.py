@@ -312,9 +312,7 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     known = {term for text in (question, *given) for term in terms(text)}
     language = detect_language(answer)
     spoken = [*topic_terms(answer)]
-    numbers = [term for term in spoken if term.isdigit()]
-    held = _values("\n".join((question, *given)))
-    if any(number not in known for number in numbers) or not _values(answer, language) <= held:
+    if not _values(answer, language) <= _values("\n".join((question, *given))):
         return False
     if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
@@ -329,7 +327,9 @@ def _values(text: str, language: str | None = None) -> frozenset[float]:
 
     named = number_words(language or "")
     said = words(text)
-    return frozenset({named[word] for word in said if word in named} | {float(word) for word in said if word.isdigit()})
+    return frozenset(
+        {named[word] for word in said if word in named} | {float(word) for word in said if word.isdecimal()}
+    )
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:

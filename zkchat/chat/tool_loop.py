@@ -116,8 +116,10 @@ class Exchange(Struct):
     def is_quoted(self) -> bool:
         """Whether the index, or the notes that are asked for, answer in the place of a small model."""
         request, asked = self.assembled.request, self.core.history.last_question
-        if not self.core.info.needs_evidence or request.listing or not request.evidence or asked is None:
-            return self.core.info.needs_evidence and bool(request.listing)
+        if not self.core.info.needs_evidence:
+            return False
+        if request.listing or not request.evidence or asked is None:
+            return bool(request.listing)
         from zkchat.answers import time_of
 
         prose = Question.of(asked).prose

@@ -14,6 +14,7 @@ from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
+from zkchat.chat.second_look import is_founded
 from zkchat.core.events import AnswerReplaced, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
@@ -309,3 +310,8 @@ def test_an_answer_from_what_was_told_is_left(library: Library) -> None:
     talk = talk_with(library, small("Noted.", "Philippa teaches physics in July."))
     events_of(talk.say("My cousin Philippa teaches physics in July."))
     assert answer_of(events_of(talk.say("Who teaches physics in July?"))).text.startswith("Philippa teaches physics")
+
+
+def test_signs_that_look_like_digits_are_no_numbers() -> None:
+    assert is_founded("Step ① takes 5 minutes.", "How long?", ["Step ① takes five minutes."])
+    assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])

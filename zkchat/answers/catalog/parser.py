@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.index import UNSPACED_RUN, begins_unspaced
-from zkchat.language import COMPANY_ARTICLES, by_code, phrases
+from zkchat.language import by_code, phrases
 from zkchat.notes import Phrases, Token, find_period, fold
 
-_ARTICLES: Final = frozenset(COMPANY_ARTICLES.split())
 LINK_MARK: Final = "\ue000"
 """Stands for a link in the text."""
 PERIOD_MARK: Final = "\ue001"
@@ -168,6 +167,7 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 _LINK_WORDS: Final = _ANY | {
     "linkto",
     "mention",
+    "occur",
     "backlink",
     "outlink",
     "linked",
@@ -348,16 +348,20 @@ def _with_link(phrase: _Phrase, links: Sequence[str]) -> _Phrase:
 
 def _words_held(text: str, phrase: _Phrase) -> str:
     """The words of which it asks in which notes they stand: "which notes mention Owen", "where does Owen come up"."""
-    unknown = [at for at, token in enumerate(phrase.tokens) if token.meaning == UNKNOWN]
-    if not unknown:
-        return ""
-    first, last = unknown[0], unknown[-1]
-    others = [*phrase.tokens[:first], *phrase.tokens[last + 1 :]]
+    words, others = _apart(text, phrase.tokens)
     asks = {word for word in _HOLDING_WORDS for token in others if token.may_mean(word)}
     is_asked = ("occur" in asks and asks & {"note", "where"}) or {"appear", "note"} <= asks
-    if not is_asked or not all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others):
-        return ""
-    return text[phrase.tokens[first].start : phrase.tokens[last].end]
+    is_all = all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others)
+    return words if is_asked and is_all else ""
+
+
+def _apart(text: str, tokens: Sequence[Token]) -> tuple[str, list[Token]]:
+    """From the first to the last word that is not understood, and the tokens around that."""
+    unknown = [at for at, token in enumerate(tokens) if token.meaning == UNKNOWN]
+    if not unknown:
+        return "", [*tokens]
+    first, last = unknown[0], unknown[-1]
+    return text[tokens[first].start : tokens[last].end], [*tokens[:first], *tokens[last + 1 :]]
 
 
 def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
@@ -368,11 +372,13 @@ def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
         return CatalogQuery(kind="dates", note=phrase.note)
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
-    if "backlink" in meanings or ("whereis" in meanings and meanings & {"linked", "mention"}):
+    if "backlink" in meanings or ("whereis" in meanings and meanings & {"linked", "mention", "occur"}):
         return CatalogQuery(kind="backlinks", note=phrase.note)
     if "outlink" in meanings or {"whereto", "linkto"} <= meanings:
         return CatalogQuery(kind="links", note=phrase.note)
-    place = next((at for at, token in enumerate(phrase.tokens) if token.meaning in {"linkto", "mention"}), None)
+    place = next(
+        (at for at, token in enumerate(phrase.tokens) if token.meaning in {"linkto", "mention", "occur"}), None
+    )
     if place is None:
         return None
     if language == "ja":  # "X に link" leads to X, "X は … に link" from it
@@ -603,13 +609,9 @@ def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None
 def _parse_tasks_with_words(plain: str, calendar: Calendar) -> CatalogQuery | None:
     """The open tasks that some words stand in: "what open to-dos does Owen have"."""
     for language in by_code("tasks"):
-        tokens = tokens_of(plain, language, for_tasks=True)
-        unknown = [at for at, token in enumerate(tokens) if token.meaning == UNKNOWN]
-        if not unknown or find_period(plain, language, calendar):
+        words, others = _apart(plain, tokens_of(plain, language, for_tasks=True))
+        if not words or find_period(plain, language, calendar):
             continue
-        first, last = unknown[0], unknown[-1]
-        words = plain[tokens[first].start : tokens[last].end]
-        others = [*tokens[:first], *tokens[last + 1 :]]
         says_which = all(any(token.may_mean(word) for token in others) for word in ("task", "open"))
         is_short = says_which and len(words.split()) <= _MAX_TASK_WORDS
         if is_short and (query := _task_query(others, None, (), _TASK_WORDS | _OF_A_NOTE)):

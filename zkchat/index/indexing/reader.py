@@ -57,7 +57,7 @@ WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
 SAVED_KINDS = frozenset({"answer", "conversation"})
 _NOT_UTF8 = "Some of its characters are not UTF-8 and are shown as \ufffd."
-_MISPLACED = "`zkchat` stands elsewhere than once among the properties, between two lines of ---"
+_MISPLACED = "`zkchat` is there twice, or not among the properties at the top, between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 
