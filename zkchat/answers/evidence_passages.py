@@ -267,7 +267,8 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
     if wants_number(asked) or wants_time(asked):
         return []
     others = [each for each in passages if topic and topic != {*query_terms(each.title)}]
-    with_section = {each.path for each in others if topic <= {*query_terms(" ".join(each.heading_path))}}
+    headings = {each: " ".join(said for said in each.heading_path if said != each.title) for each in others}
+    with_section = {each.path for each, said in headings.items() if topic <= {*query_terms(said)}}
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)

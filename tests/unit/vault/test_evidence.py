@@ -417,3 +417,9 @@ def test_a_question_for_a_number_is_not_answered_by_how_the_note_of_that_name_be
     waxing = "# Chain waxing\n\nWe began because of black trousers.\n\n## Steps\n\n1. Heat the wax to 93 degrees.\n"
     with library_of(tmp_path, {"Chain waxing.md": waxing, "Bread.md": NOTES["Bread.md"]}) as library:
         assert "93" in texts(library, "Chain waxing, how hot?")[0]
+
+
+def test_a_note_begins_where_only_its_name_is_asked_for_though_its_title_is_a_heading(tmp_path: Path) -> None:
+    note = "# Mara Okafor\n\nFriend, and teacher of physics.\n\n## Good to know\n\nMara has a van. Mara likes cake.\n"
+    with library_of(tmp_path, {"Mara Okafor.md": note}) as library:
+        assert find_evidence(library, "Who is Mara?", ()).evidence[0].text.startswith("Friend")

@@ -268,7 +268,7 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
     query = _parse_task_question(plain, calendar, *links)
     if links or query:
         return query
-    return _parse_with_named_note(plain, names, calendar) or _parse_tasks_with_words(plain, calendar)
+    return _parse_tasks_with_words(plain, calendar) or _parse_with_named_note(plain, names, calendar)
 
 
 def _parse_with_named_note(plain: str, names: Names, calendar: Calendar) -> CatalogQuery | None:
