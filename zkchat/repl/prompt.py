@@ -40,6 +40,7 @@ from zkchat.repl.surface import menu_rows
 PROMPT: Final = "you › "
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
+_OFFER_SECONDS: Final = 0.05
 _STYLE: Final = Style.from_dict(
     {
         "prompt": "bold",
@@ -257,8 +258,13 @@ class Prompt:
                 loop.call_soon_threadsafe(act)
 
     def _offer(self) -> None:
-        if self._session.app.is_running and self.buffer.text and self.buffer.complete_state is None:
+        if not (self._session.app.is_running and self.buffer.text):
+            return
+        menu = self.buffer.complete_state
+        if menu is None:
             self.buffer.start_completion()
+        elif not menu.completions:  # is being computed, perhaps of what there was before
+            asyncio.get_running_loop().call_later(_OFFER_SECONDS, self._offer)
 
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app

@@ -1,14 +1,15 @@
 """The keys of the prompt, typed into a real one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from threading import Thread, current_thread
+from threading import Event, Thread, current_thread
 
 import pytest
 from prompt_toolkit.application import Application, create_app_session, get_app, get_app_session
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer, WordCompleter
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -65,6 +66,29 @@ def at_prompt(
             return await reading
 
     return asyncio.run(asyncio.wait_for(read(), 60))
+
+
+def test_names_that_come_while_the_menu_is_computed_without_them_are_offered(tmp_path: Path) -> None:
+    asked, known = Event(), Event()
+
+    class LateNames(Completer):
+        def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
+            names = ["Sleep"] if known.is_set() else []
+            asked.set()
+            known.wait()
+            yield from (Completion(name, start_position=-len(document.text)) for name in names)
+
+    async def read(prompt: Prompt) -> str:
+        reading = asyncio.ensure_future(prompt.read(""))
+        await eventually_async(asked.is_set)
+        prompt.offer_again()
+        await asyncio.sleep(0)
+        known.set()
+        return await reading
+
+    steps = ("Sl", lambda menu: bool(menu.complete_state and menu.complete_state.completions), "\t\r\r")
+    offered = at_prompt(tmp_path, read, *steps, completer=LateNames())
+    assert offered == "Sleep"
 
 
 def test_what_a_thread_has_drawn_anew_is_drawn_in_the_loop_of_the_prompt(
