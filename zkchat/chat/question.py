@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -244,6 +244,19 @@ class Question(Struct, frozen=True, kw_only=True):
                 second = f"{second} {topic_of(first)}" if points_back else second
                 return as_open_as(asked, first), as_open_as(asked, second)
         return (asked,)
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The questions in it, one after the other: "what it broke, what was mended since, and what that costs"."""
+        text, clauses = self.text, list[str]()
+        bounds = [found.span() for found in _AND.finditer(text) if _asks_early(text[found.end() :], 2)]
+        for (joint, start), (end, _) in pairwise([(0, 0), *bounds, (len(text), len(text))]):
+            is_own = topic_terms(text[start:end]) and (not clauses or _asks_early(clauses[-1], len(text)))
+            if clauses and not is_own:
+                clauses[-1] += text[joint:end]
+            else:
+                clauses.append(text[start:end].strip())
+        return tuple(clauses)
 
     @property
     def asks(self) -> bool:

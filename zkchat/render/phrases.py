@@ -76,7 +76,7 @@ def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
             yield from _support_lines(support)
         else:
             yield "   no result"
-    if event.result and len(goal.steps) > 1:
+    if goal.result_id and event.result and len(goal.steps) > 1:
         yield "Result"
         yield from _support_lines(event.check.result)
     yield end_sentence(goal)

@@ -174,3 +174,26 @@ def test_what_is_pasted_in_is_no_part_of_what_is_looked_for(text: str, prose: st
     question = Question.parse(text, is_agent=lambda name: name == "writer")
     assert " ".join(question.prose.split()) == prose
     assert question.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        (
+            "Find out what the storm broke, what has been mended since, and what that costs",
+            ("Find out what the storm broke", "what has been mended since", "what that costs"),
+        ),
+        (
+            "who came to the party and when, and what did we eat?",
+            ("who came to the party and when", "what did we eat?"),
+        ),
+        (
+            "Finde heraus, was der Sturm brach und was das kostet",
+            ("Finde heraus, was der Sturm brach", "was das kostet"),
+        ),
+        ("Collect all decisions and write them down", ("Collect all decisions and write them down",)),
+        ("", ("",)),
+    ],
+)
+def test_a_goal_is_taken_apart_into_its_questions(text: str, clauses: tuple[str, ...]) -> None:
+    assert Question.parse(text).clauses == clauses

@@ -30,6 +30,7 @@ from zkchat.chat.goals.plan import (
     without_answer,
     without_mark,
 )
+from zkchat.chat.question import Question
 from zkchat.chat.tools.readings import is_from_web
 from zkchat.core import (
     DECIDED,
@@ -267,11 +268,13 @@ class GoalRun(Struct, kw_only=True):
 
     def _ended(self, goal: Goal, exit_code: int) -> GoalEnded:
         session_id, result = self.conversation.session_id, self._visible(goal.result_id)
+        summaries = self.summaries(goal)
+        found = [said for step, said in zip(goal.steps, summaries, strict=True) if step.state == "done" and said]
         hint = f"{TO_BE_REVIEWED if goal.awaits_review else ''} {self.way_back(session_id)}".strip()
         return GoalEnded(
             goal=goal,
-            result=parse_answer(result.text).text if result else "",
-            summaries=tuple(self.summaries(goal)),
+            result=parse_answer(result.text).text if result else "\n\n".join(found if goal.is_finished else ()),
+            summaries=tuple(summaries),
             check=self.check(goal),
             session_id=session_id,
             hint=hint if goal.can_go_on else "",
@@ -375,7 +378,10 @@ class _Work:
     async def _plan(self, emit: Emit) -> None:
         bounds, model = self._run.bounds, self._talk.model
         plan_id, steps = "", tuple[str, ...]()
-        if not model.needs_evidence:
+        if model.needs_evidence:
+            clauses = Question.parse(" ".join(self.goal.text.split())).clauses
+            steps = clauses if 1 < len(clauses) <= bounds.steps else ()
+        else:
             brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
             answer = await self._turns.run(self.goal.text, brief, without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
@@ -447,6 +453,8 @@ class _Work:
         if len(self.goal.steps) == 1:
             self.goal = replace(self.goal, result_id=done[0].message_id)
             return
+        if self._talk.model.needs_evidence:
+            return  # it would lose what the steps have found
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
         answer = await self._turns.run(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
         self.goal = replace(self.goal, result_id=answer.id)

@@ -272,6 +272,19 @@ def test_a_model_that_is_too_small_to_plan_gets_the_goal_as_one_step(library: Li
     assert goal_of(talk).state == "done"
 
 
+def test_a_model_that_is_too_small_to_plan_answers_the_questions_of_a_goal_one_by_one(library: Library) -> None:
+    model = Playing("Seven to nine hours.", "Naps last 20 minutes.", calls_tools=False, needs_evidence=True)
+    talk = conversation_over(library, None, model)
+    ended = events_of(goal_run(talk, library).start("Find out how many hours adults need, and how long a nap is"))[-1]
+    assert [request.messages[-1].text.rpartition("Question: ")[2] for request in model.requests] == [
+        "Find out how many hours adults need",
+        "how long a nap is",
+    ]
+    assert isinstance(ended, GoalEnded)
+    assert ended.goal.state == "done"
+    assert ended.result.index("Seven") < ended.result.index("Naps")
+
+
 def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library) -> None:
     store = SessionsInMemory()
     talk = conversation_over(library, store, Playing("1. Type 4711.\n2. Tell.", "One."))
