@@ -378,10 +378,7 @@ class _Work:
     async def _plan(self, emit: Emit) -> None:
         bounds, model = self._run.bounds, self._talk.model
         plan_id, steps = "", tuple[str, ...]()
-        if model.needs_evidence:
-            clauses = Question.parse(" ".join(self.goal.text.split())).clauses
-            steps = clauses if 1 < len(clauses) <= bounds.steps else ()
-        else:
+        if not model.needs_evidence:
             brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
             answer = await self._turns.run(self.goal.text, brief, without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
@@ -392,10 +389,13 @@ class _Work:
                     f"taken: the last {plan.left_out} are left out."
                 )
                 await emit(Warned(text=text, hint="--steps N allows more, up to what you think it is worth."))
-        if not steps:
+        whole = " ".join(self.goal.text.split())
+        if not steps and 1 < len(clauses := Question.parse(whole).clauses) <= bounds.steps:
+            steps = clauses
+        elif not steps:
             what = "is too small to make a plan" if model.needs_evidence else "made no plan that can be read"
             await emit(Warned(text=f"{model.name} {what}: the goal is worked on in one step."))
-            steps = (" ".join(self.goal.text.split()),)
+            steps = (whole,)
         self.goal = self.goal.with_plan(steps, plan_id)
         await emit(GoalPlanned(goal=self.goal))
         await self._review_plan(emit)
