@@ -333,7 +333,8 @@ def _values(text: str, language: str | None = None) -> frozenset[float]:
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
-    """Add the places of the notes that the answer uses, unless it names some by itself."""
+    """Add the places of the notes that the answer uses, unless it names some by itself; below a tiny model's answer the
+    passages themselves."""
     assert exchange.draft is not None
     library, text = exchange.core.library, exchange.draft.finished().text
     given = [(place_of(each), each.text) for each in exchange.assembled.request.evidence]
@@ -343,10 +344,13 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
         return
     used = sources_of(text, question.prose, [said for _, said in given], library)
     places = dict.fromkeys(given[number][0] for number in used)
-    if places:
-        line = f"\n\n— {' · '.join([*places][:MAX_SOURCES])}\n"
-        exchange.draft.add(text=line)
-        await emit(TextDelta(text=line))
+    line = f"— {' · '.join([*places][:MAX_SOURCES])}\n" if places else ""
+    evidence = exchange.assembled.request.evidence
+    if exchange.core.info.is_tiny and evidence and len(given) == len(evidence):  # nobody can rely on its words alone
+        line = "".join(piece.text for piece in quotations([evidence[number] for number in sorted({0, *used})]))
+    if line:
+        exchange.draft.add(text=f"\n\n{line}")
+        await emit(TextDelta(text=f"\n\n{line}"))
 
 
 async def _replace_answer(

@@ -164,6 +164,12 @@ def test_what_a_tiny_model_says_is_from_a_passage_or_is_not_left(library: Librar
         assert answer_of(events_of(talk.say("How many hours do adults need?"))).text.startswith(begins)
 
 
+def test_below_the_words_of_a_tiny_model_stands_the_passage(library: Library) -> None:
+    talk = talk_with(library, small("Seven to nine hours.", tiny=True))
+    answer = answer_of(events_of(talk.say("How many hours do adults need?")))
+    assert answer.text == "Seven to nine hours.\n\n> Adults need seven to nine hours.\n\n— [[Sleep]]\n"
+
+
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
     model = small()
     answer = answer_of(events_of(talk_with(library, model).say("Which notes link to [[Mara]]?")))
