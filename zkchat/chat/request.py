@@ -1,6 +1,7 @@
 """The request of each step, assembled from its record, and compacted where it is too full or the user asks."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
 from math import ceil, inf
 from typing import Final
 
@@ -33,6 +34,7 @@ from zkchat.chat.context.strategies import (
 from zkchat.chat.context.tokens import Calibration, ExpectedTokenizer, calibrate
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.question import Question
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.chat.tools.registry import CORE_TOOLS, READ_ATTACHMENT
 from zkchat.core import (
@@ -72,6 +74,8 @@ RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
+FOUND_NONE = "The model found no answer. These passages come nearest.\n\n"
+NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come nearest.\n\n"
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 SUMMARY_SHARE = 0.30
@@ -141,8 +145,13 @@ class RequestBuilder:
             )
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
-                window, abstained = _without(window, abstained_turns(window.live), "abstained", ABSTAINED)
+                silent = abstained_turns(window.live) | _turns(window, lambda turn: _is_replaced(turn[-1]))
+                window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
+            if plan.stands_alone:
+                asked = _turns(window, lambda turn: Question.of(turn[0]).asks)
+                window, others = _without(window, asked, "score", "")
+                left_out += others
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
         return self._assembler.assemble(complete, window, self._core.budget.tightened(plan.tightness), self.calibration)
 
@@ -313,6 +322,18 @@ def _without(
         if message.id in dropped
     )
     return replace(window, live=tuple(message for message in window.live if message.id not in dropped)), left_out
+
+
+def _turns(window: Window, matches: Callable[[Sequence[ChatMessage]], bool]) -> frozenset[str]:
+    """The ids of the messages of the turns, before the last one, that match."""
+    starts = [place for place, message in enumerate(window.live) if message.role == "user"]
+    turns = [window.live[start:end] for start, end in pairwise(starts)]
+    return frozenset(message.id for turn in turns if matches(turn) for message in turn)
+
+
+def _is_replaced(answer: ChatMessage) -> bool:
+    """Whether passages stand in the place of what a small model said."""
+    return answer.text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> "))
 
 
 def _too_full(total: int, budget: Budget) -> UsageError:

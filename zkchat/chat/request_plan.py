@@ -244,6 +244,7 @@ class RequestPlanner:
             can_read=can_read,
             is_plain=info.needs_evidence,
             last_turn_only=user is not None and info.needs_notes,
+            stands_alone=info.needs_evidence and _is_alone(user, question),
         )
         if user and user.brief:
             planned = _briefed(planned, user.brief)
@@ -459,6 +460,14 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
     reason = BRIEF_REASONS[brief.purpose]
     item = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=reason, this_turn_only=True)
     return offered.with_items([item])
+
+
+def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
+    """Whether a question has its own passages, and is about nothing that was said before."""
+    if user is None or question is None:
+        return False
+    evidence = [each for part in user.parts if isinstance(part, EvidencePart) for each in part.evidence]
+    return bool(evidence) and not question.points_back and not question.stays_with(evidence)
 
 
 def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None) -> PromptItem:

@@ -17,6 +17,7 @@ from zkchat.chat.question import Question
 from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
+from zkchat.chat.request import FOUND_NONE, NOT_BORNE_OUT
 from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (
     DOUBT,
@@ -67,8 +68,6 @@ MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
-FOUND_NONE: Final = "The model found no answer. These passages come nearest.\n\n"
-NOT_BORNE_OUT: Final = "The model gave no answer that your notes support. These passages come nearest.\n\n"
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)

@@ -52,12 +52,31 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
 def test_of_earlier_questions_it_reads_the_words_alone(library: Library) -> None:
     model = small("She teaches physics.", "Seven to nine hours.")
     talk = talk_with(library, model)
-    for question in ("Who is Mara?", "How long do adults sleep?"):
+    for question in ("Who is Mara?", "What does she lend us?"):
         events_of(talk.say(question))
     assert [message.text for message in model.requests[1].messages[1:3]] == [
         "Who is Mara?",
         "She teaches physics.\n\n— [[Mara]]\n",
     ]
+
+
+def test_a_question_on_something_else_comes_without_earlier_ones_but_with_what_was_told(library: Library) -> None:
+    model = small("She teaches physics.", "I see.", "Seven to nine hours.")
+    talk = talk_with(library, model)
+    for said in ("Who is Mara?", "My sister comes on Friday.", "How long do adults sleep?"):
+        events_of(talk.say(said))
+    sent = "\n".join(message.text for message in model.requests[2].messages)
+    assert "My sister comes on Friday." in sent
+    assert "Mara" not in sent
+
+
+def test_passages_in_the_place_of_its_answer_are_not_there_to_be_imitated(library: Library) -> None:
+    model = small("She is an astronaut from Ulaanbaatar.", "Her van.")
+    talk = talk_with(library, model)
+    for said in ("Who is Mara?", "What does she lend us?"):
+        events_of(talk.say(said))
+    assert any(message.text.startswith("> Mara teaches") for message in talk.messages)
+    assert [message.role for message in model.requests[1].messages] == ["system", "user"]
 
 
 def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -> None:

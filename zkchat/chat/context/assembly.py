@@ -257,6 +257,8 @@ class RequestPlan(Struct, frozen=True, kw_only=True):
     """The share of the prompt budget that may be used; less once a server has found a prompt too long."""
     last_turn_only: bool = False
     """For a model that does not read earlier messages."""
+    stands_alone: bool = False
+    """Whether earlier messages have nothing to do with the question: a small model would repeat them."""
     omits_summary: bool = False
     """Where there is no room for the summary of earlier messages this time."""
 
