@@ -70,9 +70,11 @@ def look_up(
             if not question.topic or question.points_back:
                 return found
             alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
-            is_said = len(own) <= 1 or any(own & _terms_of(each) for each in found.evidence[:1])
+            is_said = any(own & _terms_of(each) for each in found.evidence[:1])
             is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
-            return found if question.stays_with(found.evidence) and is_said and not is_whole else alone
+            is_named = bool(own) and any(own <= {*terms(each.title)} for each in alone.evidence[:1])
+            is_other = is_whole or (not is_said and (len(own) > 1 or is_named))
+            return found if question.stays_with(found.evidence) and not is_other else alone
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):

@@ -145,7 +145,9 @@ class RequestBuilder:
             )
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
-                silent = abstained_turns(window.live) | _turns(window, lambda turn: _is_replaced(turn[-1]))
+                silent = abstained_turns(window.live) | _turns(
+                    window, lambda turn: plan.is_plain and _is_replaced(turn[-1])
+                )
                 window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
             if plan.stands_alone:

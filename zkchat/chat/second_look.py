@@ -246,8 +246,18 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     named = {term for each in evidence if each.linked for term in terms(each.title)}
     asks_for_note = bool(named) and _telling(question.prose) <= named
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
-    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead)
+    told_before = "" if evidence else _told_on(exchange)
+    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead, instead=told_before)
     return True
+
+
+def _told_on(exchange: Exchange) -> str:
+    """What the user told earlier on the subject, in the place of an answer."""
+    sent, messages = exchange.assembled.context.items, exchange.core.history.messages
+    told = [messages[each.name].text for each in sent if each.type == "recall" and each.include == "manual"]
+    return (
+        "".join(["You said earlier:\n\n", *("> " + text.replace("\n", "\n> ") + "\n" for text in told)]) if told else ""
+    )
 
 
 def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequence[str]) -> bool:
@@ -353,21 +363,28 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
 
 
 async def _replace_answer(
-    exchange: Exchange, user: ChatMessage, evidence: Sequence[Evidence], said: str, emit: Emit, *, lead: str = ""
+    exchange: Exchange,
+    user: ChatMessage,
+    evidence: Sequence[Evidence],
+    said: str,
+    emit: Emit,
+    *,
+    lead: str = "",
+    instead: str = "",
 ) -> None:
     """Quote the evidence in place of the answer, which stays in the session, on a branch of its own.
 
-    `lead` is what the answer begins with if there is evidence.
+    `lead` is what the answer begins with if there is evidence; `instead` is said where there is none.
     """
     journal, first = exchange.core.journal, exchange.close()
     warnings = [exchange.store(first), journal.append(HeadEntry(message_id=user.id))]
     request = exchange.assembled.request
     nearest = request.nearest or request.evidence
     quoted = "".join(piece.text for piece in quotations(evidence))
-    text = lead + quoted if quoted else no_answer(nearest, request.searched_for)
+    text = lead + quoted if quoted else instead or no_answer(nearest, request.searched_for)
     exchange.draft = journal.begin_answer(exchange.core.info)
     exchange.draft.add(text=text)
-    exchange.finish = Finish(reason="stop" if evidence else "abstained")
+    exchange.finish = Finish(reason="stop" if evidence or instead else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
     hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."

@@ -309,8 +309,6 @@ class Exchange(Struct):
         if request.listing:
             yield TextChunk(text=request.listing.text)
         else:
-            if request.remark:
-                yield RemarkChunk(text=request.remark)
             if request.is_doubtful:
                 yield DOUBT
             for quotation in quotations(request.evidence):

@@ -46,6 +46,7 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
         ("which port?", ["About Jellyfin."]),
         ("How long does bread bake?", []),
         ("What is the port of the router?", []),
+        ("What is bread?", []),
     ],
 )
 def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(

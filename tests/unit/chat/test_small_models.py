@@ -291,6 +291,16 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     assert answer_of(events).text == "Ochre."
 
 
+def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> None:
+    notes = {"Naming.md": "# Naming\n\nA good name for a note is a sentence.\n", "Tent.md": NOTES["Tent.md"]}
+    with library_of(tmp_path, notes) as library:
+        talk = talk_with(library, small("Noted.", "The notes do not say."))
+        events_of(talk.say("Our new neighbour is called Mr Zawadzki."))
+        answer = answer_of(events_of(talk.say("What's our new neighbour's name?")))
+    assert answer.text == "You said earlier:\n\n> Our new neighbour is called Mr Zawadzki.\n"
+    assert not answer.abstained
+
+
 def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
     told = "I decided to paint the tent of Mara ochre."
     answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))
