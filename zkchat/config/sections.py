@@ -153,6 +153,7 @@ WholePath = Annotated[
     Expects("the whole path of a folder, such as ~/notes, or empty"),
 ]
 Share = Annotated[float, Meta(gt=0, lt=1)]
+Price = Annotated[float, Meta(ge=0, le=100_000)]
 ContextWindow = Annotated[int, Meta(ge=256)]
 """In tokens."""
 
@@ -454,6 +455,15 @@ class Model(Struct, frozen=True, kw_only=True):
         "Whether images are sent to it; else it reads their names. Unset: what the provider says, and for "
         "OpenAI's own models what is known of them.",
     ] = None
+    price_input: Annotated[
+        Price | None,
+        "What a million tokens of a request cost, in dollars: what an answer cost is then shown. Unset: what the "
+        "server says.",
+    ] = None
+    price_cached: Annotated[
+        Price | None, "The same for those that the server had read before. Unset: as `price_input`."
+    ] = None
+    price_output: Annotated[Price | None, "What a million tokens of its answers cost, in dollars."] = None
     options: Annotated[
         dict[str, object], "What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`."
     ] = {}

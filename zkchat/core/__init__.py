@@ -207,6 +207,7 @@ if TYPE_CHECKING:
         ToolResultPart,
         UnknownPart,
         VaultListing,
+        cost_of,
     )
     from zkchat.core.note import (
         IMAGES,

@@ -51,6 +51,8 @@ class TokenUsage(Value, frozen=True, kw_only=True):
     completion_tokens: int = 0
     thinking_tokens: int = 0
     cached_tokens: int = 0
+    cost: float | None = None
+    """In dollars, where the user set a price or the server says it."""
 
 
 class BudgetUse(Value, frozen=True, kw_only=True):

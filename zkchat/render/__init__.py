@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         context_bar,
         context_line,
         context_lines,
+        cost_lines,
         counts_line,
         tokens_used,
     )
