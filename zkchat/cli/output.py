@@ -79,16 +79,18 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
-    from zkchat.render import ContextPresenter, JsonPresenter, OutputStream
+    from zkchat.render import BellPresenter, ContextPresenter, JsonPresenter, OutputStream
 
     if view.json:
         return JsonPresenter(environment.stdout)
+    ui = opened.settings.ui
     presenter = _create_text_presenter(environment, opened, view)
+    if ui.bell and environment.stdout_is_tty:
+        presenter = BellPresenter(presenter, lambda: OutputStream(environment.stdout).write("\a"), seconds=ui.bell)
     if not view.context:
         return presenter
     if view.plain or not environment.stderr_is_tty:
         return ContextPresenter(presenter, OutputStream(environment.stderr).line)
-    ui = opened.settings.ui
     _, err = consoles(environment, ui.color, ui.width)
     return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 

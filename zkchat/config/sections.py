@@ -342,6 +342,11 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         Harmless(),
         "What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
     ] = "folded"
+    bell: Annotated[
+        int,
+        Meta(ge=0),
+        "Seconds that an answer or a goal has to take for its end to ring the terminal's bell. 0: never.",
+    ] = 30
     keys: Annotated[Literal["emacs", "vi"], Harmless(), "The keys that edit what you type in a chat."] = "emacs"
     open_with: Annotated[
         OpenWith,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         vector_lines,
         vector_progress,
     )
-    from zkchat.render.presenters.plain import ContextPresenter, PlainPresenter
+    from zkchat.render.presenters.plain import BellPresenter, ContextPresenter, PlainPresenter
     from zkchat.render.presenters.screen import ScreenPresenter
     from zkchat.render.presenters.text import (
         GoalJsonPresenter,
