@@ -19,7 +19,9 @@ from zkchat.cli.key_questions import KeyQuestions, KeyReader
 from zkchat.cli.note_lookup import VectorActivity, progress
 from zkchat.cli.output import consoles
 from zkchat.core import (
+    NO_COLOR,
     ChangeSet,
+    ColorChoice,
     Environment,
     FileWrite,
     NoteWarning,
@@ -55,14 +57,14 @@ class TerminalChangeReviewer(Struct, frozen=True):
     """Implements `writing.review.ChangeReviewer`."""
 
     io: CommandIO
-    color: Callable[[], str] = lambda: "auto"
+    color: Callable[[], ColorChoice] = ColorChoice
     plain: bool = False
     """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        console = consoles(self.io.environment, "never" if self.plain else self.color())[1]
+        console = consoles(self.io.environment, NO_COLOR if self.plain else self.color())[1]
         question = _Question(self.io, console, changes, may_always=may_always, plain=self.plain)
         question.show(remarks)
         return question.ask() if is_asked else Verdict(answer="no", changes=changes)
@@ -88,8 +90,8 @@ class _Question:
         """The diff, long files folded."""
         from rich.text import Text
 
-        title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan")
-        self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="yellow") for remark in remarks)]))
+        title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold accent")
+        self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="doubt") for remark in remarks)]))
         self._print(self._rows(whole=False))
 
     def ask(self) -> Verdict:
@@ -132,7 +134,7 @@ class _Question:
         for number, unit in enumerate(self._units, 1):
             if number > 1:
                 yield Text()
-            mark = Text(f"{number}  " if len(self._units) > 1 else "", style="bold cyan")
+            mark = Text(f"{number}  " if len(self._units) > 1 else "", style="bold accent")
             if number in self._left_out:
                 yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
                 continue
@@ -245,7 +247,7 @@ class TerminalCallReviewer(Struct, frozen=True):
     """Implements `tools.server_approval.CallReviewer`."""
 
     io: CommandIO
-    color: Callable[[], str] = lambda: "auto"
+    color: Callable[[], ColorChoice] = ColorChoice
     plain: bool = False
     """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
@@ -283,7 +285,12 @@ class TerminalInterface:
     """Implements `UserInterface` of `app`, and `Reviewer` of `chat`."""
 
     def __init__(
-        self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"
+        self,
+        io: CommandIO,
+        *,
+        plain: bool = False,
+        reviews: bool = True,
+        color: Callable[[], ColorChoice] = ColorChoice,
     ) -> None:
         """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
         self._io = io
@@ -326,7 +333,7 @@ class TerminalInterface:
 
 def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
-    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.color)
+    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.colors)
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:

@@ -53,7 +53,9 @@ from zkchat.cli.output import (
     tell_dropped_changes,
 )
 from zkchat.core import (
+    NO_THEME,
     ChatMessage,
+    ColorChoice,
     Compacted,
     ContextUsage,
     Event,
@@ -72,6 +74,7 @@ from zkchat.core import (
     ZkchatError,
     compaction_of,
     counted,
+    parse_theme,
     shorten,
 )
 from zkchat.index import Library, Progress
@@ -405,8 +408,8 @@ class InteractiveChat:
         return self._view.plain
 
     @property
-    def color(self) -> str:
-        return self._active.opened.settings.ui.color
+    def color(self) -> ColorChoice:
+        return self._active.opened.settings.ui.colors
 
     def run(self) -> None:
         with self._servers, closing(self):
@@ -544,7 +547,7 @@ class InteractiveChat:
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",
-            color=uses_color(self._environment.variables, ui.color),
+            color=parse_theme(ui.theme)[0] != NO_THEME and uses_color(self._environment.variables, ui.color),
         )
 
     @property

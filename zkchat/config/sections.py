@@ -13,6 +13,8 @@ from zkchat.core import (
     DEFAULT_GOAL_MINUTES,
     DEFAULT_GOAL_STEPS,
     DEFAULT_GOAL_TOKENS,
+    THEMES,
+    ColorChoice,
     CompactionStrategy,
     ImageDetail,
     OpenWith,
@@ -21,6 +23,7 @@ from zkchat.core import (
     ThinkingView,
     Weekday,
     WriteMode,
+    parse_theme,
     text,
 )
 
@@ -325,6 +328,13 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         Harmless(),
         "When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set.",
     ] = "auto"
+    theme: Annotated[
+        str,
+        Validated(parse_theme),
+        Expects('"dark", "light" or "none", and colours of your own beside it, such as "light link=#0055cc"'),
+        "The colours, for a dark or a light background. Your own: "
+        f"{', '.join(f'`{role}`' for role in THEMES['dark'])}, each as a name (`cyan`, `bright_blue`) or `#rrggbb`.",
+    ] = "dark"
     panel: Annotated[
         PanelView,
         Harmless(),
@@ -353,6 +363,10 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         "What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` the program that your system has "
         "for the file. `auto`: Obsidian in its vaults, else the desktop, and the editor where there is no desktop.",
     ] = "auto"
+
+    @property
+    def colors(self) -> ColorChoice:
+        return ColorChoice(when=self.color, theme=self.theme)
 
 
 class CalendarSettings(Struct, frozen=True, kw_only=True):

@@ -36,11 +36,11 @@ from zkchat.render.references import (
 )
 from zkchat.render.sanitize import sanitize_line
 
-_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("▤", "yellow"), ("■", "default"))
+_MARKS: Final = (("█", "info"), ("▓", "tag"), ("▒", "accent"), ("░", "good"), ("▤", "doubt"), ("■", "default"))
 """One for each part, so that the parts can be distinguished without colour."""
 _FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
-_THRESHOLD: Final = ("│", "bold yellow")
+_THRESHOLD: Final = ("│", "bold doubt")
 _MIN_BAR_WIDTH: Final = 30
 _GAUGE_WIDTH: Final = 20
 _MIN_GAUGE_WIDTH: Final = 8
@@ -115,8 +115,8 @@ def context_gauge(usage: ContextUsage, *, width: int) -> Text:
 
 def _usage_style(usage: ContextUsage) -> str:
     if usage.window and usage.total > usage.window - usage.reserve:
-        return "bold red"
-    return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
+        return "bold error"
+    return "bold doubt" if usage.window and usage.total >= usage.threshold * usage.window else "none"
 
 
 def _bar(usage: ContextUsage, width: int) -> Text:
