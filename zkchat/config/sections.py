@@ -339,7 +339,8 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         PanelView,
         Harmless(),
         "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
-        "context when its use has changed. `full`: all documents with what they say, the whole bar. `off`: nothing.",
+        "context when its use has changed. `footnotes`: what each of them says, with its number. `full`: all documents "
+        "with what they say, the whole bar. `off`: nothing.",
     ] = "brief"
     width: Annotated[
         int, Harmless(), Meta(ge=40), "Columns of a text at most, on a wider terminal. Tables use all columns."

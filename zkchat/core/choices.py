@@ -198,7 +198,7 @@ USUAL_COLORS: Final = ColorChoice()
 NO_COLOR: Final = ColorChoice(when="never")
 
 
-PanelView = Literal["brief", "full", "off"]
+PanelView = Literal["brief", "footnotes", "full", "off"]
 """What is shown below an answer: a line for each document and for a context that changed, all of it, nothing."""
 
 DEFAULT_AGENT: Final = "default"

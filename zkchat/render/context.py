@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -29,6 +30,7 @@ from zkchat.render.references import (
     brief_lines,
     brief_rows,
     flow,
+    footnotes,
     in_brief,
     quoted_places,
     reference_lines,
@@ -175,16 +177,17 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
                 yield context_bar(usage, width=width)
             if event.cost is not None:
                 yield Text(f"This answer cost {dollars(event.cost)}.", style="dim")
-        elif self.panel == "brief":
+        elif self.panel != "off":
             yield from self._draw_brief(event, usage, width)
 
     def _draw_brief(self, event: TurnFinished, usage: ContextUsage | None, width: int) -> Iterator[RenderableType]:
         message, brief = event.message, self._brief(event.message)
-        if message.provider == _QUOTE:
+        if self.panel == "footnotes":
+            yield from footnotes(brief, self.links, with_content=message.provider != _QUOTE)
+            brief = replace(brief, rows=())
+        elif message.provider == _QUOTE:
             yield from quoted_places(brief, self.links, width)
-            brief = BriefList(
-                rows=tuple(row for row in brief.rows if row[1].is_doubtful), more=brief.more, looked_at=brief.looked_at
-            )
+            brief = replace(brief, rows=tuple(row for row in brief.rows if row[1].is_doubtful))
         if (rows := brief_rows(brief, self.links, width)) is not None:
             yield rows
         rest = brief.rest(self.all_documents)
@@ -202,9 +205,12 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
             yield from reference_lines(self.links.current(message.references), most=self.references_shown)
             if usage:
                 yield context_line(usage)
-        elif self.panel == "brief":
+        elif self.panel != "off":
             brief = self._brief(message)
-            yield from brief_lines(brief)
+            if self.panel == "brief":
+                yield from brief_lines(brief)
+            else:
+                yield from (each.plain for each in footnotes(brief, with_content=message.provider != _QUOTE))
             if rest := brief.rest(self.all_documents):
                 yield rest
             if usage and self.usage_shown.is_news(usage):

@@ -230,6 +230,21 @@ def short_reason(reference: DocumentReference) -> str:
     return ", ".join(filter(None, (kind, *(words or ["looked at"]), describe_time(reference))))
 
 
+def footnotes(brief: BriefList, links: ClickableLinks = NO_LINKS, *, with_content: bool) -> Iterator[Text]:
+    """The list as footnotes: the number that `/open` takes, where each is, and what it says there."""
+    for number, reference in brief.rows:
+        said = describe_content(reference) if with_content else ""
+        doubt = f", {short_reason(reference)}" if reference.is_doubtful else ""
+        where = place(reference) or sanitize_line(reference.wikilink)
+        yield Text.assemble(
+            (f"[{number}] ", "bold"),
+            linked(where, "none", links.clickable(reference)),
+            (doubt, DOUBTFUL_STYLE),
+            (f": “{said}”" if said else "", "dim"),
+            overflow="fold",
+        )
+
+
 def brief_lines(brief: BriefList) -> Iterator[str]:
     """The list as plain lines."""
     for number, reference in brief.rows:
