@@ -19,7 +19,15 @@ from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_
 from zkchat.chat.journal import Asked
 from zkchat.chat.privacy import Resource, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
-from zkchat.chat.references import ReferenceList, embedded, is_sent_anyway, resolve_links, with_those_sent_anyway
+from zkchat.chat.references import (
+    Brought,
+    ReferenceList,
+    brought_along,
+    embedded,
+    is_sent_anyway,
+    resolve_links,
+    with_those_sent_anyway,
+)
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
@@ -57,7 +65,7 @@ from zkchat.core import (
     is_image,
 )
 from zkchat.index import terms, topic_terms
-from zkchat.notes import describe_warning, summarize_warnings
+from zkchat.notes import describe_warning, is_folder, summarize_warnings
 
 PASTE_TOKENS: Final = 2_000
 """From here on a message that is mostly material counts as a paste."""
@@ -91,7 +99,9 @@ class Augmentation:
         named = core.images.take_named(linked, images_of(asked), lambda: room(0).tokens)
         taken = {each.relative_path: each for each in named.references}
         linked = [taken.get(each.relative_path, each) for each in linked]
-        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room)
+        brought = [] if core.info.needs_notes else brought_along(core.library, linked, question.prose)
+        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room, brought)
+        left_out = [Warned(text=said) for each in brought if (said := each.shortfall(files))]
         files += self._resource_parts(question, resources, named.tokens + self._tokens_of(files), room)
         beside = named.tokens + self._tokens_of(files)
         shown = core.images.take_embedded(files, named.parts, lambda: room(beside).tokens)
@@ -110,7 +120,7 @@ class Augmentation:
         )
         sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
         augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens
-        return replace(user, augmented_token_count=augmented), named.warnings
+        return replace(user, augmented_token_count=augmented), [*named.warnings, *left_out]
 
     def _findings(
         self, question: Question, asked: ChatMessage, references: Sequence[DocumentReference], *, can_read: bool
@@ -155,6 +165,7 @@ class Augmentation:
         found: tuple[Evidence, ...],
         taken: int,
         room_beside: RoomBeside,
+        brought: Sequence[Brought],
     ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
         """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
 
@@ -170,7 +181,16 @@ class Augmentation:
                 texts = [*(each.text for each in evidence), *links]
                 beside = taken + sum(tokenizer.count(text) + TAG_TOKENS for text in texts)
                 room = room_beside(beside + (tokenizer.count(asked.brief.text) if asked.brief else 0))
-            return include_documents(linked, self._text_of, tokenizer, room, partial(embedded, self._core.library))
+            filled = {each.name for each in brought}  # a folder whose notes come along is not listed
+
+            def text_of(reference: DocumentReference) -> str:
+                return "" if reference.relative_path in filled else self._text_of(reference)
+
+            along = [(each.notes, each.share) for each in brought]
+            embeds_of = partial(embedded, self._core.library)
+            files, marked = include_documents(linked, text_of, tokenizer, room, embeds_of, along)
+            sent = {name for name in filled if any(part.name.startswith(name) for part in files)}
+            return files, [replace(each, included=True) if each.relative_path in sent else each for each in marked]
 
         files, marked = include(found)
         if info.needs_notes or (info.needs_evidence and not files):
@@ -214,6 +234,8 @@ class Augmentation:
 
 def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
     """Whether a document that goes along holds the passage anyway."""
+    if is_folder(passage.relative_path):  # a list of the notes
+        return any(file.name.startswith(passage.relative_path) for file in files)
     names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
     return any(file.name in names and (not file.extent or passage.text in file.text) for file in files)
 

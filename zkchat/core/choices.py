@@ -129,11 +129,13 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 
 ToolName = NewType("ToolName", str)
 
-ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed"]
+ReferenceVia = Literal[
+    LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed", "folder", "hub"
+]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
 embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
 the vault itself, `context` for what the agent, the session or the vault's page sends along, `answer` for what only the
-answer names."""
+answer names, `folder` and `hub` for what a folder or a `[[Hub]]+1` of the message brings along."""
 
 Scope = Literal["user", "vault"]
 """Whose files a command changes: the user's own, or the vault's."""

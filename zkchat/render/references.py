@@ -68,10 +68,17 @@ def describe_time(reference: DocumentReference) -> str:
     return ", ".join(words)
 
 
+_BROUGHT: Final = {
+    "embed": "embedded in a note you linked",
+    "folder": "in a folder you named",
+    "hub": "linked by a note you named",
+}
+
+
 def _origin(reference: DocumentReference) -> str:
     via = sanitize_line(reference.via)
-    if via == "embed":
-        return "embedded in a note you linked"
+    if via in _BROUGHT:
+        return _BROUGHT[via]
     if reference.reference_type == "direct":
         return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
     if via in {"answer", "context"}:
