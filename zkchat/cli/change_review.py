@@ -3,15 +3,16 @@
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.app import ConversationOptions, conversation, key_variables
+from zkchat.app import ConversationOptions, FileReviewer, conversation, key_variables
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.editors import edit_text
@@ -291,11 +292,14 @@ class TerminalInterface:
         plain: bool = False,
         reviews: bool = True,
         color: Callable[[], ColorChoice] = ColorChoice,
+        files: Collection[Path] = (),
     ) -> None:
-        """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
+        """`reviews`: the user can be asked about changes of notes, where there is a terminal. `files` are outside the
+        vault, and the user has said that they are to be sent."""
         self._io = io
         self._plain = plain
         self._color = color
+        self._files = files
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
     @property
@@ -309,6 +313,22 @@ class TerminalInterface:
     @property
     def call_reviewer(self) -> TerminalCallReviewer | None:
         return TerminalCallReviewer(self._io, self._color, self._plain) if self._is_asked else None
+
+    @property
+    def file_reviewer(self) -> FileReviewer | None:
+        return self._may_send if self._is_asked or self._files else None
+
+    def _may_send(self, file: Path, whom: str) -> bool:
+        """Ctrl-C, Ctrl-D and Esc are a no."""
+        from rich.text import Text
+
+        if file in self._files or not self._is_asked:
+            return file in self._files
+        questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
+        self._io.note("")  # the line that says what is being done has not ended
+        questions.show(Text(f"{sanitize_line(str(file))} is outside the vault."))
+        with questions.listening():
+            return questions.ask(f"Send it to {sanitize_line(whom)}?", [("y", "yes"), ("n", "no")], end="n") == "y"
 
     async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
         count = len(plan.archived)
@@ -331,9 +351,11 @@ class TerminalInterface:
         return progress(self._io.environment, what)
 
 
-def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
+def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool, files: Collection[Path] = ()) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
-    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.colors)
+    return TerminalInterface(
+        io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.colors, files=files
+    )
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:
