@@ -1,9 +1,11 @@
 """The bell that tells of the end of a long answer."""
 
+from typing import Any
+
 from tests.support.world import World
 
 BELL = "\a"
-SLOW = [{"delay": 1.2}, {"text": "Seven hours."}]
+SLOW: list[dict[str, Any]] = [{"delay": 1.2}, {"text": "Seven hours."}]
 
 
 def test_the_terminal_rings_when_a_long_answer_is_done(world: World) -> None:

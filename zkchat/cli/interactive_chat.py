@@ -37,7 +37,7 @@ from zkchat.cli.change_review import (
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, edit_file
+from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, clipboard_image, edit_file
 from zkchat.cli.key_questions import can_draw_prompt, read_line
 from zkchat.cli.note import ChatMentions
 from zkchat.cli.note_lookup import progress, tell_of_vectors
@@ -499,6 +499,7 @@ class InteractiveChat:
             mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
+            clipboard_image=partial(clipboard_image, self._environment.variables),
             keys=keys_of(self._environment, opened),
         )
 
