@@ -153,22 +153,20 @@ def ask(
 
     zkchat ask "Add milk to [[Shopping]]" --write
     """
-    io = current_io(vault)
-    ask_to_approve(io, may_ask=not json_output)
-    files = [resolve_link(io.environment.cwd / each.expanduser()) for each in file or ()]
+    ask_to_approve(io := current_io(vault), may_ask=not json_output)
     options = ConversationOptions(
         vault=vault,
         model=model,
         session=session,
         continue_last=continue_last,
         one_shot=session is None and not continue_last,
-        user_interface=terminal_interface(io, plain=plain, reviews=not json_output, files=files),
+        user_interface=terminal_interface(io, plain=plain, reviews=not json_output, files=file or ()),
         agent=agent,
         private=private,
         strict=strict,
         quoted_passages=MAX_QUOTED if more else None,
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
-        question=_question(io, [*(question or ()), *(_mention(io, each) for each in files)]),
+        question=_question(io, [*(question or ()), *(_mention(io, each) for each in file or ())]),
         images=tuple(image or ()),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
@@ -255,6 +253,7 @@ def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: Conversa
 
 def _mention(io: CommandIO, file: Path) -> str:
     """What names the file in a question: by its path in the vault, where it is there."""
+    file = resolve_link(io.environment.cwd / file.expanduser())
     vault = io.workspace().paths.vault.resolve()
     return f'@"{file.relative_to(vault).as_posix() if file.is_relative_to(vault) else file}"'
 

@@ -32,6 +32,7 @@ from zkchat.core import (
     StorageError,
     ZkchatError,
     joined,
+    resolve_link,
     shorten,
     units_of,
 )
@@ -299,7 +300,7 @@ class TerminalInterface:
         self._io = io
         self._plain = plain
         self._color = color
-        self._files = files
+        self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
     @property
