@@ -201,6 +201,7 @@ def a_goal(terminal: Terminal) -> None:
 
 SCENES = (
     Scene("answer", 96, 36, an_answer),
+    Scene("answer-narrow", 44, 48, an_answer),
     Scene("completion", 96, 16, a_completion),
     Scene("context", 96, 36, context_details),
     Scene("compaction", 96, 28, a_compaction),

@@ -11,16 +11,35 @@ from zkchat.config.schema import FIELDS, Setting, accepted_values, field_of, is_
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"
 
+UNASKED: Final = "†"
+SIGNS: Final = (
+    (r"a (?:whole )?number of at least (\d+) and up to (\d+)", r"\1–\2"),
+    (r"a (?:whole )?number of at least (\d+)", r"≥\1"),
+    (r"a number above (\d+)", r">\1"),
+    (r" and up to (\d+)", r", ≤\1"),
+    (r" and below (\d+)", r", <\1"),
+    (r"a list of texts \(at most (\d+), .*\)", r"up to \1 texts"),
+)
+
 
 def table() -> str:
-    rows = ["| setting | default | takes | what it is for |", "|---|---|---|---|"]
+    rows = [f"{UNASKED} counts in a vault's file without approval.\n", "| setting | default | takes | what it is for |"]
+    rows.append("|---|---|---|---|")
     for key in (*FIELDS, *model_keys("NAME")):
         field = field_of(key)
         assert field is not None
-        unasked = " *Counts in a vault's file without approval.*" if not needs_trust(key) else ""
+        unasked = UNASKED if not needs_trust(key) else ""
         unasked = " *Never counts in a vault's file.*" if is_user_only(key) else unasked
-        rows.append(f"| `{key}` | {_default(field)} | {accepted_values(key)} | {field.description}{unasked} |")
+        rows.append(f"| `{key}` | {_default(field)} | {_values(key)} | {field.description}{unasked} |")
     return "\n".join(rows)
+
+
+def _values(key: str) -> str:
+    """What the setting takes, with signs for bounds."""
+    values = accepted_values(key)
+    for words, signs in SIGNS:
+        values = re.sub(words, signs, values)
+    return values
 
 
 def _default(setting: Setting) -> str:

@@ -16,8 +16,8 @@ BROKEN_WORDS = (
 )
 """Short names such as `--help` that a narrow column has broken."""
 SMALL_PICTURES = (
-    "[...document.querySelectorAll('article img')].filter((each) => each.getBoundingClientRect().width < 600)"
-    ".map((each) => each.src)"
+    "[...document.querySelectorAll('article img')].filter((each) => each.offsetParent"
+    " && each.getBoundingClientRect().width < (each.src.includes('narrow') ? 320 : 600)).map((each) => each.src)"
 )
 """Pictures of a terminal whose letters are too small to read."""
 
@@ -30,6 +30,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 
 def test_the_site_was_built() -> None:
     assert len(PAGES) > 20
+
+
+@pytest.mark.parametrize(("width", "shown"), [(390, "answer-narrow.svg"), (1300, "answer.svg")])
+def test_the_picture_of_the_first_page_fits(browser: Tab, width: int, shown: str) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=850, deviceScaleFactor=1, mobile=width < 600)
+    browser.open(BUILD / "site" / "index.html")
+    seen = "[...document.querySelectorAll('article img')].filter((each) => each.offsetParent)"
+    assert browser.value(f"{seen}.map((each) => each.src.split('/').pop())") == [shown]
+    assert browser.value(f"{seen}[0].getBoundingClientRect().right") <= width
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -85,9 +85,9 @@ def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene,
         model, "What is in @Projects/prices.csv and @Projects/?", "总结@项目/价格.csv的内容和 @项目/ 。"
     )
     assert "glass,quokka" in received
-    assert "- projects/roof.md | a roof of glass" in received
+    assert "glass of the wallaby kind" in received
     assert "名称,价格\\n玻璃,十二" in received
-    assert "- 项目/屋顶.md | 玻璃屋顶" in received
+    assert "很轻" in received
 
 
 @pytest.mark.parametrize("window", [2_048, 4_096, 8_192])
@@ -103,14 +103,58 @@ def test_of_a_file_that_is_too_long_the_line_that_answers_goes_along(scene: Scen
 
 
 @pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
-def test_a_folder_gives_its_list_with_titles_and_no_text(scene: Scene, model: str) -> None:
-    received = scene.ask(model, "What is in @Projects/?")
-    assert (
-        '<document path=\\"projects/\\">\\nthe folder projects/ holds 3 files:\\n- projects/cellar.md\\n'
-        "- projects/roof.md | a roof of glass\\n- projects/prices.csv\\n" in received
-    )
+def test_a_folder_brings_the_text_of_its_notes_those_that_the_question_is_about_first(scene: Scene, model: str) -> None:
+    scene.world.note("Files/prices.csv", "glass,quokka\n")
+    received = scene.ask(model, "Which wombat is in @Projects/?")
+    assert "stone of the wombat kind" in received
+    assert "glass of the wallaby kind" in received
+    assert received.index("wombat kind") < received.index("wallaby kind")
+    assert "- projects/" not in received
     assert "quokka" not in received
-    assert "wombat kind" not in received
+    assert scene.warnings == []
+    user = scene.history().thread[0]
+    rows = {each.relative_path: (each.via, each.included) for each in user.references}
+    assert rows["Projects/Cellar.md"] == rows["Projects/Roof.md"] == ("folder", True)
+    assert rows["Projects/"][1]
+    assert "the folder files/ holds 1 file:\\n- files/prices.csv\\n" in scene.ask(model, "What is in @Files/?")
+
+
+@pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
+def test_of_a_folder_that_is_too_large_as_much_is_sent_as_fits_and_that_is_said(scene: Scene, model: str) -> None:
+    scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "4096"
+    for number in range(40):
+        scene.world.note(f"Logs/Log {number:02}.md", f"Log {number} of the dingo. " * 20 + "koala\n" * (number == 33))
+    received = scene.ask(model, "Where is the koala in @Logs/?")
+    assert "log 33 of the dingo" in received
+    assert 2 <= sum(f"log {number} of the dingo" in received for number in range(40)) < 40
+    assert any(" of 40 notes of Logs/ are sent: there is no room for more." in each for each in scene.warnings)
+    assert scene.failures == []
+
+
+@pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
+def test_a_link_with_a_mark_brings_the_notes_that_its_note_links_to(scene: Scene, model: str) -> None:
+    links = "[[Roof]], [[Cellar]], [[Roof]], [[Nowhere]], [[Night]] and [[Hub]].\n"
+    scene.world.note("Hub.md", f"# Hub\n\nThe emu knows {links}")
+    received = scene.ask(model, "Which wombat does [[Hub]]+1 know?")
+    assert "the emu knows" in received
+    assert received.index("wombat kind") < received.index("wallaby kind")
+    assert ("numbat" in received) == (model == WITH_TOOLS)  # a diary, which stays on this machine
+    user = scene.history().thread[0]
+    rows = {each.relative_path: (each.via, each.included) for each in user.references}
+    assert rows["Projects/Cellar.md"] == rows["Projects/Roof.md"] == ("hub", True)
+    without = scene.ask(model, "And [[Hub]] alone, + 1?")
+    assert "the emu knows" in without
+    assert "wallaby kind" not in without
+
+
+def test_what_a_hub_links_to_gets_a_share_of_the_window(scene: Scene) -> None:
+    scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "4096"
+    for number in range(30):
+        scene.world.note(f"Logs/Log {number:02}.md", f"Log {number} of the dingo. " * 20)
+    scene.world.note("Hub.md", " ".join(f"[[Log {number:02}]]" for number in range(30)))
+    received = scene.ask(WITHOUT, "Tell me of [[Hub]]+1")
+    assert 1 <= sum(f"log {number} of the dingo" in received for number in range(30)) < 15
+    assert any("notes linked by [[Hub]]+1 are sent" in each and "50%" in each for each in scene.warnings)
 
 
 OUTSIDE = "The kookaburra is outside.\n"
@@ -238,9 +282,9 @@ def test_a_list_that_names_a_local_note_stays_here(scene: Scene) -> None:
     assert "bilby" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
 
 
-def test_a_folder_is_listed_without_its_private_notes(scene: Scene) -> None:
+def test_a_folder_comes_without_its_private_notes(scene: Scene) -> None:
     received = scene.ask(ELSEWHERE, "What is in @Mixed/?")
-    assert "holds 1 file:\\n- mixed/open.md | open page\\n" in received
+    assert "# open page\\n\\nfine." in received
     assert "closed" not in received
     assert "bilby" not in received
 
@@ -252,7 +296,7 @@ def test_what_became_private_after_it_was_sent_is_not_sent_again(scene: Scene) -
     assert "quokka" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
 
 
-def test_a_listed_note_that_became_private_takes_the_list_with_it(scene: Scene) -> None:
-    assert "roof of glass" in scene.ask(ELSEWHERE, "See @Projects/")
+def test_a_note_that_a_folder_brought_and_that_became_private_is_not_sent_again(scene: Scene) -> None:
+    assert "wallaby" in scene.ask(ELSEWHERE, "See @Projects/")
     scene.world.note("Projects/Roof.md", "---\nzkchat: local\ntitle: A roof of glass\n---\n")
-    assert "roof" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
+    assert "wallaby" not in scene.ask(ELSEWHERE, "And now?", go_on=True)

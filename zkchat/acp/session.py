@@ -262,6 +262,7 @@ class _Interface:
     ) -> None:
         self.change_reviewer: ChangeReviewer | None = reviewer
         self.call_reviewer: CallReviewer | None = ClientCallReviewer(client)
+        self.file_reviewer = None  # a client sends files by itself
         self._background = background
 
     def may_remember(self, _text: str) -> bool:

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,
+        FileReviewer,
         Notices,
         Unattended,
         Workspace,

@@ -1,5 +1,6 @@
 """One conversation: opened from its vault, session, model and agent, closed at the end; goal runs over it."""
 
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,9 +25,18 @@ from zkchat.app.models import (
 from zkchat.app.paths import Paths
 from zkchat.app.stores import open_session_store
 from zkchat.app.trust import ProfileStore, VaultTrust
-from zkchat.app.workspace import Workspace, load_workspace
+from zkchat.app.workspace import FileReviewer, Workspace, load_workspace
 from zkchat.app.writing import open_change_store
-from zkchat.chat import Asked, Conversation, ConversationCore, Journal, Profiles, Relevance
+from zkchat.chat import (
+    Asked,
+    Conversation,
+    ConversationCore,
+    Journal,
+    Profiles,
+    ReadOutside,
+    Relevance,
+    nothing_outside,
+)
 from zkchat.config import Settings
 from zkchat.core import (
     PROVIDERS,
@@ -42,9 +52,11 @@ from zkchat.core import (
     ItemsEntry,
     ListingEntry,
     ModelEntry,
+    ModelInfo,
     ModelProvider,
     NoteNotFound,
     NoteUnreadable,
+    OutsideVault,
     ProfileProblem,
     Session,
     SessionStore,
@@ -56,6 +68,7 @@ from zkchat.core import (
     ZkchatError,
     messages_of,
     read_bounded,
+    resolve_link,
 )
 from zkchat.index import Library
 from zkchat.models import ResumedProvider, create, descriptor_of, installed
@@ -115,6 +128,31 @@ def read_image_file(path: str, most: int) -> bytes:
         raise NoteNotFound(f"There is no file {path}.") from error
     except OSError as error:
         raise NoteUnreadable(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def outside_reader(workspace: Workspace, may_send: FileReviewer | None) -> ReadOutside:
+    """Reads the text of files outside the vault, each after one yes of the user for a model."""
+    if may_send is None:
+        return nothing_outside
+    home, vault = workspace.environment.home, workspace.paths.vault
+    agreed: set[tuple[Path, str]] = set()
+
+    def read(typed: str, model: ModelInfo) -> str | None:
+        file = resolve_link(home / typed[2:] if typed.startswith("~/") else Path(typed))
+        if file.is_relative_to(vault.resolve()):  # whose rules of privacy go by its path there
+            inside = file.relative_to(vault.resolve()).as_posix()
+            raise OutsideVault(f"{typed} is in the vault.", hint=f"Name it by its path there: @{inside}")
+        data = read_image_file(str(file), workspace.settings.vault.max_note_bytes)
+        encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
+        if encoding == "utf-8" and b"\0" in data:
+            raise NoteUnreadable(f"{typed} holds no text.")
+        place = "on this machine" if model.on_this_machine else "elsewhere"
+        if (file, model.name) not in agreed and not may_send(file, f"{model.name}, which runs {place}"):
+            return None
+        agreed.add((file, model.name))
+        return data.removeprefix(BOM_UTF8).decode(encoding, errors="replace")
+
+    return read
 
 
 def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -> tuple[ImagePart, ...]:
@@ -433,6 +471,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             may_remember=options.user_interface.may_remember,
             live=live,
             read_file=read_image_file,
+            read_outside=outside_reader(workspace, options.user_interface.file_reviewer),
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
         conversation = Conversation(core, session.choices, entry)

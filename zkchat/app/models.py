@@ -175,6 +175,9 @@ def provider_context(workspace: Workspace) -> ProviderContext:
                     sees_images=model.sees_images,
                     options=model.options,
                     local=model.local,
+                    price_input=model.price_input,
+                    price_cached=model.price_cached,
+                    price_output=model.price_output,
                 ),
             )
             for name, model in settings.models.items()

@@ -1,6 +1,6 @@
 """A vault with the settings in force and the process: calendar, privacy, and what is asked of a user interface."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import tzinfo
 from pathlib import Path
@@ -126,6 +126,10 @@ class Notices(Protocol):
     def note(self, text: str) -> None: ...
 
 
+FileReviewer = Callable[[Path, str], bool]
+"""Whether the file may be sent, to whom the words say."""
+
+
 class UserInterface(Protocol):
     """Shows progress and asks for consent."""
 
@@ -140,6 +144,10 @@ class UserInterface(Protocol):
     @property
     def call_reviewer(self) -> "CallReviewer | None":
         """Who is asked about calls of MCP servers' tools; None where nobody can be asked."""
+
+    @property
+    def file_reviewer(self) -> FileReviewer | None:
+        """Who is asked whether a file outside the vault is sent; None where nobody can be asked."""
 
     def may_remember(self, text: str) -> bool:
         """Show the user what a model wants to be kept. Whether they agree."""
@@ -157,6 +165,7 @@ class Unattended:
     reviewer: "Reviewer | None" = None
     change_reviewer: "ChangeReviewer | None" = None
     call_reviewer: "CallReviewer | None" = None
+    file_reviewer: FileReviewer | None = None
 
     def note(self, text: str) -> None:
         pass

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from zkchat.chat.journal import Asked, Journal
     from zkchat.chat.memory import MAX_FILE_CHARS, Memory, OwnUse, RecallLimits, imports_of, list_items
     from zkchat.chat.message_search.search import ConversationSearch
-    from zkchat.chat.privacy import Elsewhere, ServerAccess, stays_here
+    from zkchat.chat.privacy import Elsewhere, ReadOutside, ServerAccess, nothing_outside, stays_here
     from zkchat.chat.question import Question
     from zkchat.chat.references import changed_items, embedded, resolve_links
     from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview

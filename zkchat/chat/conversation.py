@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
+from itertools import takewhile
 from typing import Final
 
 from msgspec.structs import replace
@@ -63,6 +64,7 @@ from zkchat.core import (
     Window,
     ZkchatError,
     branches_of,
+    cost_of,
     counted,
     mark_condensed,
 )
@@ -277,7 +279,9 @@ class Conversation:
 
         def observe(event: Event) -> Awaitable[None]:
             if isinstance(event, TurnFinished):
-                return emit(replace(event, next_usage=self.usage))
+                said = reversed([*self.history.messages.values()])
+                cost = cost_of(takewhile(lambda each: each.role != "user", said))
+                return emit(replace(event, next_usage=self.usage, cost=cost))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
         try:

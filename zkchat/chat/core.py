@@ -17,7 +17,7 @@ from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search.search import ConversationSearch
-from zkchat.chat.privacy import ConversationPrivacy, ServerAccess
+from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, ServerAccess, nothing_outside
 from zkchat.chat.references import GivenNotes
 from zkchat.chat.tools.readings import Readings
 from zkchat.core import (
@@ -145,6 +145,8 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     """The settings of privacy and trust; None where they do not change."""
     read_file: ReadFile = no_files
     """Reads the images that the user names, wherever they are."""
+    read_outside: ReadOutside = nothing_outside
+    """Reads the text of files outside the vault that a message names."""
 
     @property
     def info(self) -> ModelInfo:

@@ -28,6 +28,7 @@ from zkchat.core import (
     MessageCache,
     ModelInfo,
     ModelProvider,
+    OutsideVault,
     RequestContext,
     RequestItem,
     ServerStatus,
@@ -339,6 +340,20 @@ class Resource(Struct, frozen=True, kw_only=True):
     server: str
     uri: str
     text: str
+
+
+OUTSIDE: Final = "this computer"
+"""Where a file outside the vault is from, in the place of a server, whose name has no blank."""
+ReadOutside = Callable[[str, ModelInfo], str | None]
+"""The text of the file at a path that was typed; None where the user does not let this model have it.
+
+Raises `VaultError` where it cannot be had."""
+
+
+def nothing_outside(path: str, _model: ModelInfo) -> str | None:
+    """Where nobody can be asked."""
+    hint = "A chat at a terminal asks you whether to send it; zkchat ask --file sends it."
+    raise OutsideVault(f"{path!r} leads out of the vault.", hint=hint)
 
 
 class ServerAccess(Struct, frozen=True, kw_only=True):

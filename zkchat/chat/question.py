@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Final
 
@@ -299,7 +299,7 @@ class Question(Struct, frozen=True, kw_only=True):
             left_out.append(Link(text=written, target="", start=start, end=start + len(written)))
         mentions, unknown = _mentions(text, read.rest, left_out[0].end if left_out else 0, is_document)
         begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
-        links = sorted([*read.links, *mentions], key=lambda link: link.start)
+        links = sorted([*map(partial(_with_hub_mark, text), read.links), *mentions], key=lambda link: link.start)
         split = split_question(text)
         pasted = range(len(split.before), len(split.before) + len(split.material))
         left_out += [link for link in links if link.start not in pasted]
@@ -326,6 +326,18 @@ class Question(Struct, frozen=True, kw_only=True):
             is_document=lambda link: link.text in mentioned,
         )
         return replace(question, prose=str(question.prose)) if asked.local else question
+
+
+HUB_MARK: Final = "+1"
+"""After a link: the notes that the linked one links to are meant too."""
+_HUB_MARK = lazy_pattern(r"\+1(?!\w)")
+
+
+def _with_hub_mark(text: str, link: Link) -> Link:
+    """The link with the mark that stands right behind it."""
+    if link.syntax != "wikilink" or not _HUB_MARK.match(text, link.end):
+        return link
+    return link._replace(text=f"{link.text}{HUB_MARK}", end=link.end + len(HUB_MARK))
 
 
 def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bool]) -> tuple[list[Link], list[Link]]:

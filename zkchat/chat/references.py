@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, takewhile
-from typing import Final, assert_never, get_args
+from typing import Final, Literal, assert_never, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.question import link_mentioned, path_mentioned
+from zkchat.chat.question import HUB_MARK, link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
 from zkchat.core import (
     NOTE_SUFFIXES,
@@ -39,7 +39,7 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.index import Library, has_unspaced
-from zkchat.notes import MAX_FILE_BYTES, digest_of, is_folder, link_catalog, name_key, parse_note
+from zkchat.notes import MAX_FILE_BYTES, digest_of, is_folder, link_catalog, name_key, parse_note, rows_in
 
 VIA_WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model: no more of it is known than the link."""
@@ -47,6 +47,10 @@ VIA_WITHHELD: Final = "withheld"
 
 MAX_EMBEDS: Final = 50
 """Of one document; nobody reads more of them as a part of it."""
+MAX_BROUGHT: Final = 200
+"""Of one folder or hub."""
+HUB_SHARE: Final = 0.5
+"""Of the room for documents that is left: what the notes that a hub links to may take."""
 IN_EVERY_REQUEST = "linked in the message, and in every request already"
 WITH_THE_MESSAGE = "its text comes with the message, which links it"
 
@@ -78,6 +82,72 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     return tuple(
         replace(embed, via="embed") for embed in found if embed and embed.relative_path and is_note(embed.relative_path)
     )
+
+
+class Brought(Struct, frozen=True, kw_only=True):
+    """Notes that come along with what a message names, those that bear on its question first."""
+
+    name: str
+    """The folder or the note that is named."""
+    share: float
+    """Of the room that is left for documents."""
+    notes: Sequence[DocumentReference]
+
+    def shortfall(self, files: Iterable[FilePart]) -> str:
+        """A sentence where not all of them are among the documents that go along; else empty."""
+        names = {part.name for part in files}
+        sent = sum(each.relative_path in names for each in self.notes)
+        which = "notes of" if self.share == 1 else "notes linked by"
+        most = "" if self.share == 1 else f" They get at most {self.share:.0%} of what is free."
+        left = len(self.notes) - sent
+        return f"{sent} of {len(self.notes)} {which} {self.name} are sent: there is no room for more.{most}" * (
+            left > 0
+        )
+
+
+def brought_along(library: Library, references: Iterable[DocumentReference], question: str) -> list[Brought]:
+    """The notes of each folder that is named, and those that the note of a `[[Hub]]+1` links to.
+
+    None where the index does not answer: what is named itself is there all the same.
+    """
+    groups: list[Brought] = []
+    try:
+        for each in references:
+            path = each.relative_path
+            if path and is_folder(path):
+                paths = [row.path for row in rows_in(path, library.files()) if is_note(row.path)]
+                groups.append(Brought(name=path, share=1.0, notes=_as_brought(library, paths, "folder")))
+            elif path and is_note(path) and each.wikilink.endswith(HUB_MARK):
+                links = parse_note(path, library.read(path)).links
+                found = (_reference(library, link, path) for link in links if not link.in_comment)
+                targets = [one.relative_path for one in found if one and one.relative_path]
+                paths = [one for one in dict.fromkeys(targets) if is_note(one) and one != path]
+                groups.append(Brought(name=each.wikilink, share=HUB_SHARE, notes=_as_brought(library, paths, "hub")))
+        if not any(group.notes for group in groups):
+            return []
+        found_for = library.documents(question, limit=MAX_BROUGHT) if question.strip() else []
+    except (StorageError, VaultError):
+        return []
+    rank = {hit.path: number for number, hit in enumerate(found_for)}
+    last = len(rank)
+    return [
+        replace(group, notes=sorted(group.notes, key=lambda each: rank.get(each.relative_path or "", last)))
+        for group in groups
+        if group.notes
+    ]
+
+
+def _as_brought(library: Library, paths: Sequence[str], via: Literal["folder", "hub"]) -> list[DocumentReference]:
+    return [
+        DocumentReference(
+            wikilink=library.link_to(path),
+            relative_path=path,
+            reference_type="search",
+            via=via,
+            title=library.title(path),
+        )
+        for path in paths[:MAX_BROUGHT]
+    ]
 
 
 def _reference(library: Library, link: Link, source: str | None = None) -> DocumentReference | None:

@@ -17,9 +17,17 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
 from zkchat.chat.journal import Asked
-from zkchat.chat.privacy import Resource, withheld_warnings
+from zkchat.chat.privacy import OUTSIDE, Resource, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
-from zkchat.chat.references import ReferenceList, embedded, is_sent_anyway, resolve_links, with_those_sent_anyway
+from zkchat.chat.references import (
+    Brought,
+    ReferenceList,
+    brought_along,
+    embedded,
+    is_sent_anyway,
+    resolve_links,
+    with_those_sent_anyway,
+)
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
@@ -38,6 +46,7 @@ from zkchat.core import (
     FilePart,
     Findings,
     ImagePart,
+    Link,
     LinksResolved,
     MessageEntry,
     MessageExcerpt,
@@ -57,7 +66,7 @@ from zkchat.core import (
     is_image,
 )
 from zkchat.index import terms, topic_terms
-from zkchat.notes import describe_warning, summarize_warnings
+from zkchat.notes import describe_warning, is_folder, summarize_warnings
 
 PASTE_TOKENS: Final = 2_000
 """From here on a message that is mostly material counts as a paste."""
@@ -91,7 +100,9 @@ class Augmentation:
         named = core.images.take_named(linked, images_of(asked), lambda: room(0).tokens)
         taken = {each.relative_path: each for each in named.references}
         linked = [taken.get(each.relative_path, each) for each in linked]
-        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room)
+        brought = [] if core.info.needs_notes else brought_along(core.library, linked, question.prose)
+        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room, brought)
+        left_out = [Warned(text=text) for each in brought if (text := each.shortfall(files))]
         files += self._resource_parts(question, resources, named.tokens + self._tokens_of(files), room)
         beside = named.tokens + self._tokens_of(files)
         shown = core.images.take_embedded(files, named.parts, lambda: room(beside).tokens)
@@ -110,7 +121,7 @@ class Augmentation:
         )
         sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
         augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens
-        return replace(user, augmented_token_count=augmented), named.warnings
+        return replace(user, augmented_token_count=augmented), [*named.warnings, *left_out]
 
     def _findings(
         self, question: Question, asked: ChatMessage, references: Sequence[DocumentReference], *, can_read: bool
@@ -155,6 +166,7 @@ class Augmentation:
         found: tuple[Evidence, ...],
         taken: int,
         room_beside: RoomBeside,
+        brought: Sequence[Brought],
     ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
         """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
 
@@ -170,7 +182,16 @@ class Augmentation:
                 texts = [*(each.text for each in evidence), *links]
                 beside = taken + sum(tokenizer.count(text) + TAG_TOKENS for text in texts)
                 room = room_beside(beside + (tokenizer.count(asked.brief.text) if asked.brief else 0))
-            return include_documents(linked, self._text_of, tokenizer, room, partial(embedded, self._core.library))
+            filled = {each.name for each in brought}  # a folder whose notes come along is not listed
+
+            def text_of(reference: DocumentReference) -> str:
+                return "" if reference.relative_path in filled else self._text_of(reference)
+
+            along = [(each.notes, each.share) for each in brought]
+            embeds_of = partial(embedded, self._core.library)
+            files, marked = include_documents(linked, text_of, tokenizer, room, embeds_of, along)
+            sent = {name for name in filled if any(part.name.startswith(name) for part in files)}
+            return files, [replace(each, included=True) if each.relative_path in sent else each for each in marked]
 
         files, marked = include(found)
         if info.needs_notes or (info.needs_evidence and not files):
@@ -212,8 +233,15 @@ class Augmentation:
             return ""
 
 
+def _is_outside(link: Link) -> bool:
+    """Whether a path that is not in the vault is written as one of this computer."""
+    return link.target.startswith(("/", "~/"))
+
+
 def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
     """Whether a document that goes along holds the passage anyway."""
+    if is_folder(passage.relative_path):  # a list of the notes
+        return any(file.name.startswith(passage.relative_path) for file in files)
     names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
     return any(file.name in names and (not file.extent or passage.text in file.text) for file in files)
 
@@ -296,6 +324,9 @@ class Turn:
         resources, unread = await servers.resources(asked.text) if servers else ([], [])
         question, references, events = self._look_at(asked, has_notes=has_notes)
         if not has_notes and not _has_failed(events):
+            files, problems = self._take_outside(question)
+            resources, events = [*resources, *files], [*events, *problems]
+        if not has_notes and not _has_failed(events):
             if references:
                 events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
             if warning := self._unknown_agent(question):
@@ -330,9 +361,9 @@ class Turn:
             if not has_notes:
                 hidden = core.privacy.hidden() | {asked.id}
                 question = question.after(each for each in core.history.newest_first if each.id not in hidden)
-                links = [*question.links, *question.unknown_paths]
-                references = add_summaries(core.library, resolve_links(core.library, links))
-                events += problems_of(core.library, question.unknown_paths, references)
+                inside = [link for link in question.unknown_paths if not _is_outside(link)]
+                references = add_summaries(core.library, resolve_links(core.library, [*question.links, *inside]))
+                events += problems_of(core.library, inside, references)
         except (StorageError, VaultError) as error:
             question = Question.parse(asked.text, is_agent=is_agent)
             if not has_notes and core.info.needs_notes and not find_excerpts(asked.text):
@@ -340,6 +371,26 @@ class Turn:
             else:  # there are no links then, but still a model to talk to
                 events.append(Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint))
         return question, references, events
+
+    def _take_outside(self, question: Question) -> tuple[list[Resource], list[Warned]]:
+        """The files outside the vault that it names, as far as the user lets the model have them, and what to say."""
+        files: list[Resource] = []
+        said: list[Warned] = []
+        for link in filter(_is_outside, question.unknown_paths):
+            if self.core.info.needs_notes:
+                said.append(Warned(text=f"{link.target} is not read: no model answers."))
+                continue
+            try:
+                text = self.core.read_outside(link.target, self.core.info)
+            except VaultError as error:
+                said.append(Warned(text=error.message, hint=error.hint))
+                continue
+            if text is None:
+                said.append(Warned(text=f"{link.target} is not sent."))
+            else:
+                self.core.privacy.disclose()  # to a model on this machine: then it stays here
+                files.append(Resource(server=OUTSIDE, uri=link.target, text=text))
+        return files, said
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is reported once in a conversation."""

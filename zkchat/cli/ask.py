@@ -60,6 +60,7 @@ from zkchat.core import (
     UsageError,
     Warned,
     install_command,
+    resolve_link,
 )
 from zkchat.render import Presenter, ticking
 from zkchat.writing import PROPOSE_ONLY
@@ -113,6 +114,10 @@ ImageOption = Annotated[
         "Send this image with the question, to a model that sees; as often as you like. @FILE names one of the vault.",
     ),
 ]
+FileOption = Annotated[
+    list[Path] | None,
+    option("--file", "FILE", "Send the text of this file with the question, wherever it is; as often as you like."),
+]
 PlainOption = Annotated[bool, flag("--plain", "No boxes, no colour, no live updates.")]
 
 
@@ -134,6 +139,7 @@ def ask(
     yes: ApplyOption = False,
     dry_run: DryRunOption = False,
     image: ImageOption = None,
+    file: FileOption = None,
     _goal: GoalOption = False,
 ) -> int:
     """Ask one question about your notes.
@@ -147,21 +153,20 @@ def ask(
 
     zkchat ask "Add milk to [[Shopping]]" --write
     """
-    io = current_io(vault)
-    ask_to_approve(io, may_ask=not json_output)
+    ask_to_approve(io := current_io(vault), may_ask=not json_output)
     options = ConversationOptions(
         vault=vault,
         model=model,
         session=session,
         continue_last=continue_last,
         one_shot=session is None and not continue_last,
-        user_interface=terminal_interface(io, plain=plain, reviews=not json_output),
+        user_interface=terminal_interface(io, plain=plain, reviews=not json_output, files=file or ()),
         agent=agent,
         private=private,
         strict=strict,
         quoted_passages=MAX_QUOTED if more else None,
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
-        question=_question(io, question or []),
+        question=_question(io, [*(question or ()), *(_mention(io, each) for each in file or ())]),
         images=tuple(image or ()),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
@@ -244,6 +249,13 @@ def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: Conversa
     is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
     if not is_settled and options.user_interface.change_reviewer is None:
         io.note(NO_REVIEW)
+
+
+def _mention(io: CommandIO, file: Path) -> str:
+    """What names the file in a question: by its path in the vault, where it is there."""
+    file = resolve_link(io.environment.cwd / file.expanduser())
+    vault = io.workspace().paths.vault.resolve()
+    return f'@"{file.relative_to(vault).as_posix() if file.is_relative_to(vault) else file}"'
 
 
 def _question(io: CommandIO, words: list[str]) -> str:

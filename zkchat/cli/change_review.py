@@ -3,15 +3,16 @@
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.app import ConversationOptions, conversation, key_variables
+from zkchat.app import ConversationOptions, FileReviewer, conversation, key_variables
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.editors import edit_text
@@ -19,7 +20,9 @@ from zkchat.cli.key_questions import KeyQuestions, KeyReader
 from zkchat.cli.note_lookup import VectorActivity, progress
 from zkchat.cli.output import consoles
 from zkchat.core import (
+    NO_COLOR,
     ChangeSet,
+    ColorChoice,
     Environment,
     FileWrite,
     NoteWarning,
@@ -29,6 +32,7 @@ from zkchat.core import (
     StorageError,
     ZkchatError,
     joined,
+    resolve_link,
     shorten,
     units_of,
 )
@@ -55,14 +59,14 @@ class TerminalChangeReviewer(Struct, frozen=True):
     """Implements `writing.review.ChangeReviewer`."""
 
     io: CommandIO
-    color: Callable[[], str] = lambda: "auto"
+    color: Callable[[], ColorChoice] = ColorChoice
     plain: bool = False
     """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        console = consoles(self.io.environment, "never" if self.plain else self.color())[1]
+        console = consoles(self.io.environment, NO_COLOR if self.plain else self.color())[1]
         question = _Question(self.io, console, changes, may_always=may_always, plain=self.plain)
         question.show(remarks)
         return question.ask() if is_asked else Verdict(answer="no", changes=changes)
@@ -88,8 +92,8 @@ class _Question:
         """The diff, long files folded."""
         from rich.text import Text
 
-        title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan")
-        self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="yellow") for remark in remarks)]))
+        title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold accent")
+        self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="doubt") for remark in remarks)]))
         self._print(self._rows(whole=False))
 
     def ask(self) -> Verdict:
@@ -132,7 +136,7 @@ class _Question:
         for number, unit in enumerate(self._units, 1):
             if number > 1:
                 yield Text()
-            mark = Text(f"{number}  " if len(self._units) > 1 else "", style="bold cyan")
+            mark = Text(f"{number}  " if len(self._units) > 1 else "", style="bold accent")
             if number in self._left_out:
                 yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
                 continue
@@ -245,7 +249,7 @@ class TerminalCallReviewer(Struct, frozen=True):
     """Implements `tools.server_approval.CallReviewer`."""
 
     io: CommandIO
-    color: Callable[[], str] = lambda: "auto"
+    color: Callable[[], ColorChoice] = ColorChoice
     plain: bool = False
     """Whether lines are read instead of keys, and nothing is drawn in colour."""
 
@@ -283,12 +287,20 @@ class TerminalInterface:
     """Implements `UserInterface` of `app`, and `Reviewer` of `chat`."""
 
     def __init__(
-        self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"
+        self,
+        io: CommandIO,
+        *,
+        plain: bool = False,
+        reviews: bool = True,
+        color: Callable[[], ColorChoice] = ColorChoice,
+        files: Collection[Path] = (),
     ) -> None:
-        """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
+        """`reviews`: the user can be asked about changes of notes, where there is a terminal. `files` are outside the
+        vault, and the user has said that they are to be sent."""
         self._io = io
         self._plain = plain
         self._color = color
+        self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
     @property
@@ -302,6 +314,22 @@ class TerminalInterface:
     @property
     def call_reviewer(self) -> TerminalCallReviewer | None:
         return TerminalCallReviewer(self._io, self._color, self._plain) if self._is_asked else None
+
+    @property
+    def file_reviewer(self) -> FileReviewer | None:
+        return self._may_send if self._is_asked or self._files else None
+
+    def _may_send(self, file: Path, whom: str) -> bool:
+        """Ctrl-C, Ctrl-D and Esc are a no."""
+        from rich.text import Text
+
+        if file in self._files or not self._is_asked:
+            return file in self._files
+        questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
+        self._io.note("")  # the line that says what is being done has not ended
+        questions.show(Text(f"{sanitize_line(str(file))} is outside the vault."))
+        with questions.listening():
+            return questions.ask(f"Send it to {sanitize_line(whom)}?", [("y", "yes"), ("n", "no")], end="n") == "y"
 
     async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
         count = len(plan.archived)
@@ -324,9 +352,11 @@ class TerminalInterface:
         return progress(self._io.environment, what)
 
 
-def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool) -> TerminalInterface:
+def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool, files: Collection[Path] = ()) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
-    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.color)
+    return TerminalInterface(
+        io, plain=plain, reviews=reviews, color=lambda: io.workspace().settings.ui.colors, files=files
+    )
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:

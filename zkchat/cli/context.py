@@ -43,10 +43,11 @@ from zkchat.core import (
     UsageError,
     Warned,
     compaction_of,
+    cost_of,
     counted,
     to_plain,
 )
-from zkchat.render import context_line, context_lines, counts_line, phrases
+from zkchat.render import context_line, context_lines, cost_lines, counts_line, phrases
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 
@@ -74,6 +75,7 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
         "compactions": [part for each in conversation.messages if (part := compaction_of(each))],
         "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
         "turns_left": _turns_left(conversation),
+        "cost": cost_of(conversation.history.messages.values()),
     }
 
 
@@ -88,6 +90,7 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
         yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
+    yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
         "How long the room lasts can be told after a few more turns."
@@ -292,7 +295,8 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
         )
     if not whole:
         return Told(
-            data={**to_plain(context), "counts": context.counts}, lines=[*context_lines(context, answer.provider)]
+            data={**to_plain(context), "counts": context.counts},
+            lines=[*context_lines(context, answer.provider, cost_of([answer]))],
         )
     rebuilt = _rebuild_request(history, answer)
     lines = []

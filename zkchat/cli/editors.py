@@ -2,7 +2,9 @@
 
 import shlex
 import sys
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from shutil import rmtree
@@ -10,10 +12,41 @@ from tempfile import mkdtemp
 from threading import Thread
 from typing import Final
 
+from zkchat.app import inline_image
 from zkchat.cli.common import CommandIO
-from zkchat.core import ConfigError, Environment, UsageError, ZkchatError
+from zkchat.core import ConfigError, Environment, ImagePart, ImageUnusable, UsageError, ZkchatError
+from zkchat.notes import MAX_FILE_BYTES
 from zkchat.repl import echo_on
-from zkchat.subprocesses import find_program, run_program
+from zkchat.subprocesses import find_program, read_output, run_program
+
+_CLIPBOARD: Final = (
+    ("wl-paste", "--no-newline", "--type", "image/png"),
+    ("xclip", "-selection", "clipboard", "-target", "image/png", "-out"),
+    ("pngpaste", "-"),
+    ("osascript", "-e", "the clipboard as «class PNGf»"),
+)
+_CLIPBOARD_SECONDS: Final = 5.0
+_SCRIPT_DATA: Final = (b"\xc2\xabdata PNGf", b"\xc2\xbb")
+"""What stands around the hexadecimal digits that `osascript` prints."""
+
+
+def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
+    """The image on the clipboard. Raises `UsageError` where there is none, or nothing that could tell."""
+    tools = [(found, rest) for name, *rest in _CLIPBOARD if (found := find_program(name, variables))]
+    if not tools:
+        names = ", ".join(name for name, *_ in _CLIPBOARD[:2])
+        hint = f'Install one of {names} (macOS: pngpaste), or name a file: @"photo.png".'
+        raise UsageError("No program is here that reads the clipboard.", hint=hint)
+    for program, rest in tools:
+        output, _ = read_output([program, *rest], variables=variables, seconds=_CLIPBOARD_SECONDS, most=MAX_FILE_BYTES)
+        begin, end = _SCRIPT_DATA
+        with suppress(ValueError, ImageUnusable):
+            data = (
+                bytes.fromhex(output.strip()[len(begin) : -len(end)].decode()) if output.startswith(begin) else output
+            )
+            if data:
+                return inline_image("clipboard.png", b64encode(data).decode())
+    raise UsageError("There is no image on the clipboard.", hint="Copy one, such as a screenshot, and try again.")
 
 
 class SystemDesktop:

@@ -37,7 +37,7 @@ from zkchat.cli.change_review import (
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, edit_file
+from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, clipboard_image, edit_file
 from zkchat.cli.key_questions import can_draw_prompt, read_line
 from zkchat.cli.note import ChatMentions
 from zkchat.cli.note_lookup import progress, tell_of_vectors
@@ -53,7 +53,9 @@ from zkchat.cli.output import (
     tell_dropped_changes,
 )
 from zkchat.core import (
+    NO_THEME,
     ChatMessage,
+    ColorChoice,
     Compacted,
     ContextUsage,
     Event,
@@ -72,6 +74,7 @@ from zkchat.core import (
     ZkchatError,
     compaction_of,
     counted,
+    parse_theme,
     shorten,
 )
 from zkchat.index import Library, Progress
@@ -405,8 +408,8 @@ class InteractiveChat:
         return self._view.plain
 
     @property
-    def color(self) -> str:
-        return self._active.opened.settings.ui.color
+    def color(self) -> ColorChoice:
+        return self._active.opened.settings.ui.colors
 
     def run(self) -> None:
         with self._servers, closing(self):
@@ -496,6 +499,7 @@ class InteractiveChat:
             mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
+            clipboard_image=partial(clipboard_image, self._environment.variables),
             keys=keys_of(self._environment, opened),
         )
 
@@ -544,7 +548,7 @@ class InteractiveChat:
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",
-            color=uses_color(self._environment.variables, ui.color),
+            color=parse_theme(ui.theme)[0] != NO_THEME and uses_color(self._environment.variables, ui.color),
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import consoles
-from zkchat.core import Environment
+from zkchat.core import NO_COLOR, USUAL_COLORS, ColorChoice, Environment
 from zkchat.render import can_edit_text, never_fail_to_encode, sanitize_text
 from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 
@@ -116,11 +116,11 @@ class KeyQuestions:
     `cancelled` tells afterwards whether Ctrl-C ended them.
     """
 
-    def __init__(self, io: CommandIO, *, color: str = "auto", plain: bool = False) -> None:
+    def __init__(self, io: CommandIO, *, color: ColorChoice = USUAL_COLORS, plain: bool = False) -> None:
         """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
         self._io = io
         self._reader = KeyReader(io, plain=plain)
-        self._console = consoles(io.environment, "never" if plain else color)[1]
+        self._console = consoles(io.environment, NO_COLOR if plain else color)[1]
         self.cancelled = False
 
     def listening(self) -> AbstractContextManager[None]:

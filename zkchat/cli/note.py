@@ -26,7 +26,7 @@ from zkchat.cli.note_changes import (
 )
 from zkchat.cli.note_lookup import NoteArgument
 from zkchat.cli.output import UNDO
-from zkchat.core import ChangeOrigin, UsageError, patch_of
+from zkchat.core import USUAL_COLORS, ChangeOrigin, ColorChoice, UsageError, patch_of
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import (
     NO_MENTIONS,
@@ -77,7 +77,7 @@ def _mention_lines(link: MentionLink, width: int) -> list[Text]:
     before, after = (sanitize_text(part).replace("\n", " ") for part in (link.before, link.after))
     shown = Text("  ")
     shown.append(f"…{before[-room:]}" if len(before) > room else before.lstrip(), style="dim")
-    shown.append(sanitize_line(link.link), style="bold green")
+    shown.append(sanitize_line(link.link), style="bold good")
     shown.append(f"{after[:room]}…" if len(after) > room else after, style="dim")
     return [Text(""), place, shown]
 
@@ -87,7 +87,7 @@ class ChatMentions(Struct, frozen=True):
 
     io: CommandIO
     vault: Path
-    color: str = "auto"
+    color: ColorChoice = USUAL_COLORS
     plain: bool = False
 
     @property
@@ -322,7 +322,7 @@ def link(
         if yes or dry_run:
             chosen = [(group, group.links[:1]) for group in islice(groups, limit)]
         else:
-            chosen = choose_mentions(KeyQuestions(io, color=notes.workspace.settings.ui.color), groups)
+            chosen = choose_mentions(KeyQuestions(io, color=notes.workspace.settings.ui.colors), groups)
         why = "this is a dry run" if dry_run else "you left" if chosen is None else "no mention was chosen"
         return _link_all(notes, chosen or [], why_not=why, dry_run=dry_run)
 

@@ -33,6 +33,7 @@ from zkchat.core import (
     ChangeRecord,
     ChangeSet,
     ChangeStore,
+    ColorChoice,
     EditRefused,
     FilesChanged,
     NoteNotFound,
@@ -89,7 +90,7 @@ def print_patch(io: CommandIO, changes: ChangeSet) -> None:
 
 def print_conflicts(io: CommandIO, error: FilesChanged) -> None:
     """Show, beside the result, what changed in each file, and before that what is to be undone."""
-    _, console = consoles(io.environment, "auto")
+    _, console = consoles(io.environment)
     for sentence, changes in chain.from_iterable(map(describe_conflict, error.conflicts)):
         io.note(sentence)
         if console.is_terminal:
@@ -251,7 +252,7 @@ def _settled(notes: OpenNotes, command: str, edit: StagedEdit, *, yes: bool) -> 
     policy = ReviewPolicy(accept=tuple(settings.write.accept), assumes_yes=yes)
     reviewer = None
     if not yes and why_asked(editing.staged.change_set(), policy):
-        reviewer = reviewer_of(notes.io, _NOTHING_CHANGED, settings.ui.color)
+        reviewer = reviewer_of(notes.io, _NOTHING_CHANGED, settings.ui.colors)
         editing.staged.remarks += edit.remarks
     proposals = Proposals(
         staged=editing.staged,
@@ -267,7 +268,7 @@ def _settled(notes: OpenNotes, command: str, edit: StagedEdit, *, yes: bool) -> 
     return outcome
 
 
-def reviewer_of(io: CommandIO, nothing: str, color: str) -> ChangeReviewer:
+def reviewer_of(io: CommandIO, nothing: str, color: ColorChoice) -> ChangeReviewer:
     """Who is asked, in colour as `ui.color` says.
 
     Raises `UsageError` where nobody is there; it begins with `nothing`: what was not done.
@@ -334,7 +335,7 @@ def undo(
         if dry_run:
             return _dry_run(io, workspace.paths, plan)
         if plan.chosen and not yes:
-            _ask(io, plan.chosen, workspace.settings.ui.color)
+            _ask(io, plan.chosen, workspace.settings.ui.colors)
         return _undo_all(io, store, plan)
 
 
@@ -351,7 +352,7 @@ def _dry_run(io: CommandIO, paths: Paths, plan: UndoPlan) -> Told:
     return Told(data={"undone": [], "would_undo": rows}, show=show, notes=notes)
 
 
-def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: str) -> None:
+def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: ColorChoice) -> None:
     reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)

@@ -9,7 +9,16 @@ from msgspec import Struct
 
 from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
-from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, StorageError, VaultError, write_atomically
+from zkchat.core import (
+    USUAL_COLORS,
+    ChangeOrigin,
+    ChangeSet,
+    ColorChoice,
+    FileWrite,
+    StorageError,
+    VaultError,
+    write_atomically,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,17 +88,19 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
-    from zkchat.render import ContextPresenter, JsonPresenter, OutputStream
+    from zkchat.render import BellPresenter, ContextPresenter, JsonPresenter, OutputStream
 
     if view.json:
         return JsonPresenter(environment.stdout)
+    ui = opened.settings.ui
     presenter = _create_text_presenter(environment, opened, view)
+    if ui.bell and environment.stdout_is_tty:
+        presenter = BellPresenter(presenter, lambda: OutputStream(environment.stdout).write("\a"), seconds=ui.bell)
     if not view.context:
         return presenter
     if view.plain or not environment.stderr_is_tty:
         return ContextPresenter(presenter, OutputStream(environment.stderr).line)
-    ui = opened.settings.ui
-    _, err = consoles(environment, ui.color, ui.width)
+    _, err = consoles(environment, ui.colors, ui.width)
     return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
@@ -115,7 +126,7 @@ def _create_text_presenter(
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
     presenter = ScreenPresenter(
-        *consoles(environment, ui.color, ui.width),
+        *consoles(environment, ui.colors, ui.width),
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
         is_marked=view.chat,
@@ -136,18 +147,27 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
     from zkchat.render import sanitize_text
 
     ui = opened.settings.ui
-    out, _ = consoles(environment, ui.color, ui.width)
+    out, _ = consoles(environment, ui.colors, ui.width)
     out.print()
     out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
 
 
-def consoles(environment: "Environment", color: str, prose: int = 0) -> tuple["Console", "Console"]:
+def consoles(
+    environment: "Environment", color: ColorChoice = USUAL_COLORS, prose: int = 0
+) -> tuple["Console", "Console"]:
     """Consoles for standard output and standard error. `prose` is `ui.width`; 0: as it is by default."""
     from zkchat.render import PROSE_WIDTH, console_for
 
     streams = (environment.stdout, environment.stdout_is_tty), (environment.stderr, environment.stderr_is_tty)
     out, err = (
-        console_for(stream, is_tty=is_tty, variables=environment.variables, color=color, prose=prose or PROSE_WIDTH)
+        console_for(
+            stream,
+            is_tty=is_tty,
+            variables=environment.variables,
+            color=color.when,
+            theme=color.theme,
+            prose=prose or PROSE_WIDTH,
+        )
         for stream, is_tty in streams
     )
     return out, err
@@ -228,7 +248,7 @@ def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     if not io.environment.stdout_is_tty:
         return None
     ui = load_settings(io.environment, paths).settings.ui
-    return consoles(io.environment, ui.color, ui.width)[0]
+    return consoles(io.environment, ui.colors, ui.width)[0]
 
 
 class Listing:

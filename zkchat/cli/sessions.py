@@ -29,6 +29,7 @@ from zkchat.core import (
     UsageError,
     branches_of,
     compaction_of,
+    cost_of,
     counted,
     local_time,
     messages_of,
@@ -36,7 +37,7 @@ from zkchat.core import (
 )
 from zkchat.core import message as parts
 from zkchat.notes import parse_instant
-from zkchat.render import phrases, print_markdown, priority_effect
+from zkchat.render import cost_lines, phrases, print_markdown, priority_effect
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -112,10 +113,12 @@ def show(
         io.out(f"{found.title or '(untitled)'}  {found.id}")
         for message in messages:
             _print_message(io, console, message)
-        for line in _branch_lines(branches or ()):
+        for line in (*_branch_lines(branches or ()), *cost_lines(messages if branches is not None else ())):
             io.out(line)
 
-    return Told(data={"session": found, "messages": messages, "branches": branches}, show=draw)
+    return Told(
+        data={"session": found, "messages": messages, "branches": branches, "cost": cost_of(messages)}, show=draw
+    )
 
 
 @command(app)

@@ -242,7 +242,7 @@ class _Repairs:
                 self._stage(proposal, 0)
 
     def ask(self) -> None:
-        questions = KeyQuestions(self._notes.io, color=self._notes.workspace.settings.ui.color)
+        questions = KeyQuestions(self._notes.io, color=self._notes.workspace.settings.ui.colors)
         asked = [each for each in self.proposed if each.repairs]
         with questions.listening():
             for number, proposal in enumerate(asked, 1):
@@ -291,10 +291,10 @@ def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
 
     broken, repairs = proposal.broken, proposal.repairs
     head = Text.assemble((sanitize_line(proposal.place), "bold"), (f"  {progress}", "dim"))
-    questions.show(Text(""), head, Text(f"  {sanitize_line(broken.link.text)}", style="red"))
+    questions.show(Text(""), head, Text(f"  {sanitize_line(broken.link.text)}", style="error"))
     for number, (repair, link) in enumerate(repairs, 1):
         reason = sanitize_line(_reason(repair))
-        questions.show(Text.assemble(f"  {number} ", (sanitize_line(link), "bold green"), (f"  {reason}", "dim")))
+        questions.show(Text.assemble(f"  {number} ", (sanitize_line(link), "bold good"), (f"  {reason}", "dim")))
     numbers = ("1" if len(repairs) == 1 else f"1-{len(repairs)}", "repair it so")
     may_create = broken.is_missing and not is_attachment(broken.link.target)
     keys = [numbers, ("n", "leave it"), *([("c", "create the note")] if may_create else []), ("q", "enough")]

@@ -13,6 +13,8 @@ from zkchat.core import (
     DEFAULT_GOAL_MINUTES,
     DEFAULT_GOAL_STEPS,
     DEFAULT_GOAL_TOKENS,
+    THEMES,
+    ColorChoice,
     CompactionStrategy,
     ImageDetail,
     OpenWith,
@@ -21,6 +23,7 @@ from zkchat.core import (
     ThinkingView,
     Weekday,
     WriteMode,
+    parse_theme,
     text,
 )
 
@@ -153,6 +156,7 @@ WholePath = Annotated[
     Expects("the whole path of a folder, such as ~/notes, or empty"),
 ]
 Share = Annotated[float, Meta(gt=0, lt=1)]
+Price = Annotated[float, Meta(ge=0, le=100_000)]
 ContextWindow = Annotated[int, Meta(ge=256)]
 """In tokens."""
 
@@ -324,11 +328,19 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         Harmless(),
         "When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set.",
     ] = "auto"
+    theme: Annotated[
+        str,
+        Validated(parse_theme),
+        Expects('"dark", "light" or "none", and colours of your own beside it, such as "light link=#0055cc"'),
+        "The colours, for a dark or a light background. Your own: "
+        f"{', '.join(f'`{role}`' for role in THEMES['dark'])}, each as a name (`cyan`, `bright_blue`) or `#rrggbb`.",
+    ] = "dark"
     panel: Annotated[
         PanelView,
         Harmless(),
         "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
-        "context when its use has changed. `full`: all documents with what they say, the whole bar. `off`: nothing.",
+        "context when its use has changed. `footnotes`: what each of them says, with its number. `full`: all documents "
+        "with what they say, the whole bar. `off`: nothing.",
     ] = "brief"
     width: Annotated[
         int, Harmless(), Meta(ge=40), "Columns of a text at most, on a wider terminal. Tables use all columns."
@@ -341,12 +353,21 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         Harmless(),
         "What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
     ] = "folded"
+    bell: Annotated[
+        int,
+        Meta(ge=0),
+        "Seconds that an answer or a goal has to take for its end to ring the terminal's bell. 0: never.",
+    ] = 30
     keys: Annotated[Literal["emacs", "vi"], Harmless(), "The keys that edit what you type in a chat."] = "emacs"
     open_with: Annotated[
         OpenWith,
         "What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` the program that your system has "
         "for the file. `auto`: Obsidian in its vaults, else the desktop, and the editor where there is no desktop.",
     ] = "auto"
+
+    @property
+    def colors(self) -> ColorChoice:
+        return ColorChoice(when=self.color, theme=self.theme)
 
 
 class CalendarSettings(Struct, frozen=True, kw_only=True):
@@ -454,6 +475,15 @@ class Model(Struct, frozen=True, kw_only=True):
         "Whether images are sent to it; else it reads their names. Unset: what the provider says, and for "
         "OpenAI's own models what is known of them.",
     ] = None
+    price_input: Annotated[
+        Price | None,
+        "What a million tokens of a request cost, in dollars: what an answer cost is then shown. Unset: what the "
+        "server says.",
+    ] = None
+    price_cached: Annotated[
+        Price | None, "The same for those that the server had read before. Unset: as `price_input`."
+    ] = None
+    price_output: Annotated[Price | None, "What a million tokens of its answers cost, in dollars."] = None
     options: Annotated[
         dict[str, object], "What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`."
     ] = {}

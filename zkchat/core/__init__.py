@@ -47,10 +47,15 @@ if TYPE_CHECKING:
         HOW_TO_APPROVE,
         KEEP_PRIORITY,
         MAX_PRIORITY,
+        NO_COLOR,
+        NO_THEME,
         PAGES,
         PASTE_PRIORITY,
+        THEMES,
         TOOL_PRIORITY,
+        USUAL_COLORS,
         BudgetUse,
+        ColorChoice,
         CompactionStrategy,
         ContextUsage,
         Decision,
@@ -73,6 +78,7 @@ if TYPE_CHECKING:
         Weekday,
         WriteMode,
         database_item,
+        parse_theme,
         vault_item,
     )
     from zkchat.core.environment import Channel, Environment, Lines, SystemTimeZone, claimed_streams, utc_now
@@ -207,6 +213,7 @@ if TYPE_CHECKING:
         ToolResultPart,
         UnknownPart,
         VaultListing,
+        cost_of,
     )
     from zkchat.core.note import (
         IMAGES,

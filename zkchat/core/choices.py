@@ -1,9 +1,10 @@
 """Closed sets that stored values, settings and commands share; what the user trusts; tokens used."""
 
 import hashlib
+import re
 from typing import Final, Literal, NewType
 
-from msgspec import field
+from msgspec import Struct, field
 
 from zkchat.core.values import Value
 
@@ -51,6 +52,8 @@ class TokenUsage(Value, frozen=True, kw_only=True):
     completion_tokens: int = 0
     thinking_tokens: int = 0
     cached_tokens: int = 0
+    cost: float | None = None
+    """In dollars, where the user set a price or the server says it."""
 
 
 class BudgetUse(Value, frozen=True, kw_only=True):
@@ -126,11 +129,13 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 
 ToolName = NewType("ToolName", str)
 
-ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed"]
+ReferenceVia = Literal[
+    LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed", "folder", "hub"
+]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
 embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
 the vault itself, `context` for what the agent, the session or the vault's page sends along, `answer` for what only the
-answer names."""
+answer names, `folder` and `hub` for what a folder or a `[[Hub]]+1` of the message brings along."""
 
 Scope = Literal["user", "vault"]
 """Whose files a command changes: the user's own, or the vault's."""
@@ -141,7 +146,61 @@ ThinkingView = Literal["folded", "shown", "hidden"]
 OpenWith = Literal["auto", "editor", "desktop", "obsidian"]
 """The program that opens a document."""
 
-PanelView = Literal["brief", "full", "off"]
+THEMES: Final = {
+    "dark": {
+        "accent": "cyan",
+        "link": "bright_blue",
+        "doubt": "yellow",
+        "error": "red",
+        "good": "green",
+        "info": "blue",
+        "tag": "magenta",
+        "dim": "dim",
+    },
+    "light": {
+        "accent": "#005f87",
+        "link": "#0055cc",
+        "doubt": "#875f00",
+        "error": "#af0000",
+        "good": "#005f00",
+        "info": "#0055cc",
+        "tag": "#87005f",
+        "dim": "#5f5f5f",
+    },
+}
+"""Every colour that is drawn with, by what it is for, on a dark and on a light background."""
+NO_THEME: Final = "none"
+_COLOR: Final = re.compile(r"(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white)|#[0-9a-f]{6}|default|dim")
+
+
+def parse_theme(theme: str) -> tuple[str, dict[str, str]]:
+    """The name of a theme and its colours, with the user's own: `light link=#0000d7`. Raises `ValueError`."""
+    words = theme.lower().replace(",", " ").split()
+    name = words.pop(0) if words and "=" not in words[0] else "dark"
+    if name not in {*THEMES, NO_THEME}:
+        raise ValueError(f"there is no theme {name}")
+    colors = dict(THEMES.get(name, THEMES["dark"]))
+    for word in words:
+        role, _, color = word.partition("=")
+        if role not in colors or not _COLOR.fullmatch(color):
+            raise ValueError(f"{word} is no colour of a theme")
+        colors[role] = color
+    return name, colors
+
+
+class ColorChoice(Struct, frozen=True, kw_only=True):
+    """When to use colour, and which."""
+
+    when: Literal["auto", "always", "never"] = "auto"
+    theme: str = "dark"
+    """As `parse_theme` reads it."""
+
+
+USUAL_COLORS: Final = ColorChoice()
+NO_COLOR: Final = ColorChoice(when="never")
+
+
+PanelView = Literal["brief", "footnotes", "full", "off"]
 """What is shown below an answer: a line for each document and for a context that changed, all of it, nothing."""
 
 DEFAULT_AGENT: Final = "default"

@@ -1,6 +1,7 @@
 """Messages as they are stored: their parts, references and evidence."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date as Day
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -478,3 +479,9 @@ class ChatMessage(Value, frozen=True, kw_only=True):
     @property
     def thinking(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
+
+
+def cost_of(messages: Iterable[ChatMessage]) -> float | None:
+    """What they cost together, in dollars; None where that is known of none."""
+    costs = [each.usage.cost for each in messages if each.usage and each.usage.cost is not None]
+    return sum(costs) if costs else None

@@ -25,6 +25,7 @@ from zkchat.core import (
     from_plain,
 )
 from zkchat.models.errors import BadReply, Endpoint, said_in
+from zkchat.models.registry import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.models.transport import arguments_object, replace_surrogates, truncation_warning
 
 OPENING = "<think>"
@@ -190,6 +191,8 @@ class _Usage(Struct):
     completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
     completion_tokens_details: _Details | None = None
+    cost: Any = None
+    """In dollars, as OpenRouter says it."""
 
 
 class _Event(Struct):
@@ -212,8 +215,9 @@ class _PartialCall(Struct):
 class StreamedAnswer:
     """Assembles a streamed answer from its parts."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings = DEFAULT_MODEL_SETTINGS) -> None:
         self._endpoint = endpoint
+        self._settings = settings
         self._splitter = ThinkingSplitter()
         self._calls: list[_PartialCall] = []
         self._call_at: dict[int | None, _PartialCall] = {}
@@ -237,6 +241,7 @@ class StreamedAnswer:
                 completion_tokens=usage.completion_tokens or 0,
                 thinking_tokens=(usage.completion_tokens_details or _Details()).reasoning_tokens or 0,
                 cached_tokens=(usage.prompt_tokens_details or _Details()).cached_tokens or 0,
+                cost=float(usage.cost) if isinstance(usage.cost, int | float) and usage.cost >= 0 else None,
             )
         for choice in event.choices or ():
             self._reason = choice.finish_reason or self._reason
@@ -261,7 +266,8 @@ class StreamedAnswer:
             yield ToolRequested(call=ToolCallPart(call_id=call_id, name=call.name, arguments=arguments))
         reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
         warning = truncation_warning(request, self._usage, self._endpoint)
-        yield from finish_chunks(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
+        usage = self._settings.priced(self._usage)
+        yield from finish_chunks(self._splitter, Finish(reason=reason, usage=usage, warning=warning))
 
     def _add(self, delta: _CallDelta) -> None:
         """Add a delta to its call. Some servers give all calls the same index, and only the ids differ."""

@@ -193,7 +193,8 @@ class Ollama(ServerModel):
             return
         usage = None
         if last.prompt_eval_count is not None:
-            usage = TokenUsage(prompt_tokens=last.prompt_eval_count, completion_tokens=last.eval_count or 0)
+            counted = TokenUsage(prompt_tokens=last.prompt_eval_count, completion_tokens=last.eval_count or 0)
+            usage = self._settings.priced(counted)
         reason: FinishReason = "length" if last.done_reason == "length" else "tool_calls" if called else "stop"
         finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
         for chunk in finish_chunks(splitter, finish):

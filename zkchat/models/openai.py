@@ -297,7 +297,7 @@ class OpenAI(ServerModel):
         return not is_forwarded(self._shown)
 
     async def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        answer = StreamedAnswer(self._endpoint)
+        answer = StreamedAnswer(self._endpoint, self._settings)
         async with aclosing(self._events(client, request)) as events:
             async for data in events:
                 for chunk in answer.chunks(data):

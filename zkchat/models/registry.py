@@ -29,6 +29,7 @@ from zkchat.core import (
     ProviderError,
     ProviderStatus,
     Tokenizer,
+    TokenUsage,
 )
 from zkchat.subprocesses import DaemonThreads
 
@@ -45,6 +46,19 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     """Sent with every request as they are."""
     local: bool = True
     """False where it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
+    price_input: float | None = None
+    """In dollars for a million tokens, as are the next two."""
+    price_cached: float | None = None
+    price_output: float | None = None
+
+    def priced(self, usage: TokenUsage | None) -> TokenUsage | None:
+        """With what the request cost, where there is a price; else as the server said it."""
+        if usage is None or (self.price_input is None and self.price_output is None):
+            return usage
+        whole = self.price_input or 0.0
+        cached = whole if self.price_cached is None else self.price_cached
+        read = max(0, usage.prompt_tokens - usage.cached_tokens) * whole + usage.cached_tokens * cached
+        return replace(usage, cost=(read + usage.completion_tokens * (self.price_output or 0.0)) / 1_000_000)
 
 
 DEFAULT_MODEL_SETTINGS = ModelSettings()

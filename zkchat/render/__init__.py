@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         context_bar,
         context_line,
         context_lines,
+        cost_lines,
         counts_line,
         tokens_used,
     )
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
         vector_lines,
         vector_progress,
     )
-    from zkchat.render.presenters.plain import ContextPresenter, PlainPresenter
+    from zkchat.render.presenters.plain import BellPresenter, ContextPresenter, PlainPresenter
     from zkchat.render.presenters.screen import ScreenPresenter
     from zkchat.render.presenters.text import (
         GoalJsonPresenter,

@@ -12,6 +12,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 from rich.theme import Theme
 
+from zkchat.core import NO_THEME, parse_theme
 from zkchat.render.sanitize import PROSE_WIDTH, can_move_cursor, never_fail_to_encode, uses_color, wrap
 
 _ERASE_LINE: Final = "\x1b[K"
@@ -135,27 +136,34 @@ def print_text(console: Console, text: str, style: str = "none") -> None:
 Matches = Callable[[str], Iterable[tuple[int, int]]]
 """Finds the words to be marked in a text: their beginnings and ends, in order and apart from each other."""
 
-_THEME: Final = Theme(
-    {
-        "markdown.h1": "bold underline",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold italic",
-        "markdown.h4": "italic",
-        "markdown.code": "cyan",
-        "markdown.wikilink": "bright_blue",
-        "markdown.broken": "yellow",
-        "markdown.mark": "bold underline",
-        "markdown.highlight": "reverse yellow",
-        "markdown.tag": "magenta",
-        "markdown.footnote": "cyan",
-        "markdown.formula": "none",
-        "markdown.block_quote": "none",
-        "markdown.item.bullet": "bold",
-        "markdown.item.number": "bold",
-        "markdown.table.border": "dim",
-        "markdown.table.header": "bold",
-    }
-)
+_STYLES: Final = {"": "{}", "bold ": "bold {}", "reverse ": "reverse {}", "bold reverse ": "bold reverse {}"}
+
+
+def _theme(colors: Mapping[str, str]) -> Theme:
+    """The styles by the names that the code has for them: `bold accent` is bold, in the colour of what is named."""
+    found = {f"{how}{role}": form.format(color) for role, color in colors.items() for how, form in _STYLES.items()}
+    return Theme(found | {name: found.get(style, style) for name, style in _MARKDOWN.items()})
+
+
+_MARKDOWN: Final = {
+    "markdown.h1": "bold underline",
+    "markdown.h2": "bold",
+    "markdown.h3": "bold italic",
+    "markdown.h4": "italic",
+    "markdown.code": "accent",
+    "markdown.wikilink": "link",
+    "markdown.broken": "doubt",
+    "markdown.mark": "bold underline",
+    "markdown.highlight": "reverse doubt",
+    "markdown.tag": "tag",
+    "markdown.footnote": "accent",
+    "markdown.formula": "none",
+    "markdown.block_quote": "none",
+    "markdown.item.bullet": "bold",
+    "markdown.item.number": "bold",
+    "markdown.table.border": "dim",
+    "markdown.table.header": "bold",
+}
 
 
 _SIZES: Final = frozenset({"COLUMNS", "LINES"})
@@ -172,9 +180,10 @@ class _PipeConsole(Console):
     Where the terminal is wider than `prose`, so many columns of it are used.
     """
 
-    def __init__(self, *, prose: int, **options: Any) -> None:
+    def __init__(self, *, prose: int, code_theme: str, **options: Any) -> None:
         super().__init__(**options)
         self._prose = prose
+        self.code_theme = code_theme
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
@@ -199,31 +208,39 @@ def terminal_width(console: Console) -> int:
     return console.terminal_width if isinstance(console, _PipeConsole) else console.width
 
 
+def code_theme(console: Console) -> str:
+    """The colours of code."""
+    return console.code_theme if isinstance(console, _PipeConsole) else "ansi_dark"
+
+
 def console_for(
     stream: TextIO,
     *,
     is_tty: bool,
     variables: Mapping[str, str],
     color: str = "auto",
+    theme: str = "dark",
     width: int | None = None,
     prose: int = PROSE_WIDTH,
 ) -> Console:
     """A console without Rich markup that draws only what the terminal can show.
 
-    `color` is `auto`, `always` or `never`. The console is interactive, so that rows can be redrawn, only where the
-    cursor can be moved.
+    `color` is `auto`, `always` or `never`, `theme` the setting `ui.theme`. The console is interactive, so that rows can
+    be redrawn, only where the cursor can be moved.
     """
     never_fail_to_encode(stream)
     can_move = is_tty and can_move_cursor(variables)
+    name, colors = parse_theme(theme)
     console = _PipeConsole(
         prose=prose if is_tty else sys.maxsize,
         file=stream,
         force_terminal=can_move or color == "always",
         force_jupyter=False,
         color_system="standard" if color == "always" and not can_move else "auto",
-        no_color=not uses_color(variables, color),
+        no_color=name == NO_THEME or not uses_color(variables, color),
         width=width,
-        theme=_THEME,
+        theme=_theme(colors),
+        code_theme="ansi_light" if name == "light" else "ansi_dark",
         markup=False,
         highlight=False,
         emoji=False,

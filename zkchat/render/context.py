@@ -1,11 +1,12 @@
 """How full the context is, what a request held, and what stands below an answer."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -20,6 +21,7 @@ from zkchat.core import (
     RequestContext,
     RequestItem,
     TurnFinished,
+    cost_of,
     counted,
 )
 from zkchat.render.links import NO_LINKS, ClickableLinks
@@ -28,6 +30,7 @@ from zkchat.render.references import (
     brief_lines,
     brief_rows,
     flow,
+    footnotes,
     in_brief,
     quoted_places,
     reference_lines,
@@ -35,11 +38,11 @@ from zkchat.render.references import (
 )
 from zkchat.render.sanitize import sanitize_line
 
-_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("▤", "yellow"), ("■", "default"))
+_MARKS: Final = (("█", "info"), ("▓", "tag"), ("▒", "accent"), ("░", "good"), ("▤", "doubt"), ("■", "default"))
 """One for each part, so that the parts can be distinguished without colour."""
 _FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
-_THRESHOLD: Final = ("│", "bold yellow")
+_THRESHOLD: Final = ("│", "bold doubt")
 _MIN_BAR_WIDTH: Final = 30
 _GAUGE_WIDTH: Final = 20
 _MIN_GAUGE_WIDTH: Final = 8
@@ -114,8 +117,8 @@ def context_gauge(usage: ContextUsage, *, width: int) -> Text:
 
 def _usage_style(usage: ContextUsage) -> str:
     if usage.window and usage.total > usage.window - usage.reserve:
-        return "bold red"
-    return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
+        return "bold error"
+    return "bold doubt" if usage.window and usage.total >= usage.threshold * usage.window else "none"
 
 
 def _bar(usage: ContextUsage, width: int) -> Text:
@@ -172,22 +175,27 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
                 yield references_panel(references, shown=self.references_shown, links=self.links)
             if usage:
                 yield context_bar(usage, width=width)
-        elif self.panel == "brief":
-            yield from self._draw_brief(message, usage, width)
+            if event.cost is not None:
+                yield Text(f"This answer cost {dollars(event.cost)}.", style="dim")
+        elif self.panel != "off":
+            yield from self._draw_brief(event, usage, width)
 
-    def _draw_brief(self, message: ChatMessage, usage: ContextUsage | None, width: int) -> Iterator[RenderableType]:
-        brief = self._brief(message)
-        if message.provider == _QUOTE:
+    def _draw_brief(self, event: TurnFinished, usage: ContextUsage | None, width: int) -> Iterator[RenderableType]:
+        message, brief = event.message, self._brief(event.message)
+        if self.panel == "footnotes":
+            yield from footnotes(brief, self.links, with_content=message.provider != _QUOTE)
+            brief = replace(brief, rows=())
+        elif message.provider == _QUOTE:
             yield from quoted_places(brief, self.links, width)
-            brief = BriefList(
-                rows=tuple(row for row in brief.rows if row[1].is_doubtful), more=brief.more, looked_at=brief.looked_at
-            )
+            brief = replace(brief, rows=tuple(row for row in brief.rows if row[1].is_doubtful))
         if (rows := brief_rows(brief, self.links, width)) is not None:
             yield rows
         rest = brief.rest(self.all_documents)
         last = [Text(rest, style="dim")] if rest else []
         if usage and self.usage_shown.is_news(usage):
             last.append(context_gauge(usage, width=width))
+        if event.cost is not None:
+            last.append(Text(dollars(event.cost), style="dim"))
         yield from flow(last, width, gap="   ")
 
     def lines(self, event: TurnFinished) -> Iterator[str]:
@@ -197,13 +205,18 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
             yield from reference_lines(self.links.current(message.references), most=self.references_shown)
             if usage:
                 yield context_line(usage)
-        elif self.panel == "brief":
+        elif self.panel != "off":
             brief = self._brief(message)
-            yield from brief_lines(brief)
+            if self.panel == "brief":
+                yield from brief_lines(brief)
+            else:
+                yield from (each.plain for each in footnotes(brief, with_content=message.provider != _QUOTE))
             if rest := brief.rest(self.all_documents):
                 yield rest
             if usage and self.usage_shown.is_news(usage):
                 yield f"Context: {tokens_used(usage)}"
+        if event.cost is not None and self.panel != "off":
+            yield f"Cost: {dollars(event.cost)}"
 
     def _brief(self, message: ChatMessage) -> BriefList:
         # An answer that names the nearest passages cites none of them.
@@ -252,11 +265,22 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
 _QUOTED: Final = "No model was asked: the answer is quoted from your notes."
 
 
-def context_lines(context: RequestContext, provider: str = "") -> Iterator[str]:
+def dollars(cost: float) -> str:
+    """`$0.0042`, `$1.20`."""
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
+
+
+def cost_lines(messages: Iterable[ChatMessage]) -> Iterator[str]:
+    """What the answers of a conversation cost, where that is known."""
+    if (cost := cost_of(messages)) is not None:
+        yield f"The answers of this conversation cost {dollars(cost)}."
+
+
+def context_lines(context: RequestContext, provider: str = "", cost: float | None = None) -> Iterator[str]:
     """A table of at most twelve rows: what was sent, its tokens, and why; last what was left out, and the whole.
 
     All tokens are on the scale of the whole, which is what the model's server counts. An answer that was quoted was
-    read by no model: the table tells where it is from.
+    read by no model: the table tells where it is from. `cost` is in dollars.
     """
     is_quoted = provider == _QUOTE
     rows = [(title, items) for title, items in _rows(context) if not is_quoted or title in {"Notes", "Passages"}]
@@ -270,6 +294,8 @@ def context_lines(context: RequestContext, provider: str = "") -> Iterator[str]:
         share = 100 * usage.total // usage.window if usage.window else 0
         full = f"{share} % of the {usage.window:,} that the model can read at once" if usage.window else ""
         cells.append(("All", f"{usage.total:,}", "; ".join(filter(None, (full, "estimated" * usage.estimated)))))
+    if cost is not None:
+        cells.append(("Cost", "", f"{dollars(cost)} for this request and what was written"))
     if rows and not is_quoted:
         cells.insert(0, ("what", "tokens", "why"))
     widths = [max((len(cell[column]) for cell in cells), default=0) for column in range(2)]

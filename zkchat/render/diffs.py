@@ -34,8 +34,8 @@ MAX_SHOWN_CHARS: Final = 1_000
 MAX_PAIRED: Final = 500
 """Lines that were replaced together up to which their words are compared."""
 _MIN_TEXT_WIDTH: Final = 10
-_STYLES: Final = {"-": "red", "+": "green", " ": ""}
-_WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
+_STYLES: Final = {"-": "error", "+": "good", " ": ""}
+_WORD_STYLES: Final = {"-": "bold reverse error", "+": "bold reverse good"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 _VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
 _TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")

@@ -243,14 +243,14 @@ def draw_sections(
             yield Text()
         if section.title:
             summary = [(f"  {sanitize_line(section.summary)}", "dim")] if section.summary else []
-            yield Text.assemble((sanitize_line(section.title), "bold cyan"), *summary)
+            yield Text.assemble((sanitize_line(section.title), "bold accent"), *summary)
         grid = Table.grid(padding=(0, 1))
         grid.add_column(justify="right", no_wrap=True, min_width=width + 1 if width else 0)
         grid.add_column(overflow="fold")
         at_most = lead_width(section)
         for row in section.rows:
             number += 1
-            name = (sanitize_line(row.name), "yellow" if row.is_doubtful else "bold")
+            name = (sanitize_line(row.name), "doubt" if row.is_doubtful else "bold")
             place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
             grid.add_row(f"{number}." if width else "", Text.assemble(lead(row, at_most), name, *place))
             if row.text:
@@ -278,5 +278,5 @@ def _marked(text: str, matches: "Matches | None") -> "Text":
         return Text(text)
     marked = Text(render.with_labels(text))
     for start, end in matches(marked.plain):
-        marked.stylize("bold yellow", start, end)
+        marked.stylize("bold doubt", start, end)
     return marked

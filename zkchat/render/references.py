@@ -17,7 +17,7 @@ from zkchat.core import DocumentReference, file_kind, page_named, shorten
 from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line
 
-DOUBTFUL_STYLE: Final = "yellow"
+DOUBTFUL_STYLE: Final = "doubt"
 
 
 def describe_location(reference: DocumentReference) -> str:
@@ -68,10 +68,17 @@ def describe_time(reference: DocumentReference) -> str:
     return ", ".join(words)
 
 
+_BROUGHT: Final = {
+    "embed": "embedded in a note you linked",
+    "folder": "in a folder you named",
+    "hub": "linked by a note you named",
+}
+
+
 def _origin(reference: DocumentReference) -> str:
     via = sanitize_line(reference.via)
-    if via == "embed":
-        return "embedded in a note you linked"
+    if via in _BROUGHT:
+        return _BROUGHT[via]
     if reference.reference_type == "direct":
         return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
     if via in {"answer", "context"}:
@@ -127,9 +134,10 @@ def references_panel(
 
 
 def _entry(reference: DocumentReference, address: str | None) -> Text:
-    name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold cyan", "dim")
-    entry = Text(sanitize_line(reference.wikilink), style=link_style(name, address), end="")
-    lines = Text.assemble(entry, "  ", (describe_reason(reference), reason))
+    name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold accent", "dim")
+    lines = Text.assemble(
+        linked(sanitize_line(reference.wikilink), name, address), "  ", (describe_reason(reference), reason)
+    )
     for words, style in (
         (describe_location(reference), "none"),
         (describe_doubt(reference), DOUBTFUL_STYLE),
@@ -140,10 +148,12 @@ def _entry(reference: DocumentReference, address: str | None) -> Text:
     return lines
 
 
-def link_style(style: str, address: str | None) -> Style:
-    """The style of a text that a click opens, if there is an address."""
-    plain = Style.parse(style)
-    return plain if address is None else plain + Style(link=percent_encoded(address))
+def linked(text: str, style: str, address: str | None) -> Text:
+    """A text that a click opens, if there is an address."""
+    shown = Text(text, style=style, end="")
+    if address is not None:
+        shown.stylize(Style(link=percent_encoded(address)))
+    return shown
 
 
 def fit_cells(text: str, cells: int) -> str:
@@ -227,6 +237,21 @@ def short_reason(reference: DocumentReference) -> str:
     return ", ".join(filter(None, (kind, *(words or ["looked at"]), describe_time(reference))))
 
 
+def footnotes(brief: BriefList, links: ClickableLinks = NO_LINKS, *, with_content: bool) -> Iterator[Text]:
+    """The list as footnotes: the number that `/open` takes, where each is, and what it says there."""
+    for number, reference in brief.rows:
+        said = describe_content(reference) if with_content else ""
+        doubt = f", {short_reason(reference)}" if reference.is_doubtful else ""
+        where = place(reference) or sanitize_line(reference.wikilink)
+        yield Text.assemble(
+            (f"[{number}] ", "bold"),
+            linked(where, "none", links.clickable(reference)),
+            (doubt, DOUBTFUL_STYLE),
+            (f": “{said}”" if said else "", "dim"),
+            overflow="fold",
+        )
+
+
 def brief_lines(brief: BriefList) -> Iterator[str]:
     """The list as plain lines."""
     for number, reference in brief.rows:
@@ -260,7 +285,7 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
 def quoted_places(brief: BriefList, links: ClickableLinks, width: int) -> list[Text]:
     """The places of documents that the answer itself quotes, side by side."""
     entries = [
-        Text.assemble((f"{number} ", "bold"), (place(each), link_style("none", links.clickable(each))))
+        Text.assemble((f"{number} ", "bold"), linked(place(each), "none", links.clickable(each)))
         for number, each in brief.rows
         if not each.is_doubtful
     ]
@@ -286,15 +311,15 @@ def _fitted(cells: tuple[str, str, str], room: int) -> list[str]:
 
 def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = (0, 0, 0)) -> Text:
     """The cells of a row, each at least as wide as its column; one that is empty takes no room."""
-    styles: tuple[Style | str, ...] = (link_style("bold cyan", address), link_style("none", address), "dim")
+    styles = (("bold accent", address), ("none", address), ("dim", None))
     row = Text()
     for text, style, width in zip(cells, styles, columns, strict=True):
         if text:
-            row.append(_GAP if row else "").append(text, style=style).append(" " * (width - cell_len(text)))
+            row.append(_GAP if row else "").append_text(linked(text, *style)).append(" " * (width - cell_len(text)))
     return row
 
 
 def _doubtful(reference: DocumentReference, address: str | None) -> Text:
     link, *about = _cells(reference)
     words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
-    return Text.assemble(Text(link, style=link_style(DOUBTFUL_STYLE, address)), *words)
+    return Text.assemble(linked(link, DOUBTFUL_STYLE, address), *words)

@@ -12,9 +12,11 @@ from zkchat.core import (
     DocumentReference,
     EmbeddingProgress,
     Event,
+    ImagePart,
     ModelInfo,
     ModelOverview,
     SessionStore,
+    UsageError,
 )
 from zkchat.repl.surface import Surface, VaultBrowser
 from zkchat.writing import ChosenLinks, LinkStyle, MentionGroup
@@ -68,6 +70,11 @@ class MentionChooser(Protocol):
         """Ask one after the other; None after Ctrl-C. Raises `UsageError` where nobody can be asked."""
 
 
+def no_clipboard() -> ImagePart:
+    """Where there is none."""
+    raise UsageError("There is no clipboard here.")
+
+
 class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """Everything that a slash command may use. A new one is made for each conversation."""
 
@@ -91,6 +98,8 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """The MCP servers; None where there is none."""
     embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
     """How far the vectors of the vault are."""
+    clipboard_image: Callable[[], ImagePart] = no_clipboard
+    """The image on the clipboard. Raises `UsageError` where there is none."""
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
 

@@ -184,9 +184,10 @@ def test_all_that_a_server_counts_is_reported(server: Server) -> None:
         "completion_tokens": 50,
         "prompt_tokens_details": {"cached_tokens": 800},
         "completion_tokens_details": {"reasoning_tokens": 30},
+        "cost": 0.25,
     }
     server.streams({"content": "Yes."}, usage=usage)
-    reported = TokenUsage(prompt_tokens=900, completion_tokens=50, cached_tokens=800, thinking_tokens=30)
+    reported = TokenUsage(prompt_tokens=900, completion_tokens=50, cached_tokens=800, thinking_tokens=30, cost=0.25)
     assert finish_of(answer(model(server))).usage == reported
 
 

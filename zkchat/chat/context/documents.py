@@ -72,11 +72,13 @@ def include_documents(
     tokenizer: Tokenizer,
     room: DocumentRoom,
     embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
+    brought: Iterable[tuple[Sequence[DocumentReference], float]] = (),
 ) -> tuple[list[FilePart], list[DocumentReference]]:
     """The documents, whole or in part, in the order of the links, and a reference for each that says what is included.
 
     Several sections of a document may be asked for, each by a reference of its own. What an included document embeds
-    (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out.
+    (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out. Before them
+    come those that are `brought` along, the first ones first, each group in its share of what is left.
     """
     intake = _DocumentIntake(text_of, tokenizer)
     linked = [reference for reference in references if intake.consider(reference)]
@@ -87,6 +89,8 @@ def include_documents(
         budget = min(size, level, int(room.share * left))
         if (size <= budget or room.excerpts) and not intake.covers(reference):
             left -= intake.include(reference, budget, room.question)
+    for group, share in brought:
+        left -= intake.fill(group, int(share * left), room.question)
     for_embeds = int(MAX_DOCUMENT_SHARE * left)
     for reference in [each for each in linked if intake.is_whole(each)]:
         for embed in embeds_of(reference, intake.texts[_name(reference)]):
@@ -143,6 +147,18 @@ class _DocumentIntake:
             self._whole.add(reference.relative_path)
         self._report(replace(reference, included=True, extent=found.extent, hits=0))
         return self._tokenizer.count(found.text)
+
+    def fill(self, references: Sequence[DocumentReference], room: int, question: str) -> int:
+        """Include one after the other, each in at most half of what is left; returns the tokens they take."""
+        left = room
+        for place, reference in enumerate(references):
+            if left < 4 * MIN_EXCERPT_TOKENS:
+                break
+            if not self.covers(reference) and self.consider(reference):
+                size = self._tokenizer.count(self.texts[_name(reference)]) + TAG_TOKENS
+                most = left if size <= left // 2 or place == len(references) - 1 else left // 2
+                left -= self.include(reference, most - TAG_TOKENS, question) + TAG_TOKENS
+        return room - left
 
     def _report(self, reference: DocumentReference) -> None:
         key = reference.relative_path or reference.wikilink

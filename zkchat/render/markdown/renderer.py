@@ -30,7 +30,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
+from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, code_theme, render_rows, terminal_width
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
 from zkchat.render.markdown.blocks import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
 from zkchat.render.markdown.parser import label_of
@@ -179,11 +179,11 @@ class LeftHeading(Heading):
 _CALLOUT_STYLES: Final = {
     kind: style
     for style, kinds in {
-        "cyan": "abstract summary tldr info todo",
-        "green": "tip hint important success check done",
-        "yellow": "question help faq warning caution attention",
-        "red": "failure fail missing danger error bug",
-        "magenta": "example",
+        "accent": "abstract summary tldr info todo",
+        "good": "tip hint important success check done",
+        "doubt": "question help faq warning caution attention",
+        "error": "failure fail missing danger error bug",
+        "tag": "example",
         "dim": "quote cite",
     }.items()
     for kind in kinds.split()
@@ -192,7 +192,7 @@ _CALLOUT_STYLES: Final = {
 
 def _callout_style(token: Token) -> str:
     kind = token.meta.get("callout")
-    return _CALLOUT_STYLES.get(kind, "blue") if kind else "none"
+    return _CALLOUT_STYLES.get(kind, "info") if kind else "none"
 
 
 class Quotation(BlockQuote):
@@ -282,7 +282,8 @@ class CodeBlock(MarkdownElement):
             yield Text(mark, style="dim")
 
     def _highlighted(self, console: Console) -> Sequence[Text]:
-        syntax = None if console.no_color else _syntax(self._token.info.partition(" ")[0])
+        language = self._token.info.partition(" ")[0]
+        syntax = None if console.no_color else _syntax(language, code_theme(console))
         lines = [*self._context, *self._code]
         if syntax is None or max(map(len, lines), default=0) > _MAX_HIGHLIGHTED_LINE:
             return [Text(line) for line in self._code]
@@ -291,10 +292,10 @@ class CodeBlock(MarkdownElement):
 
 
 @lru_cache(maxsize=32)
-def _syntax(language: str) -> Syntax | None:
+def _syntax(language: str, theme: str) -> Syntax | None:
     """The highlighter of a language. Cached, because finding it takes longer than using it."""
     lexer = Syntax("", language).lexer if language else None
-    return lexer and Syntax("", lexer, theme="ansi_dark")
+    return lexer and Syntax("", lexer, theme=theme)
 
 
 class TaskItem(ListItem):

@@ -1,5 +1,7 @@
 """A turn as plain text, for pipes, screen readers and terminals without colour."""
 
+import math
+import time
 from collections.abc import Callable
 from typing import TextIO, assert_never
 
@@ -22,6 +24,38 @@ class ContextPresenter:
         if isinstance(event, PromptReady) and event.context:
             for line in (*detailed_lines(event.context), ""):
                 self._print_line(line)
+
+    def tick(self, activity: str = "") -> None:
+        self._presenter.tick(activity)
+
+    def close(self) -> None:
+        self._presenter.close()
+
+
+class BellPresenter:
+    """Shows every event by another presenter, and rings once when what lasted so many seconds is done."""
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        ring: Callable[[], object],
+        *,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._presenter = presenter
+        self._ring = ring
+        self._clock = clock
+        self._due = clock() + seconds
+        self._is_goal = False
+
+    def show(self, event: Event) -> None:
+        self._presenter.show(event)
+        self._is_goal = self._is_goal or isinstance(event, events.GoalPlanned | events.StepStarted)
+        ends = events.GoalEnded if self._is_goal else events.TurnFinished | events.TurnFailed
+        if isinstance(event, ends) and self._clock() >= self._due:
+            self._due = math.inf
+            self._ring()
 
     def tick(self, activity: str = "") -> None:
         self._presenter.tick(activity)

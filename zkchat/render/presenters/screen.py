@@ -78,7 +78,7 @@ class _Call(Struct, frozen=True):
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
         result = shorten(self.result, max(2 * length, _MIN_RESULT_LENGTH))
-        return Text.assemble((call, "dim"), " → ", (result, "yellow" if self.failed else "none"))
+        return Text.assemble((call, "dim"), " → ", (result, "doubt" if self.failed else "none"))
 
 
 class ActivitySection:
@@ -198,7 +198,7 @@ def _counted(calls: Sequence[_Call]) -> Text:
 
 def _failed(calls: Sequence[_Call]) -> Text:
     failed = sum(call.failed for call in calls)
-    return Text(f" ({failed} failed)" if failed else "", style="yellow")
+    return Text(f" ({failed} failed)" if failed else "", style="doubt")
 
 
 class ScreenPresenter:
@@ -259,7 +259,7 @@ class ScreenPresenter:
             case events.Notice():
                 self._print(self._notice(event))
             case events.Warned():
-                self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
+                self._print(Text(phrases.warning(event.text, event.hint), style="doubt"))
             case events.PromptReady() | events.AnswerReplaced():
                 self._begin_section(None)  # text so far was an answer of its own
                 if isinstance(event, events.PromptReady) and event.context and event.context.agent != DEFAULT_AGENT:
@@ -268,7 +268,7 @@ class ScreenPresenter:
                 self._finish_turn(event)
             case events.TurnFailed():
                 self._begin_section(None)
-                self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
+                self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="error"))
             case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
                 self._show_goal(event)
             case events.LinksResolved() | events.EvidenceFound() | events.ReferenceFound() | events.UsageReported():
@@ -338,7 +338,7 @@ class ScreenPresenter:
             self._deferred.clear()
         is_answer = isinstance(section, MarkdownStream)
         if is_answer and self._is_marked:
-            self._out.print(Text(f"{ANSWER_MARK} {self._answers_as}", style="bold cyan"))
+            self._out.print(Text(f"{ANSWER_MARK} {self._answers_as}", style="bold accent"))
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
@@ -349,7 +349,7 @@ class ScreenPresenter:
         said = phrases.reviewed(event, undo="/undo" if self._is_marked else "zkchat undo")
         if self._is_marked and event.decision in {"kept", "dropped"}:
             said += " /write diff shows it."
-        return Text(said, style="" if event.decision == "applied" else "yellow")
+        return Text(said, style="" if event.decision == "applied" else "doubt")
 
     def _print(self, text: Text) -> None:
         if self._section is None:

@@ -133,6 +133,7 @@ class JsonPresenter(_Document):
         self._context_usage: ContextUsage | None = None
         self._context: RequestContext | None = None
         self._reported: TokenUsage | None = None
+        self._cost: float | None = None
         self._message: ChatMessage | None = None
 
     def show(self, event: events.Event) -> None:
@@ -153,7 +154,7 @@ class JsonPresenter(_Document):
             case events.UsageReported():
                 self._reported = event.usage
             case events.TurnFinished():
-                self._message, self._context_usage = event.message, event.usage
+                self._message, self._context_usage, self._cost = event.message, event.usage, event.cost
             case events.TurnFailed():
                 self._message = event.message
             case events.AnswerReplaced():
@@ -176,6 +177,7 @@ class JsonPresenter(_Document):
             "usage": {
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),
+                "cost": self._cost,
             },
             "context": _plain((message.request_context if message else None) or self._context),
             "session": message.session_id if message else None,

@@ -37,7 +37,7 @@ from zkchat.render import (
     undo_question,
     undone_lines,
 )
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Send
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import (
     answer_numbered,
@@ -199,6 +199,13 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
             f"{len(message.text):,} characters are on the clipboard, if your terminal allows it."
         )
     return NOTHING
+
+
+async def paste(context: CommandContext, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError("A question belongs to the image.", hint="For example: /paste What does this show?")
+    context.conversation.keep(argument, images=[context.clipboard_image()])
+    return Send(argument)
 
 
 async def save(context: CommandContext, argument: str) -> Outcome:

@@ -17,9 +17,10 @@ from zkchat.core import (
     SessionItemType,
     UsageError,
     compaction_of,
+    cost_of,
     counted,
 )
-from zkchat.render import context_lines, describe_reason, phrases, vector_lines
+from zkchat.render import context_lines, cost_lines, describe_reason, phrases, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
@@ -137,6 +138,8 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     )
     for line in _importance_lines(conversation.messages, window.pinned):
         context.surface.print(line)
+    for line in cost_lines(conversation.history.messages.values()):
+        context.surface.print(line)
     for line in vector_lines(context.embedding_progress()):
         context.surface.print(f"{line[:1].upper()}{line[1:]}")
     context.surface.print_dimmed(
@@ -160,7 +163,7 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
-    context.surface.print("\n".join(context_lines(message.request_context, message.provider)))
+    context.surface.print("\n".join(context_lines(message.request_context, message.provider, cost_of([message]))))
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
     return NOTHING

@@ -230,6 +230,14 @@ _OTHER: Final[Sequence[Command]] = (
         complete=complete_message_number,
     ),
     Command(
+        name="paste",
+        is_minor=True,
+        arguments="QUESTION",
+        help="ask about a copied image",
+        details="The image on the clipboard goes along with the question, to a model that sees.",
+        act=answer.paste,
+    ),
+    Command(
         name="save",
         arguments="[NOTE]",
         help="answer as a new note",

@@ -258,6 +258,7 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert whole["usage"] == {
         "context": None,
         "reported": to_plain(TokenUsage(completion_tokens=3)),
+        "cost": None,
     }
     assert whole["status"] == "error"
     assert whole["message"] is None
