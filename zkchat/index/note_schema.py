@@ -35,7 +35,7 @@ from zkchat.core import (
 from zkchat.index.note_filters import DAY_COLUMNS
 from zkchat.storage import open_read_only, sibling, storage_errors
 
-VERSION = 26
+VERSION = 27
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (

@@ -149,8 +149,11 @@ def fold(text: str) -> str:
 def _folded(letter: str) -> str:
     if letter == "’":
         return "'"
-    plain = unicodedata.normalize("NFD", letter.lower())
-    return plain[0] if plain[1:].strip("\u0300\u0301\u0302\u0303\u0308\u0327") == "" else letter
+    small = letter.lower()
+    plain = unicodedata.normalize("NFD", small)
+    if plain[1:].strip("\u0300\u0301\u0302\u0303\u0308\u0327") == "":
+        return plain[0]
+    return small if len(small) == 1 else letter
 
 
 Unit = Literal["day", "week", "month", "quarter", "year", "weekend"]

@@ -309,7 +309,7 @@ _UNITS: Final[tuple[Unit, ...]] = ("week", "month", "quarter", "year")
 
 
 def _expression(text: str, calendar: Calendar) -> Expression | None:
-    """What a text names as a whole, in any of the seven languages; a month or day without a year is the latest that is
+    """What a text names as a whole, in any of the languages; a month or day without a year is the latest that is
     not in the future."""
     plain = unicodedata.normalize("NFC", text.replace("..", " to ")).strip(" \t\n?!，。？！")
     if not 0 < len(plain) <= MAX_CHARACTERS or _is_ambiguous(plain):

@@ -51,6 +51,7 @@ def test_however_long_a_message_is_few_names_are_looked_up() -> None:
         ("¿Cuánto tiempo se fríe la tortilla?", "fríe tortilla"),
         ("Quand est-ce que le chœur répète ?", "chœur répète"),
         ("Quando foi o jantar com a Ana?", "jantar Ana"),
+        ("Co mówią moje notatki o dachu szklarni?", "dachu szklarni"),
         ("Сколько стоит билет на поезд?", "билет поезд"),
         ("मसाला चाय में क्या डालते हैं?", "मसाला चाय डालते"),
         ("Obsidian 和 Notion 有什么区别?", "Obsidian Notion"),
@@ -78,7 +79,7 @@ def test_a_topic_is_made_of_words_of_the_question(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["How many eggs?", "Wie viel kostet es?", "combien ?", "cuántos huevos", "сколько", "多少钱", "いくつ"]
+    "question", ["How many eggs?", "Wie viel kostet es?", "cuántos huevos", "ile jajek", "сколько", "多少钱", "いくつ"]
 )
 def test_a_question_for_a_number_is_known_in_many_languages(question: str) -> None:
     assert wants_number(question)

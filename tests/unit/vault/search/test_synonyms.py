@@ -15,6 +15,7 @@ from zkchat.language.question_words import SYNONYMS
         ("ran", "running"),
         ("Beschluss", "entschieden"),
         ("cuesta", "precio"),
+        ("kosztuje", "cena"),
     ],
 )
 def test_a_word_has_its_synonyms_in_either_direction(asked: str, said: str) -> None:

@@ -96,7 +96,7 @@ def test_what_another_passage_or_a_document_says_is_no_contradiction() -> None:
 
 
 def test_of_languages_that_are_not_known_nothing_is_said() -> None:
-    assert check("Dach nie przecieka.", "Dach przecieka nad oknem, bo jest stary, i to już od marca.") == ""
+    assert check("Taget er ikke utæt.", "Taget er utæt over vinduet, fordi det er gammelt, og det siden marts.") == ""
 
 
 VOCABULARY = (
