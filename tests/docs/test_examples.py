@@ -37,6 +37,7 @@ NOT_RUN = {
     "make test": "runs this test",
     "pip install .": "installs packages",
     "pip install 'zkchat[acp]'": "installs packages",
+    "pip install 'zkchat[anthropic]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
     "pip install 'zkchat[mcp]'": "installs packages",
     "pip install 'zkchat[pdf]'": "installs packages",
@@ -66,7 +67,7 @@ OWN_NOTES = ("docs/json.md", "docs/agents.md", "docs/attachments.md", "docs/memo
 """Pages whose examples run over the notes that they show. All others run over a copy of vault-fixtures/garden."""
 
 ANSWER: list[ModelChunk] = [TextChunk(text="Seven to nine hours, says [[Sleep]]."), Finish()]
-MODELS = dict.fromkeys(("qwen3:8b", "gpt-5-mini", "gpt-5", "any"), ANSWER)
+MODELS = dict.fromkeys(("qwen3:8b", "gpt-5-mini", "gpt-5", "claude-sonnet-5", "any"), ANSWER)
 """What the servers answer."""
 
 VARIABLES = {
@@ -194,6 +195,7 @@ def test_the_examples_of_a_page_work_as_shown(page: str, world: World, server: L
     if page not in OWN_NOTES:
         shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
     world.variables |= {"ZKCHAT_OLLAMA__HOST": server.address, "OPENAI_BASE_URL": f"{server.address}/v1"}
+    world.variables["ANTHROPIC_BASE_URL"] = server.address
     world.variables |= {"ZKCHAT_MODEL": "quote", **VARIABLES.get(page, {})}
     if page in PREPARED:
         PREPARED[page](world)

@@ -1,4 +1,4 @@
-"""A server on loopback that goes wrong in the way its model's name says, in both protocols.
+"""A server on loopback that goes wrong in the way its model's name says, in all protocols.
 
 `stall@5` says five words and then nothing; `503@2` refuses two requests and answers the third; a name without a
 number goes wrong at once, and every time. `ok` does not go wrong.
@@ -168,7 +168,9 @@ class _Answer:
         await self.connection.end(self.protocol.last)
 
     async def of(self, fault: str) -> None:
-        results = [message for message in self.request.body["messages"] if message["role"] == "tool"]
+        results = '"tool_result"' in json.dumps(self.request.body) or any(
+            message["role"] == "tool" for message in self.request.body["messages"]
+        )
         if fault == "packed":
             await self.packed()
         elif fault in ENDLESS:

@@ -14,6 +14,7 @@ from tests.providers.loopback import KEY
 from zkchat.core.errors import ExitCode, ProviderError
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish, ModelChunk
+from zkchat.models.anthropic import Anthropic
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
 from zkchat.models.transport import TransportPolicy
@@ -65,7 +66,7 @@ def forget(server: FaultServer) -> None:
     server.gone.clear()
 
 
-@pytest.fixture(params=["ollama", "openai"])
+@pytest.fixture(params=["ollama", "openai", "anthropic"])
 def protocol(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -79,6 +80,8 @@ def provider(protocol: str, model: str, address: str, policy: TransportPolicy | 
     policy = policy or policy_for(model)
     if protocol == "ollama":
         return Ollama(model, host=address, api_key=KEY, policy=policy)
+    if protocol == "anthropic":
+        return Anthropic(model, base_url=address, api_key=KEY, policy=policy)
     return OpenAI(model, base_url=f"{address}/v1", api_key=KEY, policy=policy)
 
 
@@ -123,7 +126,7 @@ def test_a_refused_connection_is_a_sentence_with_a_way_out(protocol: str) -> Non
         arrived, error = failure(provider(protocol, "any", f"http://127.0.0.1:{taken.getsockname()[1]}"))
     assert arrived == []
     assert "cannot be reached" in error.message
-    assert {"ollama": "ollama serve", "openai": "openai.base_url"}[protocol] in error.hint
+    assert {"ollama": "ollama serve"}.get(protocol, f"{protocol}.base_url") in error.hint
 
 
 def test_a_name_that_nobody_knows_is_a_sentence(protocol: str) -> None:

@@ -23,13 +23,15 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
-@pytest.fixture(params=["ollama", "openai"])
+@pytest.fixture(params=["ollama", "openai", "anthropic"])
 def protocol(request: pytest.FixtureRequest, world: World, server: FaultServer) -> str:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     world.variables |= {
         "ZKCHAT_OLLAMA__HOST": server.address,
         "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1",
+        "ZKCHAT_ANTHROPIC__BASE_URL": server.address,
         "OPENAI_API_KEY": CANARY,
+        "ANTHROPIC_API_KEY": CANARY,
         "OLLAMA_API_KEY": CANARY,
     }
     name: str = request.param
@@ -71,7 +73,7 @@ def test_what_can_be_survived_is_answered(world: World, protocol: str, fault: st
 def test_malformed_arguments_of_a_tool_end_in_an_answer_or_a_sentence(world: World, protocol: str) -> None:
     # Ollama's client takes arguments that are no object for a broken answer; in the other protocol they reach the tool.
     result = world.run("ask", "How long?", "--model", f"{protocol}:arguments")
-    assert result.code == {"ollama": ExitCode.MODEL, "openai": ExitCode.NO_ANSWER}[protocol]
+    assert result.code == (ExitCode.MODEL if protocol == "ollama" else ExitCode.NO_ANSWER)
     assert "Traceback" not in result.err
 
 

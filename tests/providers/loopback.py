@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that speaks both protocols as Ollama and as OpenAI-compatible servers do.
+"""An HTTP server on loopback that speaks the protocols of Ollama, of OpenAI-compatible servers and of Anthropic.
 
 Which answer it gives is chosen by the model's name. It runs on a thread of its own, so that what is tested may run
 an event loop, or several, or none.
@@ -165,8 +165,60 @@ class OpenAIProtocol:
         return {"error": {"message": text, "type": "some_error", "code": None, "param": None}}
 
 
-WireProtocol = OllamaProtocol | OpenAIProtocol
-PROTOCOLS: dict[str, WireProtocol] = {protocol.path: protocol for protocol in (OllamaProtocol(), OpenAIProtocol())}
+class AnthropicProtocol:
+    """Anthropic's messages: named events, and a block for each part of the answer."""
+
+    content_type = "text/event-stream"
+    path = "/v1/messages"
+    last = b""
+
+    def answer(self, chunks: Sequence[ModelChunk], request: Request, read: int | None = None) -> Iterator[bytes]:
+        tokens = prompt_tokens(request) if read is None else read
+        message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "any", "content": []}
+        usage = {"input_tokens": tokens, "output_tokens": 1}
+        yield self.event("message_start", message={**message, "stop_reason": None, "usage": usage})
+        for index, chunk in enumerate(chunks):
+            match chunk:
+                case TextChunk(text=text):
+                    yield from self.block(index, {"type": "text", "text": ""}, {"type": "text_delta", "text": text})
+                case ThinkingChunk(text=text):
+                    block = {"type": "thinking", "thinking": "", "signature": ""}
+                    signed = {"type": "signature_delta", "signature": f"signed {text}"}
+                    yield from self.block(index, block, {"type": "thinking_delta", "thinking": text}, signed)
+                case ToolRequested(call=call):
+                    use = {"type": "tool_use", "id": call.call_id, "name": call.name, "input": {}}
+                    size = min(100_000, len(call.arguments) // 2 + 1)
+                    pieces = [call.arguments[at : at + size] for at in range(0, len(call.arguments), size)]
+                    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+                    yield from self.block(index, use, *deltas)
+                case Finish(reason=reason):
+                    said = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}[reason]
+                    yield self.event("message_delta", delta={"stop_reason": said}, usage={"output_tokens": 7})
+                    yield self.event("message_stop")
+
+    def block(self, index: int, block: object, *deltas: object) -> Iterator[bytes]:
+        yield self.event("content_block_start", index=index, content_block=block)
+        for delta in deltas:
+            yield self.event("content_block_delta", index=index, delta=delta)
+        yield self.event("content_block_stop", index=index)
+
+    def event(self, name: str, **more: object) -> bytes:
+        return self.named(name, json.dumps({"type": name, **more}, ensure_ascii=False).encode())
+
+    def named(self, name: str, data: bytes) -> bytes:
+        return f"event: {name}\ndata: ".encode() + data + b"\n\n"
+
+    def garbled(self, data: bytes) -> bytes:
+        return self.named("error" if b"error" in data else "content_block_delta", data)
+
+    def error(self, text: str) -> object:
+        return {"type": "error", "error": {"type": "some_error", "message": text}}
+
+
+WireProtocol = OllamaProtocol | OpenAIProtocol | AnthropicProtocol
+PROTOCOLS: dict[str, WireProtocol] = {
+    protocol.path: protocol for protocol in (OllamaProtocol(), OpenAIProtocol(), AnthropicProtocol())
+}
 
 
 def _object_or_text(arguments: str) -> object:
@@ -178,7 +230,13 @@ def _object_or_text(arguments: str) -> object:
 
 def prompt_tokens(request: Request) -> int:
     """As many as a rather terse tokenizer would count."""
-    return sum(1 + len(str(message.get("content") or "").split()) for message in request.body["messages"])
+    system = [{"content": block["text"]} for block in request.body.get("system", ())]  # of Anthropic
+    return sum(1 + len(_said(message).split()) for message in (*system, *request.body["messages"]))
+
+
+def _said(message: dict[str, Any]) -> str:
+    content = message.get("content") or ""
+    return " ".join(str(block.get("text", "")) for block in content) if isinstance(content, list) else str(content)
 
 
 @dataclass
@@ -191,7 +249,7 @@ class Loopback:
     """Set once a client has left while it was still being answered."""
     port: int = 0
     key: str = KEY
-    """What OpenAI's protocol asks for; empty: none is needed."""
+    """What all but Ollama's protocol ask for; empty: none is needed."""
     _answering: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     @property
@@ -255,7 +313,7 @@ class Loopback:
         if protocol is None:
             return await connection.reply(200, self.shown())
         is_refused = self.key and request.headers.get("authorization") != f"Bearer {self.key}"
-        if is_refused and isinstance(protocol, OpenAIProtocol):
+        if is_refused and not isinstance(protocol, OllamaProtocol):
             return await connection.reply(401, protocol.error("Invalid API Key"))
         await connection.begin(protocol.content_type)
         for piece in protocol.answer(self.plays[model], request, self.prompt_tokens(request)):

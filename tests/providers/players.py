@@ -7,6 +7,7 @@ from tests.providers.loopback import KEY, Loopback
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.core.values import from_plain
+from zkchat.models.anthropic import Anthropic
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
 from zkchat.models.quote import Quote
@@ -42,6 +43,7 @@ def _step(chunk: ModelChunk) -> dict[str, object]:
 PLAYERS: Mapping[str, Player] = {
     "ollama": lambda name, server: Ollama(name, host=server.address),
     "openai": lambda name, server: OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY),
+    "anthropic": lambda name, server: Anthropic(name, base_url=server.address, api_key=KEY),
     "scripted": _scripted,
 }
 """Providers that can be made to give any answer."""

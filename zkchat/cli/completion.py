@@ -332,7 +332,7 @@ def complete_session(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 def complete_model(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Names of models that are known without asking anybody, and the beginnings of all others."""
     yield from _starting(names.models(), typed.text)
-    for provider in ("ollama:", "openai:", "local:"):
+    for provider in ("ollama:", "openai:", "anthropic:", "local:"):
         if provider.startswith(typed.text):
             yield Candidate(provider, is_open=True)
 

@@ -237,6 +237,7 @@ NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT", "ZKCHAT_MCP_TOKEN"})
 
 SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "openai.base_url": ("OPENAI_BASE_URL", str),
+    "anthropic.base_url": ("ANTHROPIC_BASE_URL", str),
     "ollama.host": ("OLLAMA_HOST", ollama_url),
 }
 """Variables of other programs that count where no layer sets a server's address, and how each is read."""

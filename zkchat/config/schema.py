@@ -11,6 +11,7 @@ from msgspec import NODEFAULT, Struct
 
 from zkchat.config.sections import (
     Accumulates,
+    Anthropic,
     CalendarSettings,
     Context,
     Embeddings,
@@ -52,6 +53,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     references: References = References()
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
+    anthropic: Anthropic = Anthropic()
     embeddings: Embeddings = Embeddings()
     write: Write = Write()
     goal: Goals = Goals()

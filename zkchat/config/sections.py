@@ -412,6 +412,16 @@ class OpenAI(Struct, frozen=True, kw_only=True):
     local: Annotated[bool, _LOCAL_SERVER] = True
 
 
+class Anthropic(Struct, frozen=True, kw_only=True):
+    base_url: Annotated[
+        OptionalHttpAddress, "Address of a server that speaks Anthropic's protocol. Empty: Anthropic itself."
+    ] = ""
+    api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
+    local: Annotated[
+        bool, "Whether a server on this machine runs its models itself; most pass requests on, and get no local notes."
+    ] = False
+
+
 class Embeddings(Struct, frozen=True, kw_only=True):
     model: Annotated[
         str,

@@ -227,7 +227,7 @@ class Finish(Tagged, frozen=True, kw_only=True, tag="finish"):
 ModelChunk = TextChunk | RemarkChunk | ThinkingChunk | ToolRequested | Finish
 
 
-ProviderName = Literal["ollama", "openai", "local"]
+ProviderName = Literal["ollama", "openai", "anthropic", "local"]
 """Those that a `[models.NAME]` table of the settings may name, in the order in which a model is looked for."""
 
 PROVIDERS: Final[tuple[str, ...]] = (*get_args(ProviderName), "quote", "scripted")

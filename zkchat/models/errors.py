@@ -18,7 +18,7 @@ MAX_ERROR_BYTES = 4_000
 
 _ASK_AGAIN = "Ask again, or see `zkchat config doctor`."
 _DOCTOR = "`zkchat config doctor` shows what is set up."
-_TOO_LONG = ("context length", "context size", "context window", "context_length")
+_TOO_LONG = ("context length", "context size", "context window", "context_length", "prompt is too long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
