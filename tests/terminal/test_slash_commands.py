@@ -99,6 +99,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/sources", "Referenced Documents", "[[Sleep]]")
     chat.say("/refs 1", "Sleep.md", "linked by you, cited")
     chat.say("/open 1", "Opened Sleep.md:3 in vim.")
+    chat.say("/paste", "A question belongs to the image.")
     seen = chat.say("/copy", "characters are on the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]

@@ -25,7 +25,7 @@ _CLIPBOARD: Final = (
     ("pngpaste", "-"),
     ("osascript", "-e", "the clipboard as «class PNGf»"),
 )
-_CLIPBOARD_SECONDS: Final = 5.0
+_CLIPBOARD_SECONDS: Final = 20.0
 _SCRIPT_DATA: Final = (b"\xc2\xabdata PNGf", b"\xc2\xbb")
 """What stands around the hexadecimal digits that `osascript` prints."""
 
