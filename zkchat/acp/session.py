@@ -490,7 +490,7 @@ class AgentSession:
                 await self._play(outcome.events)
             case Switch():
                 self._reopen(outcome)
-                self._surface.print(f"{self._talk.model.name} answers from now on, as {self._talk.agent.name}.")
+                self._surface.print(f"{self._talk.model.shown} answers from now on, as {self._talk.agent.name}.")
             case Nothing() | Edit() | Leave():
                 pass
             case _:

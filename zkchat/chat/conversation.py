@@ -311,7 +311,7 @@ class Conversation:
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(
-            text=f"{info.name} is not on this machine; until now this session was answered here, by {before.model}.",
+            text=f"{info.shown} is not on this machine; until now this session was answered here, by {before.model}.",
             hint="What came from local notes is withheld from it.",
         )
 
@@ -333,7 +333,7 @@ class Conversation:
             raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
         if memory is None:
             raise UsageError(
-                f"{self.model.name} only quotes your notes: it would read nothing that is remembered.", hint=hint
+                f"{self.model.shown} only quotes your notes: it would read nothing that is remembered.", hint=hint
             )
         return memory.remember(text, source, self.session_id)
 
@@ -567,4 +567,4 @@ def _with_citations(message: ChatMessage) -> ChatMessage:
 
 
 def _no_summary(model: ModelInfo, text: str, hint: str) -> Warned:
-    return Warned(text=f"{model.name} wrote no summary: {text}", hint=hint)
+    return Warned(text=f"{model.shown} wrote no summary: {text}", hint=hint)

@@ -113,7 +113,7 @@ async def look_again(exchange: Exchange, question: Question, user: ChatMessage, 
         await emit(warning)
     await emit(
         Warned(
-            text=f"{core.info.name} answered without looking into your notes. They say something on this, so it is "
+            text=f"{core.info.shown} answered without looking into your notes. They say something on this, so it is "
             "asked again.",
             hint="references.look_again = false leaves it at the first answer.",
         )
@@ -193,7 +193,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     text = _SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
-        said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
+        said = f"{core.info.shown} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
         await _replace_answer(exchange, user, [found.evidence], said, emit)
         return
     if is_small:
@@ -227,7 +227,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     given += [each for each in told if not Question.parse(each).asks]  # a question proves nothing, nor does its answer
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
-    name = exchange.core.info.name
+    name = exchange.core.info.shown
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)

@@ -87,7 +87,7 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
         yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
-        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
+        yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     left = _turns_left(conversation)
     yield (
         "How long the room lasts can be told after a few more turns."

@@ -182,12 +182,12 @@ class ChatGreeting:
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
-        opened, name = following.opened, following.opened.conversation.model.name
+        opened, model = following.opened, following.opened.conversation.model
         if to.model:
             opened.conversation.keep_model()
-            self._io.note(f"{name} answers from now on.")
-        elif name != before.opened.conversation.model.name:
-            self._io.note(opened.chosen or f"{name} answers from now on.")
+            self._io.note(f"{model.shown} answers from now on.")
+        elif model.name != before.opened.conversation.model.name:
+            self._io.note(opened.chosen or f"{model.shown} answers from now on.")
         elif to.session and to.session != before.session_id:
             announce_model(self._io, opened)
 
@@ -213,7 +213,7 @@ def greeting(
 
     With `has_more_notes`, there are more notes than were counted.
     """
-    chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
+    chosen = f"{model.shown} (no model: your notes are quoted)" if model.needs_notes else model.shown
     count = f"{'more than ' * has_more_notes}{counted(notes, 'note')}"
     lines = [sanitize_line(f"zkchat · {vault} · {count} · {chosen}")]
     if session:

@@ -316,6 +316,7 @@ if TYPE_CHECKING:
         ThinkingChunk,
         ToolRequested,
         ToolSpec,
+        shown_model,
     )
     from zkchat.core.reports import (
         DOUBT,

@@ -14,6 +14,7 @@ from zkchat.core import (
     Event,
     ModelInfo,
     ModelOverview,
+    ModelRow,
     SessionStore,
 )
 from zkchat.repl.surface import Surface, VaultBrowser
@@ -55,6 +56,12 @@ class ModelCatalogue(Protocol):
 
     async def verify(self, name: str) -> ModelInfo:
         """Check that a model answers. Raises `ZkchatError` if not."""
+
+    async def of_server(self, address: str) -> ModelRow:
+        """The first model of a server that the settings do not name yet. Raises `ZkchatError` where it lists none."""
+
+    def keep_server(self, address: str) -> None:
+        """Name that server in the user's settings."""
 
 
 class MentionChooser(Protocol):

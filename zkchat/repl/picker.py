@@ -16,7 +16,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat.core import Session, SessionStore, counted
+from zkchat.core import Session, SessionStore, counted, shown_model
 from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
@@ -156,7 +156,7 @@ def session_rows(
                 *([session.id] if with_ids else []),
                 ago(now - session.updated_at),
                 counted(session.message_count, "message"),
-                session.model,
+                shown_model(session.model),
             ),
             search=f"{session.id} {session.first_words}",
             is_current=session.id == current,

@@ -140,7 +140,7 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     for line in vector_lines(context.embedding_progress()):
         context.surface.print(f"{line[:1].upper()}{line[1:]}")
     context.surface.print_dimmed(
-        f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
+        f"Model {conversation.model.shown}. Session {conversation.session_id or '(begins with your first message)'}."
     )
     return NOTHING
 
