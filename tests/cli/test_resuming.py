@@ -45,7 +45,7 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert "zkchat --session" in piped.err
     plain = on_plain_terminal(world, "/resume\n/resume 2\nthree\n", "--plain", "--model", two_sessions)
     assert " 2. one" in plain.out
-    assert "To go on in one of them: /resume NUMBER, TITLE or ID." in plain.out
+    assert "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said." in plain.out
     assert counts(world) == {"one": 4, "two": 2}
 
 

@@ -31,6 +31,7 @@ from zkchat.app import (
     left_out_sentence,
     open_conversation,
     open_goal_run,
+    sessions_where_said,
     trust_states,
 )
 from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
@@ -522,6 +523,7 @@ class AgentSession:
             keys=self._agent_options.keys(opened),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
+            where_said=partial(sessions_where_said, opened.workspace, opened.store),
         )
 
     def _reopen(self, to: Switch) -> None:

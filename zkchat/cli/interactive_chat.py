@@ -27,6 +27,7 @@ from zkchat.app import (
     page_item,
     page_text,
     preload_client,
+    sessions_where_said,
 )
 from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
 from zkchat.cli.change_review import (
@@ -496,6 +497,7 @@ class InteractiveChat:
             mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
+            where_said=partial(sessions_where_said, opened.workspace, opened.store),
             keys=keys_of(self._environment, opened),
         )
 

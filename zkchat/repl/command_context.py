@@ -98,6 +98,8 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """The MCP servers; None where there is none."""
     embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
     """How far the vectors of the vault are."""
+    where_said: Callable[[str], Sequence[str]] = lambda _: ()
+    """The ids of the sessions in which something was said, the best first."""
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
 

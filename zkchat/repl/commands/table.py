@@ -375,8 +375,9 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="sessions",
         is_minor=True,
+        arguments="[WORDS]",
         help="sessions of the vault",
-        details="The last used first; * marks the one you are in.",
+        details="The last used first, or those on WORDS; * marks the one you are in.",
         act=history.sessions,
     ),
     Command(
@@ -390,8 +391,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="resume",
         arguments="[NAME]",
         help="an earlier session",
-        details="By its title, its id, or the beginning of its id; without NAME, choose from a list: type to search "
-        "it. The session has its own model and agent.",
+        details="By its title, its id, what was said in it, or when (last week); without NAME, choose from a list: "
+        "type to search it. The session has its own model and agent.",
         act=history.resume,
         complete=history.complete_session,
     ),

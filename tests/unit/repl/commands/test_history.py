@@ -241,7 +241,7 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.store.titles = {"s1": "Sleep", other: "2"}
     harness.store.create()
     assert harness.outcome("/resume") == NOTHING
-    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE or ID."
+    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
         ("Sleep", ("just now", "4 messages", ""), "s1 ", True),
