@@ -113,9 +113,19 @@ class Compactor:
         message = self._core.journal.next_message("system", part, context_type="summary", token_count=tokens)
         return message, self._core.journal.append(MessageEntry(message=message))
 
-    async def run(self, assembled: AssembledRequest, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
-        """Draft, have it reviewed if that is wanted, apply."""
+    async def run(
+        self,
+        assembled: AssembledRequest,
+        plan: CompactionPlan,
+        emit: Emit,
+        focus: str = "",
+        *,
+        has_to_gain: bool = False,
+    ) -> bool:
+        """Draft, have it reviewed if that is wanted, apply; with `has_to_gain`, not where nothing becomes shorter."""
         part, trouble = await self.draft(assembled, plan, focus)
+        if has_to_gain and part.tokens_after >= part.tokens_before:
+            return False
         if trouble:
             await emit(
                 Warned(
@@ -130,6 +140,7 @@ class Compactor:
         if warning:
             await emit(warning)
         await emit(Compacted(message=message))
+        return True
 
     async def _summary(
         self,

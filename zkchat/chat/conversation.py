@@ -390,7 +390,9 @@ class Conversation:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
         await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
-        await self.requests.compactor.run(assembled, plan, emit, focus)
+        is_asked_for = bool(focus or keep or strategy)
+        if not await self.requests.compactor.run(assembled, plan, emit, focus, has_to_gain=not is_asked_for):
+            await emit(Warned(text=NOTHING_TO_SUMMARISE))
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""

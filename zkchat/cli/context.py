@@ -191,7 +191,7 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 marker = replace(event.message, provider=info.provider, model=info.id)
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
-                io.out(phrases.compaction(event.message))
+                io.out(phrases.compacted(event.message).removesuffix(" /uncompact takes it back."))
                 io.out(model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
