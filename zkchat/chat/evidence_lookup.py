@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from zkchat.answers import CatalogAnswer
 
 
+MAX_BARE: Final = 3
+"""Words of a question that may put in other words what the notes say on the topic before: "who is responsible?". A
+longer one with a word that no note has is about something else: "what is my blood type?"."""
 EACH_OF_TWO: Final = 2
 """Passages on each of two questions that are asked at once."""
 
@@ -72,7 +75,9 @@ def look_up(
             alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
             is_said = len(own) <= 1 or any(own & _terms_of(each) for each in found.evidence[:1])
             is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
-            return found if question.stays_with(found.evidence) and is_said and not is_whole else alone
+            is_new = len(question.prose.split()) > MAX_BARE and not (alone.evidence or own <= library.idf(own).keys())
+            is_about_it = is_said and not (is_whole or is_new)
+            return found if question.stays_with(found.evidence) and is_about_it else alone
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):
