@@ -115,7 +115,7 @@ async def look_again(exchange: Exchange, question: Question, user: ChatMessage, 
         Warned(
             text=f"{core.info.shown} answered without looking into your notes. They say something on this, so it is "
             "asked again.",
-            hint="references.look_again = false leaves it at the first answer.",
+            hint="To keep first answers: zkchat config set references.look_again false",
         )
     )
     await _ask_again(exchange, user, found, emit)
@@ -234,7 +234,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_strange = not is_empty and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
-    said = "found no answer in your notes" if is_empty else "said what your notes do not say"
+    said = "found no answer in your notes" if is_empty else "gave an answer that is not in your notes"
     said = "gave no answer that can be read" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
@@ -371,8 +371,7 @@ async def _replace_answer(
     exchange.finish = Finish(reason="stop" if evidence else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
-    hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."
-    await emit(Warned(text=said, hint=hint))
+    await emit(Warned(text=said, hint=f"To see its own words: /branch {first.id}"))
     await emit(AnswerReplaced(message_id=first.id))
     if request.remark:
         await emit(Remarked(text=request.remark))
