@@ -27,6 +27,7 @@ from zkchat.core import (
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
     PASTE_PRIORITY,
+    STOPPED,
     Agent,
     ChatMessage,
     ConfigError,
@@ -491,7 +492,7 @@ class Turn:
             await emit(_failed(error, message))
             return None
         except (asyncio.CancelledError, GeneratorExit):
-            exchange.store(exchange.close(error="Stopped."))
+            exchange.store(exchange.close(error=STOPPED))
             raise
         message = exchange.close()
         for warning in (exchange.store(message), exchange.empty_answer_warning(message)):

@@ -179,7 +179,7 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"Resume: zkchat{place} --session {active.session_id}", as_it_is=True)  # to be copied
+            self._io.note(f"To go on later: zkchat{place} -c", as_it_is=True)  # to be copied
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""

@@ -182,6 +182,7 @@ if TYPE_CHECKING:
     )
     from zkchat.core.message import (
         DEFAULT_LIMIT,
+        STOPPED,
         Brief,
         BriefPurpose,
         ChatMessage,

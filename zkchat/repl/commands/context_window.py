@@ -131,8 +131,9 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     window = conversation.window
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
+    in_context = "" if conversation.model.needs_notes else f"{len(window.live)} in the context, "
     context.surface.print(
-        f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
+        f"{counted(len(said), 'message')}: {in_context}{archived} archived, "
         f"{len(window.pinned)} pinned; {counted(len(window.compactions), 'compaction')}."
     )
     for line in _importance_lines(conversation.messages, window.pinned):

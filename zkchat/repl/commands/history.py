@@ -7,6 +7,7 @@ from typing import Final, assert_never
 from zkchat.core import (
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
+    STOPPED,
     ChatMessage,
     Session,
     SessionNotFound,
@@ -277,7 +278,8 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
     from rich.cells import cell_len
 
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
-    remarks = "" if message.status == "complete" else f" ({message.status})"
+    is_stopped = message.status == "error" and message.error == STOPPED
+    remarks = "" if message.status == "complete" else f" ({'stopped' if is_stopped else message.status})"
     remarks += "" if message.has_usual_priority else f" (priority {message.priority})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
     width = max(20, context.surface.width - cell_len(start) - len(remarks))
