@@ -216,7 +216,7 @@ class ConversationSearch:
         if time is None or time.period is None or time.topic:
             return self.search(words, session=session, limit=limit)
         first, end = (
-            day and datetime.combine(day, datetime.min.time(), calendar.now.tzinfo)
+            datetime.combine(day, datetime.min.time(), calendar.now.tzinfo) if day else None
             for day in (time.period.first, time.period.end)
         )
         wanted = EntryFilter(role="user", since=first, until=end)
