@@ -1,6 +1,7 @@
 """`zkchat context …` as a user calls it, over sessions that a scripted model answered."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,20 @@ def test_a_dry_run_shows_the_plan_and_the_summary_and_changes_nothing(world: Wor
 def test_a_compaction_by_hand_archives_and_says_what_it_freed(world: World) -> None:
     talked(world, 4, window=8192)
     result = world.run("context", "compact", "--keep", "2", "--model", "quote")
-    assert "Context compacted #1: 6 messages archived" in result.out
+    assert re.match(r"6 older messages are now a summary \([\d,]+ → [\d,]+ tokens\)\.\n", result.out)
     assert "Summarising 6 older messages" in result.err
     again = world.run("context", "compact", "--keep", "2", "--model", "quote", "--json")
     assert again.out == "" or json.loads(again.out)
+
+
+def test_a_summary_that_would_be_larger_than_what_it_replaces_is_not_made(world: World) -> None:
+    for number in range(9):  # a summary names the notes by their paths
+        world.note(f"A folder with a name/That is much longer/Than what is said/N{number}.md", "Odd.\n")
+    play = world.script(*([{"text": f"[[N{number}]]"}] for number in range(9)), context_limit=8192)
+    typed = [*(f"Is {number} odd?" for number in range(9)), "/compact", "/stats", ""]
+    told = world.run("chat", "--plain", "--model", play, stdin="\n".join(typed))
+    assert "The conversation is still too short to be worth a summary." in told.err
+    assert "0 archived" in told.out
 
 
 def test_clearing_archives_everything(world: World) -> None:
@@ -161,4 +172,4 @@ def test_a_summary_is_opened_in_the_editor_where_that_is_wanted(world: World, tm
     talked(world, 4, window=8192)
     failed = world.run("context", "compact", "--keep", "2", "--model", "quote", typed="")
     assert "cannot be started" in failed.err
-    assert "Context compacted #2" in failed.out
+    assert "8 older messages are now a summary" in failed.out

@@ -76,6 +76,18 @@ def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, argument
     assert "Traceback" not in result.err
 
 
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("rename", "zkchat sessions rename, zkchat note rename"),
+        ("compact", "zkchat context compact, /compact in a chat"),
+        ("sources", "/sources in a chat"),
+    ],
+)
+def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World, name: str, there: str) -> None:
+    assert world.run(name).err == f"zkchat: No such command '{name}'.\n        There is: {there}\n"
+
+
 def test_a_folder_and_a_file_may_have_names_that_are_no_text(world: World) -> None:
     vault = world.root / "notes \udcff"
     vault.mkdir()

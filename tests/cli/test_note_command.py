@@ -320,7 +320,7 @@ def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
     trashed = world.run("note", "trash", "Plan", "--dry-run")
     assert "4 links in 3 files lead to Plan.md, and will lead nowhere." in trashed.err
     asked = note(world, "rename", "Plan", "Scheme", typed="n\n", terminal=True)
-    assert "4 links in 3 files follow" in asked.err
+    assert "4 links in 3 files will be changed too" in asked.err
     assert "There are 3 other files whose links follow." in note(world, "rename", "Plan", "Scheme", "--yes").err
 
 

@@ -45,7 +45,7 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert "zkchat --session" in piped.err
     plain = on_plain_terminal(world, "/resume\n/resume 2\nthree\n", "--plain", "--model", two_sessions)
     assert " 2. one" in plain.out
-    assert "To go on in one of them: /resume NUMBER, TITLE or ID." in plain.out
+    assert "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said." in plain.out
     assert counts(world) == {"one": 4, "two": 2}
 
 
@@ -74,10 +74,10 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
 
 def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, two_sessions: str) -> None:
     said = at_prompt(world, "three\r/model quote\r\x04", "--model", two_sessions)
-    assert said.err.splitlines()[-1] == f"Resume: zkchat --session {sessions(world)[0]['id']}"
+    assert said.err.splitlines()[-1] == "To go on later: zkchat -c"
     spaced = world.vault.rename(world.root / "my vault")
     elsewhere = at_prompt(world, "four\r/quit\r", "--vault", str(spaced), "--model", two_sessions)
-    assert f"Resume: zkchat --vault '{spaced}' --session " in elsewhere.err
+    assert f"To go on later: zkchat --vault '{spaced}' -c" in elsewhere.err
     silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
     assert "Resume:" not in silent.err
     piped = world.run("chat", "--vault", str(spaced), "--model", two_sessions, stdin="five\n")

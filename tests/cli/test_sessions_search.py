@@ -1,7 +1,8 @@
 """`zkchat sessions search`, from the command line to the disk."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -68,6 +69,38 @@ def test_queries_from_standard_input_are_answered_line_by_line(world: World, tal
     answers = [json.loads(line) for line in result.out.splitlines()]
     assert [answer["query"] for answer in answers] == ["roof", "", "Конрад 'x", "Konrad eats"]
     assert [[hit["message"] for hit in answer["hits"]][:1] for answer in answers] == [["Birds2"], [], [], ["Birds1"]]
+
+
+def test_a_message_without_the_word_is_not_listed_before_one_with_it(world: World) -> None:
+    texts = ["When is her birthday?", "Her birthday is in May.", "Good.", "Yes.", "What else?", "Nothing."]
+    say(world, "Aylin", *texts)
+    say(world, "Cake", "Cake.", "Which cake?", "For the birthday.", "A lemon cake.")
+    found = [hit["snippet"] for hit in world.run("sessions", "search", "birthday", "--json").json]
+    assert all("birthday" in text for text in found[:3])
+
+
+def test_a_time_alone_finds_the_conversations_of_then(world: World) -> None:
+    world.now = lambda: NOON
+    old = say(world, "Stove", "Is the stove paid?", "Yes, last week.")
+    world.now = lambda: NOON + timedelta(days=7)
+    say(world, "Today", "What did I do last week?")
+    assert [hit["session"] for hit in world.run("sessions", "search", "last week", "--json").json] == [old]
+    chat = world.run("chat", "--plain", "--model", "quote", stdin="/sessions last week\n/resume paid stove\n/stats\n")
+    assert "Stove" in chat.out
+    assert f"Session {old}." in chat.out
+
+
+def test_a_session_is_resumed_by_a_part_of_its_title_or_what_was_said(world: World, talk: str) -> None:
+    other = say(world, "Ponds", "A pond.", "Konrad was there.")
+    run = partial(world.run, "chat", "--plain", "--model", "quote")
+    assert f"Session {talk}." in run(stdin="/resume bird\n/stats\n").out
+    assert f"Session {talk}." in run(stdin="/resume roof\n/stats\n").out
+    assert "1 message: 0 archived" in run(stdin="/resume roof\n/stats\n").out  # no model has a context here
+    several = run(stdin="/resume Konrad\n/sessions roof\n/sessions xylophone\n").out
+    assert talk in several
+    assert other in several
+    assert "To go on in one of them: /resume ID." in several
+    assert "No session has “xylophone” in its title, nor in what was said." in several
 
 
 def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:

@@ -129,6 +129,33 @@ def test_a_key_for_a_service_is_offered_and_its_models_are_checked(
     assert server.key not in result.out + result.err + settings(user)
 
 
+def test_the_address_of_a_server_is_taken_and_the_models_there_are_offered(user: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}, {"id": "thinks"}]}
+    address = f"{server.address}/v1"
+    result = answered(user, "", address, "thinks", "-")
+    assert "Models of" in result.err
+    assert f'base_url = "{address}"' in settings(user)
+    assert f"openai.base_url = {address}" in result.out
+    assert 'model = "openai:thinks"' in settings(user)
+    assert user.run("setup", "--yes", "--model", address).code == ExitCode.OK
+
+
+def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}]}
+    user.confirm(user.vault)
+    typed = f"/model {server.address}/v1\ny\n"
+    result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
+    assert "openai:tells answers from now on." in result.err
+    assert f'base_url = "{server.address}/v1"' in settings(user)
+
+
+def test_an_address_in_place_of_a_model_is_told_with_the_command_that_sets_it(user: World) -> None:
+    user.confirm(user.vault)
+    result = user.run("ask", "sleep?", "--model", "http://me:secret@127.0.0.1:8099/v1")
+    assert "is an address, not a model." in result.err
+    assert "zkchat config set openai.base_url http://…@127.0.0.1:8099/v1" in " ".join(result.err.split())
+
+
 def test_scripts_say_it_all_by_flags(user: World) -> None:
     flags = ("--yes", "--vault", str(user.vault), "--model", "ollama:tells", "--local-only", "Journal, Work")
     result = user.run("setup", *flags, "--json", stdin="", cwd=user.home)

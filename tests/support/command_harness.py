@@ -292,6 +292,7 @@ class ModelsInMemory:
         self.listings: tuple[ModelListing, ...] = ()
         self.problems: dict[str, ZkchatError] = {}
         self.verified: list[str] = []
+        self.servers: list[str] = []
 
     @property
     def names(self) -> list[str]:
@@ -305,6 +306,12 @@ class ModelsInMemory:
         if name in self.problems:
             raise self.problems[name]
         return ModelInfo(provider="ollama", id=name)
+
+    async def of_server(self, address: str) -> ModelRow:
+        return ModelRow(name="openai:/srv/qwen.gguf", on_this_machine="127.0.0.1" in address)
+
+    def keep_server(self, address: str) -> None:
+        self.servers.append(address)
 
 
 class GoalsInMemory:

@@ -92,7 +92,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for_prompt()
     terminal.type("\x04")
     assert terminal.finish() == 0
-    assert re.search(r"Resume: zkchat --vault \S+ --session \w+\s*$", terminal.text.replace("\n", ""))
+    assert re.search(r"To go on later: zkchat --vault \S+ -c\s*$", terminal.text.replace("\n", ""))
     assert questions(world) == ["A\nB\nC\nD\nE\nF", "half!"]
 
 

@@ -195,5 +195,5 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     terminal.wait_for("(Ctrl-D leaves.)")
     terminal.type("\x04")
     assert terminal.finish() == 0
-    assert re.search(r"you › \r\nResume: zkchat --vault \S+ --session \w+\r\n$", terminal.written)
+    assert re.search(r"you › \r\nTo go on later: zkchat --vault \S+ -c\r\n$", terminal.written)
     assert "\x1b" not in terminal.written

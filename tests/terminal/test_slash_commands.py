@@ -180,7 +180,7 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("And more?", "Eight hours")
     chat.say("/pin", "Message 4 is pinned")
     chat.say("/priority 4 9", "Message 4 has priority 9")
-    chat.say("/compact hours", "Context compacted #1: 2 messages archived")
+    chat.say("/compact hours", "2 older messages are now a summary")
     chat.say("/history", "Context compacted #1")
     chat.say("/expand 1", "Tell me of [[Sleep]]")
     chat.say("/uncompact", "Compaction #1 is taken back: 2 messages in the context again.")

@@ -31,6 +31,7 @@ from zkchat.app import (
     left_out_sentence,
     open_conversation,
     open_goal_run,
+    sessions_where_said,
     trust_states,
 )
 from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
@@ -491,7 +492,7 @@ class AgentSession:
                 await self._play(outcome.events)
             case Switch():
                 self._reopen(outcome)
-                self._surface.print(f"{self._talk.model.name} answers from now on, as {self._talk.agent.name}.")
+                self._surface.print(f"{self._talk.model.shown} answers from now on, as {self._talk.agent.name}.")
             case Nothing() | Edit() | Leave():
                 pass
             case _:
@@ -523,6 +524,7 @@ class AgentSession:
             keys=self._agent_options.keys(opened),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
+            where_said=partial(sessions_where_said, opened.workspace, opened.store),
         )
 
     def _reopen(self, to: Switch) -> None:

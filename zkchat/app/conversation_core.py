@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.models import LiveSettings, survey_models, verify_model
+from zkchat.app.settings import SettingsEditor
+from zkchat.app.setup import BASE_URL, with_settings
 from zkchat.app.stores import open_memory, open_message_search
 from zkchat.app.workspace import Workspace
 from zkchat.chat import (
@@ -25,7 +27,16 @@ from zkchat.chat import (
     TurnSettings,
 )
 from zkchat.config import Settings, StoredApprovals
-from zkchat.core import DEFAULT_LIMIT, ChangeStore, ModelInfo, ModelOverview, StorageError
+from zkchat.core import (
+    DEFAULT_LIMIT,
+    ChangeStore,
+    ModelInfo,
+    ModelOverview,
+    ModelRow,
+    ProviderError,
+    StorageError,
+    without_password,
+)
 
 FRESH_SECONDS: Final = 60.0
 """How long the names of a list are completed before the servers are asked again."""
@@ -60,6 +71,19 @@ class ModelCatalogue:
 
     async def verify(self, name: str) -> ModelInfo:
         return await verify_model(self._workspace(), name)
+
+    async def of_server(self, address: str) -> ModelRow:
+        here = self._workspace()
+        environment = with_settings(here.environment, {BASE_URL: address})
+        overview = await survey_models(replace(here, environment=environment).changed_by(None, None))
+        for row in overview.rows:
+            if row.name.startswith("openai:") and not row.problem:
+                return row
+        problem = next((each.problem for each in overview.listings if each.source == without_password(address)), "")
+        raise ProviderError(f"{without_password(address)} lists no models. {problem}".rstrip())
+
+    def keep_server(self, address: str) -> None:
+        SettingsEditor(self._workspace().paths, "user").set(BASE_URL, address)
 
 
 def turn_settings(settings: Settings, options: ConversationOptions, *, private: bool) -> TurnSettings:

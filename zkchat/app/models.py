@@ -236,7 +236,7 @@ class ModelRules(Struct):
         reason = self.live.workspace.loaded.privacy_unknown
         if reason and not info.on_this_machine:
             raise ConfigError(
-                f"{reason} It may say which notes stay on this machine, so nothing is sent to {info.name}.",
+                f"{reason} It may say which notes stay on this machine, so nothing is sent to {info.shown}.",
                 hint="Mend the file or move it away, or choose a model on this machine, such as --model quote.",
             )
 

@@ -124,8 +124,12 @@ def offer_within_setup(offer: str) -> str:
     return offer.replace(SETUP_HELPS, "")
 
 
+BASE_URL: Final = "openai.base_url"
+
+
 def service_settings(service: HostedService) -> dict[str, str]:
-    return {"openai.base_url": service.base_url, "openai.api_key_env": service.key_variable}
+    key = {"openai.api_key_env": service.key_variable} if service.key_variable else {}
+    return {BASE_URL: service.base_url, **key}
 
 
 def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:

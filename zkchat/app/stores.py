@@ -10,7 +10,7 @@ from msgspec import Struct
 from zkchat import app, chat, config, core, index, models, storage
 from zkchat.app.databases import DatabasePaths, DurableFile, validate_vault_database
 from zkchat.app.paths import find_paths
-from zkchat.app.workspace import UNATTENDED, Notices, Workspace, load_workspace
+from zkchat.app.workspace import UNATTENDED, Notices, Workspace, calendar_of, load_workspace
 from zkchat.core import (
     Environment,
     ProviderError,
@@ -79,6 +79,13 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
         embedder = models.installed()
     with closing(SqliteMessageIndex(DatabasePaths(workspace).cache("messages.db"))) as index:
         yield chat.ConversationSearch(index, embedder)
+
+
+def sessions_where_said(workspace: Workspace, store: SessionStore, words: str) -> list[str]:
+    """The ids of the sessions in which that was said, or at that time, the best first."""
+    with open_message_search(workspace) as search:
+        search.catch_up(store)
+        return [*dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace)))]
 
 
 Found = TypeVar("Found")

@@ -155,7 +155,7 @@ class ChangeSettlement:
     def allow(self, allowed: bool) -> None:
         """Let the model propose changes of notes from now on, or no longer."""
         if self.proposals is None:
-            name = self._provider.info.name
+            name = self._provider.info.shown
             raise UsageError(f"{name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
         self.proposals.is_on = allowed
         if allowed:

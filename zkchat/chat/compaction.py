@@ -113,9 +113,19 @@ class Compactor:
         message = self._core.journal.next_message("system", part, context_type="summary", token_count=tokens)
         return message, self._core.journal.append(MessageEntry(message=message))
 
-    async def run(self, assembled: AssembledRequest, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
-        """Draft, have it reviewed if that is wanted, apply."""
+    async def run(
+        self,
+        assembled: AssembledRequest,
+        plan: CompactionPlan,
+        emit: Emit,
+        focus: str = "",
+        *,
+        has_to_gain: bool = False,
+    ) -> bool:
+        """Draft, have it reviewed if that is wanted, apply; with `has_to_gain`, not where nothing becomes shorter."""
         part, trouble = await self.draft(assembled, plan, focus)
+        if has_to_gain and part.tokens_after >= part.tokens_before:
+            return False
         if trouble:
             await emit(
                 Warned(
@@ -130,6 +140,7 @@ class Compactor:
         if warning:
             await emit(warning)
         await emit(Compacted(message=message))
+        return True
 
     async def _summary(
         self,
@@ -152,11 +163,11 @@ class Compactor:
                 async with asyncio.timeout(self._core.settings.policy.timeout):
                     return await self._written(folded, before, limit, assembled, focus), info.name, ""
             except ProviderError as error:
-                trouble = f"{info.name} could not write a summary: {error.message}"
+                trouble = f"{info.shown} could not write a summary: {error.message}"
             except TimeoutError:
-                trouble = f"{info.name} took more than {self._core.settings.policy.timeout:g} seconds for a summary."
+                trouble = f"{info.shown} took more than {self._core.settings.policy.timeout:g} seconds for a summary."
             except Unusable as error:
-                trouble = f"The summary of {info.name} is not usable: {error}."
+                trouble = f"The summary of {info.shown} is not usable: {error}."
         return summarise(folded, room, self._count, focus=focus, earlier=before), "", trouble
 
     async def _written(
@@ -202,7 +213,7 @@ class Compactor:
                 if isinstance(chunk, TextChunk | ThinkingChunk):
                     left -= len(chunk.text)
                 if left < 0:
-                    name = self._core.info.name
+                    name = self._core.info.shown
                     raise ProviderError(f"The answer of {name} was ended at {MAX_CHARACTERS:,} characters.")
                 if isinstance(chunk, TextChunk):
                     said.append(chunk.text)

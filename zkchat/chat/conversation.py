@@ -315,7 +315,7 @@ class Conversation:
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(
-            text=f"{info.name} is not on this machine; until now this session was answered here, by {before.model}.",
+            text=f"{info.shown} is not on this machine; until now this session was answered here, by {before.model}.",
             hint="What came from local notes is withheld from it.",
         )
 
@@ -337,7 +337,7 @@ class Conversation:
             raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
         if memory is None:
             raise UsageError(
-                f"{self.model.name} only quotes your notes: it would read nothing that is remembered.", hint=hint
+                f"{self.model.shown} only quotes your notes: it would read nothing that is remembered.", hint=hint
             )
         return memory.remember(text, source, self.session_id)
 
@@ -394,7 +394,9 @@ class Conversation:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
         await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
-        await self.requests.compactor.run(assembled, plan, emit, focus)
+        is_asked_for = bool(focus or keep or strategy)
+        if not await self.requests.compactor.run(assembled, plan, emit, focus, has_to_gain=not is_asked_for):
+            await emit(Warned(text=NOTHING_TO_SUMMARISE))
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""
@@ -571,4 +573,4 @@ def _with_citations(message: ChatMessage) -> ChatMessage:
 
 
 def _no_summary(model: ModelInfo, text: str, hint: str) -> Warned:
-    return Warned(text=f"{model.name} wrote no summary: {text}", hint=hint)
+    return Warned(text=f"{model.shown} wrote no summary: {text}", hint=hint)

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from zkchat.answers import CatalogAnswer
 
 
+MAX_BARE: Final = 3
+"""Words of a question that may put in other words what the notes say on the topic before: "who is responsible?". A
+longer one with a word that no note has is about something else: "what is my blood type?"."""
 EACH_OF_TWO: Final = 2
 """Passages on each of two questions that are asked at once."""
 
@@ -73,7 +76,8 @@ def look_up(
             is_said = any(own & _terms_of(each) for each in found.evidence[:1])
             is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
             is_named = bool(own) and any(own <= {*terms(each.title)} for each in alone.evidence[:1])
-            is_other = is_whole or (not is_said and (len(own) > 1 or is_named))
+            is_new = len(question.prose.split()) > MAX_BARE and not (alone.evidence or own <= library.idf(own).keys())
+            is_other = is_whole or is_new or (not is_said and (len(own) > 1 or is_named))
             return found if question.stays_with(found.evidence) and not is_other else alone
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))

@@ -282,7 +282,7 @@ class MessageImages(Struct, kw_only=True):
         info = self.provider.info
         said = {
             BLIND: (
-                f"{info.name} does not see images.",
+                f"{info.shown} does not see images.",
                 "`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares one.",
             ),
             NO_ROOM: (

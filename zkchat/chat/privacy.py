@@ -194,9 +194,9 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
     """What to warn the user of that the model may not see, a sentence for each."""
     items = [left.item for left in context.left_out if left.why == "private"]
     elsewhere = (
-        f"{info.name} is not on this machine"
+        f"{info.shown} is not on this machine"
         if info.is_located
-        else f"it is not known whether {info.name} runs on this machine"
+        else f"it is not known whether {info.shown} runs on this machine"
     )
     texts = [
         f"withheld: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == "is local" else "")

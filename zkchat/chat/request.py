@@ -391,9 +391,7 @@ def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
     )
 
 
-NOTHING_TO_SUMMARISE: Final = (
-    "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
-)
+NOTHING_TO_SUMMARISE: Final = "The conversation is still too short to be worth a summary."
 
 
 class Preview(Struct, frozen=True, kw_only=True):

@@ -112,9 +112,9 @@ async def look_again(exchange: Exchange, question: Question, user: ChatMessage, 
         await emit(warning)
     await emit(
         Warned(
-            text=f"{core.info.name} answered without looking into your notes. They say something on this, so it is "
+            text=f"{core.info.shown} answered without looking into your notes. They say something on this, so it is "
             "asked again.",
-            hint="references.look_again = false leaves it at the first answer.",
+            hint="To keep first answers: zkchat config set references.look_again false",
         )
     )
     await _ask_again(exchange, user, found, emit)
@@ -192,7 +192,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     text = _SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
-        said = f"{core.info.name} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
+        said = f"{core.info.shown} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
         await _replace_answer(exchange, user, [found.evidence], said, emit)
         return
     if is_small:
@@ -226,14 +226,14 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     given += [each for each in told if not Question.parse(each).asks]  # a question proves nothing, nor does its answer
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
-    name = exchange.core.info.name
+    name = exchange.core.info.shown
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
     is_strange = not is_empty and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
-    said = "found no answer in your notes" if is_empty else "said what your notes do not say"
+    said = "found no answer in your notes" if is_empty else "gave an answer that is not in your notes"
     said = "gave no answer that can be read" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
@@ -387,8 +387,7 @@ async def _replace_answer(
     exchange.finish = Finish(reason="stop" if evidence or instead else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
-    hint = f"Its answer is kept: /branch {first.id} returns to it. references.check_answers = false shows it."
-    await emit(Warned(text=said, hint=hint))
+    await emit(Warned(text=said, hint=f"To see its own words: /branch {first.id}"))
     await emit(AnswerReplaced(message_id=first.id))
     if request.remark:
         await emit(Remarked(text=request.remark))

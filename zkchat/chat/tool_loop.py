@@ -238,7 +238,7 @@ class Exchange(Struct):
             said, hint = "used its tools and then answered nothing.", f"What they found is kept. {OTHERWISE}"
         else:
             said, hint = "answered nothing.", OTHERWISE
-        return Warned(text=f"{self.core.info.name} {said}", hint=hint)
+        return Warned(text=f"{self.core.info.shown} {said}", hint=hint)
 
     async def _build(self, emit: Emit) -> None:
         """Go on with a new request; what it leaves free is there for the results of tools."""
@@ -258,12 +258,12 @@ class Exchange(Struct):
                 await self._build(emit)
                 if self.assembled.request == refused:
                     raise
-                name = self.core.info.name
+                name = self.core.info.shown
                 await emit(Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter."))
         raise AssertionError("the last attempt returns or raises")
 
     async def _ask_once(self, emit: Emit) -> None:
-        core, name = self.core, self.core.info.name
+        core, name = self.core, self.core.info.shown
         self.calls, self.finish = [], None
         self.draft = core.journal.begin_answer(core.info)
         request, problems = core.images.load(self.assembled.request)
@@ -370,7 +370,7 @@ class Exchange(Struct):
                 case Finish():
                     self.finish = chunk
             if reader and self._may_loop and reader.is_looping:
-                self.finish = Finish(warning=f"{self.core.info.name} began to repeat itself and was stopped.")
+                self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
                 return
             if left < 0:
                 raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
@@ -390,7 +390,7 @@ class Exchange(Struct):
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
-            f"The answer of {self.core.info.name} was ended {where}.",
+            f"The answer of {self.core.info.shown} was ended {where}.",
             hint=f"What came is kept. The setting limits.{setting} says when.",
         )
 
@@ -418,7 +418,7 @@ class Exchange(Struct):
         if left_out := len(self.calls) - len(kept):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
             results[-1] = replace(results[-1], text=text)
-            name = core.info.name
+            name = core.info.shown
             await emit(Warned(text=f"{name} made {len(self.calls):,} calls at once: {left_out:,} were not run."))
         self.failed_rounds = self.failed_rounds + 1 if all(result.failed for result in results) else 0
         answered = core.journal.next_message(

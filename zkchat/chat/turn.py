@@ -35,6 +35,7 @@ from zkchat.core import (
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
     PASTE_PRIORITY,
+    STOPPED,
     Agent,
     ChatMessage,
     ConfigError,
@@ -282,7 +283,7 @@ class Turn:
         unreachable = await self._connect()
         if asked.id in self.core.privacy.hidden():
             error = UsageError(
-                f"The last question came with local notes, and {self.core.info.name} is not on this machine.",
+                f"The last question came with local notes, and {self.core.info.shown} is not on this machine.",
                 hint="Ask it again without them, or choose a model on this machine: /model",
             )
             await emit(_failed(error))
@@ -469,9 +470,9 @@ class Turn:
         proposals = self.core.proposals
         if proposals and proposals.is_on and not (user.brief and not user.brief.uses_notes):
             if not info.calls_tools:
-                yield Warned(text=f"{info.name} calls no tools, so that it proposes no changes of notes.")
+                yield Warned(text=f"{info.shown} calls no tools, so that it proposes no changes of notes.")
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
-                text = f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
+                text = f"The tools that propose changes do not fit into the window of {info.shown}: it proposes none."
                 yield Warned(text=text)
         if problem := self.core.tokenizer.problem:
             yield Warned(
@@ -542,7 +543,7 @@ class Turn:
             await emit(_failed(error, message))
             return None
         except (asyncio.CancelledError, GeneratorExit):
-            exchange.store(exchange.close(error="Stopped."))
+            exchange.store(exchange.close(error=STOPPED))
             raise
         message = exchange.close()
         for warning in (exchange.store(message), exchange.empty_answer_warning(message)):

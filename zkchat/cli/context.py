@@ -89,7 +89,7 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
         yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
-        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
+        yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
@@ -194,7 +194,7 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 marker = replace(event.message, provider=info.provider, model=info.id)
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
-                io.out(phrases.compaction(event.message))
+                io.out(phrases.compacted(event.message).removesuffix(" /uncompact takes it back."))
                 io.out(model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))

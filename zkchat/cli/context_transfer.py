@@ -76,7 +76,7 @@ def model_line(conversation: Conversation) -> str:
     if conversation.model.needs_notes:
         return phrases.NO_MODEL
     unknown = " (as it was last: it cannot be reached)" if conversation.connection_problem else ""
-    return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
+    return f"Model {conversation.model.shown}, window {conversation.requests.budget.window:,} tokens{unknown}."
 
 
 def model_record(conversation: Conversation) -> dict[str, object]:

@@ -27,6 +27,7 @@ from zkchat.app import (
     page_item,
     page_text,
     preload_client,
+    sessions_where_said,
 )
 from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
 from zkchat.cli.change_review import (
@@ -181,16 +182,16 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"Resume: zkchat{place} --session {active.session_id}", as_it_is=True)  # to be copied
+            self._io.note(f"To go on later: zkchat{place} -c", as_it_is=True)  # to be copied
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
-        opened, name = following.opened, following.opened.conversation.model.name
+        opened, model = following.opened, following.opened.conversation.model
         if to.model:
             opened.conversation.keep_model()
-            self._io.note(f"{name} answers from now on.")
-        elif name != before.opened.conversation.model.name:
-            self._io.note(opened.chosen or f"{name} answers from now on.")
+            self._io.note(f"{model.shown} answers from now on.")
+        elif model.name != before.opened.conversation.model.name:
+            self._io.note(opened.chosen or f"{model.shown} answers from now on.")
         elif to.session and to.session != before.session_id:
             announce_model(self._io, opened)
 
@@ -216,7 +217,7 @@ def greeting(
 
     With `has_more_notes`, there are more notes than were counted.
     """
-    chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
+    chosen = f"{model.shown} (no model: your notes are quoted)" if model.needs_notes else model.shown
     count = f"{'more than ' * has_more_notes}{counted(notes, 'note')}"
     lines = [sanitize_line(f"zkchat · {vault} · {count} · {chosen}")]
     if session:
@@ -500,6 +501,7 @@ class InteractiveChat:
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
             clipboard_image=partial(clipboard_image, self._environment.variables),
+            where_said=partial(sessions_where_said, opened.workspace, opened.store),
             keys=keys_of(self._environment, opened),
         )
 

@@ -34,6 +34,7 @@ SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 
 _NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
+_NO_COMMAND: Final = re.compile(r"No such command '([\w-]+)'")
 _SHORT_OPTION: Final = re.compile(r"-[^-]")
 
 
@@ -259,7 +260,22 @@ def _way_out(error: typer.TyperException) -> str:
     words = context.command_path.split()[1:] if context else []
     if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
         return "To leave out what holds a word, put quotes around all words: zkchat search 'tea -milk'"
+    unknown = _NO_COMMAND.match(error.message)
+    if unknown and not words and (meant := [*_with_that_name(unknown[1])]):
+        return f"There is: {', '.join(meant)}"
     return f"See: {' '.join(['zkchat', *words, '--help'])}"
+
+
+def _with_that_name(name: str) -> Iterator[str]:
+    """The commands below others that have this name, and that of the chat."""
+    from zkchat.repl import COMMANDS
+
+    groups = {group: commands().commands[group] for rows in SECTIONS.values() for group, _ in rows}
+    for group, command in groups.items():
+        if isinstance(command, TyperGroup) and name in command.commands:
+            yield f"zkchat {group} {name}"
+    if any(name in (command.name, *command.aliases) for command in COMMANDS):
+        yield f"/{name} in a chat"
 
 
 def _plain(message: str) -> str:

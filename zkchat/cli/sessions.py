@@ -140,23 +140,26 @@ def search(
         raise UsageError(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat sessions search sleep"
         )
+    calendar = calendar_for(io.environment, io.vault)
     with _open_search(io) as (store, conversations):
         only = store.find(session).id if session is not None else None
         conversations.catch_up(store, only)
         if from_stdin:
             for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
-                io.json_line({"query": asked, "hits": conversations.search(asked, session=only, limit=limit)})
+                hits = conversations.look_up(store, asked, calendar, session=only, limit=limit)
+                io.json_line({"query": asked, "hits": hits})
             return Told(data=UNSET)
-        hits = conversations.search(text, session=only, limit=limit)
+        hits = conversations.look_up(store, text, calendar, session=only, limit=limit)
         titles = {each.id: each.title or "(untitled)" for each in store.sessions()}
     lines = [
         f"{number}. [{hit.name or hit.role}]  {local_time(hit.time)}  {titles[hit.session]}  {hit.session}\n"
         f"   {hit.snippet}"
         for number, hit in enumerate(hits, start=1)
     ]
-    is_told = not hits and io.environment.stderr_is_tty
-    return Told(data=hits, lines=lines, notes=["Nothing that was said matches. Try fewer or other words."] * is_told)
+    nothing = "Nothing that was said matches. Try fewer or other words."
+    told = f"To go on in one: zkchat --session {hits[0].session}" if hits else nothing
+    return Told(data=hits, lines=lines, notes=[told] * io.environment.stderr_is_tty)
 
 
 @command(app)

@@ -41,6 +41,7 @@ from zkchat.core import (
     VaultError,
     ZkchatError,
     counted,
+    without_password,
 )
 from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 
@@ -146,6 +147,8 @@ class _Questions:
     def _model(self, named: str | None, folder: FoundFolder | None) -> dict[str, str]:
         """The settings of the chosen model, which has to answer."""
         vault = folder.path if folder else None
+        if named and "://" in named:
+            return self._model_of(HostedService(without_password(named), "", named), vault)
         if named:
             _verify(self._io.environment, vault, named)
             return {MODEL: named}
@@ -157,9 +160,11 @@ class _Questions:
         services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
         numbered = {str(number): each for number, each in enumerate(self._list_models(overview, services), 1)}
         while True:
-            typed = self._ask(f"   Number or name [{overview.in_use}]:") or overview.in_use
+            typed = self._ask(f"   Number, name, or the address of a server [{overview.in_use}]:") or overview.in_use
             name = numbered.get(typed, typed)
             service = next((each for each in services if each.name == name), None)
+            if "://" in name:
+                service = HostedService(without_password(name), "", name)
             try:
                 if service:
                     return self._model_of(service, vault)
@@ -186,7 +191,7 @@ class _Questions:
         return names
 
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:
-        """A model of a hosted service, with the settings that lead there."""
+        """A model of a hosted service or a server of the user's, with the settings that lead there."""
         settings = service_settings(service)
         environment = with_settings(self._io.environment, settings)
         overview = _survey(environment, vault)
@@ -197,7 +202,9 @@ class _Questions:
             )
             raise UsageError(f"{service.name} lists no models. {problem}".rstrip())
         self._say(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
-        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:")
+        if warning := _warning(rows[0]):
+            self._say(f"   This is not on this machine{warning}, but none that are private.")
+        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:") if self._asks else ""
         name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
         _verify(environment, vault, name)
         return {**settings, MODEL: name}
@@ -258,7 +265,7 @@ def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output:
         return
     io.out(f"\nWritten to {result.file}:" if result.written else "\nNothing had to be written.")
     for key, value in result.written.items():
-        io.out(f"  {key} = {value}" if value else f"  {key} removed")
+        io.out(f"  {key} = {without_password(value)}" if value else f"  {key} removed")
     if folder is None:
         io.out("Begin in the folder of your notes: zkchat --vault FOLDER")
         return

@@ -188,6 +188,7 @@ if TYPE_CHECKING:
     )
     from zkchat.core.message import (
         DEFAULT_LIMIT,
+        STOPPED,
         Brief,
         BriefPurpose,
         ChatMessage,
@@ -323,6 +324,7 @@ if TYPE_CHECKING:
         ThinkingChunk,
         ToolRequested,
         ToolSpec,
+        shown_model,
     )
     from zkchat.core.reports import (
         DOUBT,

@@ -139,6 +139,8 @@ class DocumentReference(Value, frozen=True, kw_only=True):
         )
 
 
+STOPPED = "Stopped."
+"""The error of an answer that the user stopped."""
 DEFAULT_LIMIT = 3
 """Passages that are shown unless more are asked for."""
 

@@ -194,6 +194,16 @@ class ModelInfo(Value, frozen=True, kw_only=True):
     def name(self) -> str:
         return f"{self.provider}:{self.id}" if self.id else self.provider
 
+    @property
+    def shown(self) -> str:
+        return shown_model(self.name)
+
+
+def shown_model(name: str) -> str:
+    """The name as a sentence has it: of a model that a server calls by the path of its file, the file's name."""
+    provider, _, id_ = name.partition(":")
+    return f"{provider}:{id_.rpartition('/')[2]}" if id_.startswith("/") else name
+
 
 class TextChunk(Tagged, frozen=True, kw_only=True, tag="text"):
     text: str

@@ -30,6 +30,7 @@ from zkchat.core import (
     ProviderStatus,
     Tokenizer,
     TokenUsage,
+    without_password,
 )
 from zkchat.subprocesses import DaemonThreads
 
@@ -310,6 +311,9 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
         descriptor = descriptor_of(model.provider)
         if descriptor.takes_id == bool(model.id):
             return descriptor, model
+    if "://" in name:
+        hint = f"To use the models of that server: zkchat config set openai.base_url {without_password(name)}"
+        raise ConfigError(f"{without_password(name)} is an address, not a model.", hint=hint)
     close = get_close_matches(name, context.models, n=1)
     *most, last = (descriptor.usage for descriptor in descriptors())
     way_out = f"Did you mean '{close[0]}'?" if close else f"Use {', '.join(most)}, or {last}."
@@ -321,8 +325,9 @@ PROBE_TIMEOUT = 0.3
 SETUP_HELPS: Final = "; `zkchat setup` helps"
 """The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
-    "For answers in words, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, or put a key into the "
-    f"variable OPENAI_API_KEY{SETUP_HELPS}."
+    "For answers that a model writes, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, name a server of "
+    "your own (`zkchat config set openai.base_url ADDRESS`), or put a key into the variable OPENAI_API_KEY"
+    f"{SETUP_HELPS}."
 )
 
 

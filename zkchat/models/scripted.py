@@ -138,4 +138,6 @@ class ScriptedDescriptor(ProviderDescriptor, frozen=True):
         return Scripted(read_script(context.folder / model.id))
 
 
-PROVIDER: Final = ScriptedDescriptor(name="scripted", usage="`scripted:FILE` (plays a file)", in_process=True)
+PROVIDER: Final = ScriptedDescriptor(
+    name="scripted", usage="`scripted:FILE` (a prepared file, for tests)", in_process=True
+)

@@ -328,6 +328,7 @@ def _why_sent(items: Sequence[RequestItem]) -> str:
     for item in sorted(items, key=lambda item: ([*_MODES].index(item.include), -(item.score or 0))):
         is_passing = item.this_turn_only and item.include == "always"
         meaning = "with this message alone" if is_passing else _MODES[item.include]
+        meaning = "said earlier, on this" if (item.type, item.include) == ("recall", "manual") else meaning
         named.setdefault(meaning, Counter())[_name(item)] += 1
     return "; ".join(f"{meaning}: {', '.join(map(_times, names.items()))}" for meaning, names in named.items())
 

@@ -98,7 +98,7 @@ def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[
     """The files in which nothing but links follow a move; with each line of them where nothing is folded."""
     links = counted(sum(each.links for each in following), "link")
     paths = [each.change.path for each in following]
-    yield from _fitted(Text(f"{links} in {counted_files(paths)} follow", style="bold"), style.width)
+    yield from _fitted(Text(f"{links} in {counted_files(paths)} will be changed too", style="bold"), style.width)
     if style.most_lines is None:
         for each in following:
             yield from file_rows(each, style)

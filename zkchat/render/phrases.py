@@ -255,7 +255,7 @@ def notice(event: Noticed) -> str:
                 return f"Making room {filled}"
             return f"Summarising {counted(event.messages, 'older message')} {filled}"
         case events.Compacted():
-            return compaction(event.message)
+            return compacted(event.message)
         case events.ChangesReviewed():
             return reviewed(event)
         case _:
@@ -280,6 +280,18 @@ def reviewed(event: events.ChangesReviewed, *, undo: str = "zkchat undo") -> str
 def compaction(message: ChatMessage) -> str:
     """The marker in the history where older messages were archived or shortened."""
     return " ".join(compaction_part(part) for part in message.parts if isinstance(part, CompactionPart))
+
+
+def compacted(message: ChatMessage) -> str:
+    """`6 older messages are now a summary (1,100 → 400 tokens). /uncompact takes it back.`"""
+    part = next(part for part in message.parts if isinstance(part, CompactionPart))
+    done = f"{part.effect[:1].upper()}{part.effect[1:]}"
+    if part.summary and part.archived:
+        others = part.effect.partition(", ")[2]
+        verb = "are" if len(part.archived) > 1 else "is"
+        done = f"{counted(len(part.archived), 'older message')} {verb} now a summary{f', {others}' * bool(others)}"
+    gain = f" ({part.tokens_before:,} → {part.tokens_after:,} tokens)" if part.tokens_before else ""
+    return f"{done}{gain}. /uncompact takes it back."
 
 
 def compaction_part(part: CompactionPart) -> str:

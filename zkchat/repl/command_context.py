@@ -15,6 +15,7 @@ from zkchat.core import (
     ImagePart,
     ModelInfo,
     ModelOverview,
+    ModelRow,
     SessionStore,
     UsageError,
 )
@@ -58,6 +59,12 @@ class ModelCatalogue(Protocol):
     async def verify(self, name: str) -> ModelInfo:
         """Check that a model answers. Raises `ZkchatError` if not."""
 
+    async def of_server(self, address: str) -> ModelRow:
+        """The first model of a server that the settings do not name yet. Raises `ZkchatError` where it lists none."""
+
+    def keep_server(self, address: str) -> None:
+        """Name that server in the user's settings."""
+
 
 class MentionChooser(Protocol):
     """Asks the user which mentions of notes become links."""
@@ -100,6 +107,8 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """How far the vectors of the vault are."""
     clipboard_image: Callable[[], ImagePart] = no_clipboard
     """The image on the clipboard. Raises `UsageError` where there is none."""
+    where_said: Callable[[str], Sequence[str]] = lambda _: ()
+    """The ids of the sessions in which something was said, the best first."""
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
 

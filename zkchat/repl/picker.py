@@ -16,10 +16,13 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat.core import Session, SessionStore, counted
+from zkchat.core import Session, SessionStore, counted, shown_model
 from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
+QUESTION = "Go on in which session?"
+_NOTHING: Final = {QUESTION: "No title matches. Esc, then /resume WORDS searches what was said."}
+"""What is said by title where nothing matches."""
 _GAP: Final = 2
 _SEPARATOR: Final = " · "
 _MAX_NUMBERED: Final = 30
@@ -87,7 +90,7 @@ class PickList:
     def lines(self) -> StyleAndTextTuples:
         width, selected = _width() - 2, self.selected
         if selected is None:
-            return [("class:hint", truncate_cells("  Nothing matches. Backspace widens the search.", width))]
+            return [("class:hint", truncate_cells(f"  {_NOTHING.get(self._title, 'Nothing matches.')}", width))]
         lines = {number: row_line(self.rows[number], width) for number in self.matches}
         return [
             ("class:selected", f"› {line}\n") if number == selected else ("", f"  {line}\n")
@@ -136,7 +139,6 @@ def truncate_cells(text: str, cells: int) -> str:
     return f"{text.rstrip()}…" if cells > 0 else ""
 
 
-QUESTION = "Go on in which session?"
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
 
@@ -156,7 +158,7 @@ def session_rows(
                 *([session.id] if with_ids else []),
                 ago(now - session.updated_at),
                 counted(session.message_count, "message"),
-                session.model,
+                shown_model(session.model),
             ),
             search=f"{session.id} {session.first_words}",
             is_current=session.id == current,

@@ -307,7 +307,7 @@ def status_of(
     return status_line(
         width,
         vault=vault,
-        model=conversation.model.name,
+        model=conversation.model.shown,
         session=session.title if session else "",
         usage=conversation.usage if has_window else None,
         activity=activity,

@@ -7,7 +7,9 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from hashlib import sha256
+from heapq import merge
 from itertools import starmap
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -103,6 +105,12 @@ _SESSIONS = f"SELECT {', '.join(Session.__struct_fields__)} FROM sessions NOT IN
 # The row of a session's last entry: rows are numbered as they come, whatever the clock says.
 _LAST_ENTRY = """COALESCE ((
     SELECT entries.rowid FROM entries WHERE session_id = sessions.id ORDER BY sequence DESC LIMIT 1), 0)"""
+
+# Whether nothing was said in a session since its import, whose last entry has the time of its first message.
+_IMPORTED = """COALESCE ((
+    SELECT kind = 'model' AND at = created_at FROM entries WHERE session_id = sessions.id
+    ORDER BY sequence DESC LIMIT 1), 0)"""
+_last_used: Final = attrgetter("updated_at")
 
 _COLUMNS: Final = ", ".join(EntryRow._fields)
 _WANTED: Final = """(:role IS NULL OR role = :role)
@@ -265,8 +273,9 @@ class SqliteSessions(DurableDatabase):
     def sessions(self) -> list[Session]:
         """All of them, the last used first."""
         with self._reading() as connection:
-            rows = connection.execute(f"{_SESSIONS} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
-            return [session_of(row) for row in rows]
+            used = connection.execute(f"{_SESSIONS} WHERE NOT {_IMPORTED} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
+            imported = connection.execute(f"{_SESSIONS} WHERE {_IMPORTED} ORDER BY updated_at DESC, rowid DESC")
+            return [*merge(map(session_of, used), map(session_of, imported), key=_last_used, reverse=True)]
 
     def get(self, session_id: str) -> Session:
         with self._reading() as connection:

@@ -65,6 +65,15 @@ def test_what_no_note_speaks_of_is_not_about_the_topic_before(library: Library) 
     assert answer_of(events_of(talk.say("What is the capital of Mongolia?"))).abstained
 
 
+@pytest.mark.parametrize(("question", "is_new"), [("what is my blood type?", True), ("who is responsible?", False)])
+def test_a_word_that_no_note_has_is_a_topic_of_its_own(library: Library, question: str, is_new: bool) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(talk.say("What is Jellyfin?"))
+    events = events_of(talk.say(question))
+    assert answer_of(events).abstained is is_new
+    assert any("About Jellyfin." in each.text for each in of_kind(events, Remarked)) is not is_new
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -88,8 +88,8 @@ def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("Mara is an astronaut from Toronto who won prizes.", "said what your notes do not say."),
-        ("She has 14 students.", "said what your notes do not say."),
+        ("Mara is an astronaut from Toronto who won prizes.", "gave an answer that is not in your notes."),
+        ("She has 14 students.", "gave an answer that is not in your notes."),
         ("  ", "found no answer in your notes."),
         ("The notes do not say.", "found no answer in your notes."),
     ],

@@ -99,7 +99,7 @@ def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> 
     verdict = desk.review(RENAME)
     assert verdict.changes.moves == RENAME.moves
     assert verdict.changes.writes == RENAME.writes[:1]
-    assert "2 links in 1 note follow\n  L.md (2 links)\n" in desk.screen
+    assert "2 links in 1 note will be changed too\n  L.md (2 links)\n" in desk.screen
     assert "[[New]]" not in desk.screen
     desk = Desk(tmp_path, "d\nn\n")
     desk.review(RENAME)

@@ -69,7 +69,7 @@ def test_a_rename_is_the_list_of_notes_that_it_touches_and_their_lines_on_demand
     changes = ChangeSet(title="Rename", moves=(FileMove(source="Old.md", target="New.md"),), writes=writes)
     shown = rows(changes)
     assert shown[0] == "Old.md → New.md: moved"
-    assert "15 links in 15 notes follow" in shown
+    assert "15 links in 15 notes will be changed too" in shown
     assert shown[-1] == "  … and 3 more notes"
     assert not any("[[New]]" in row for row in shown)
     whole = rows(changes, DiffStyle(width=60, colored=False, most_lines=None))

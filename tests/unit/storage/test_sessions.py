@@ -17,6 +17,7 @@ from zkchat.core.session import (
     Entry,
     EntryFilter,
     MessageEntry,
+    ModelEntry,
     PinEntry,
     PriorityEntry,
     Session,
@@ -293,6 +294,16 @@ def test_one_run_with_a_wrong_clock_does_not_make_a_session_the_last_for_ever(pa
 def said_on(day: int, text: str = "Hi") -> MessageEntry:
     at = datetime(2025, 1, day, tzinfo=UTC)
     return MessageEntry(message=ChatMessage(id=f"m{day}", role="user", parts=(TextPart(text=text),), created_at=at))
+
+
+def test_an_import_is_listed_by_its_messages_until_it_is_gone_on_with(store: SqliteSessions) -> None:
+    used = store.create().id
+    store.append(used, [message("m1")])
+    store.add("theirs", [said_on(2), said_on(3), ModelEntry()])
+    store.add("newer", [said_on(4), ModelEntry()])
+    assert [session.id for session in store.sessions()] == [used, "newer", "theirs"]
+    store.append("theirs", [said_on(5)])
+    assert [session.id for session in store.sessions()] == ["theirs", used, "newer"]
 
 
 def test_a_session_that_was_deleted_does_not_come_back_under_its_id(store: SqliteSessions) -> None:

@@ -243,7 +243,7 @@ class GoalRun(Struct, kw_only=True):
         model = self.conversation.model
         if model.needs_notes:
             raise UsageError(
-                f"{model.name} only quotes notes, and cannot work on a goal.",
+                f"{model.shown} only quotes notes, and cannot work on a goal.",
                 hint="Choose a model that answers: --model NAME, in a chat /model NAME. zkchat models lists them.",
             )
 
@@ -311,7 +311,7 @@ class _Work:
 
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
-            model = self._talk.model.name
+            model = self._talk.model.shown
             no_tools = f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before."
             await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
@@ -328,7 +328,7 @@ class _Work:
     async def _go_on(self, emit: Emit) -> None:
         """With the plan that there is, and with what was proposed and nobody decided on."""
         if self.goal.plan_id in self._talk.hidden_messages:
-            model = self._talk.model.name
+            model = self._talk.model.shown
             raise Stopped(
                 f"The plan rests on notes that stay on this machine, and {model} is not on it.", ExitCode.USAGE
             )
@@ -394,7 +394,7 @@ class _Work:
             steps = clauses
         elif not steps:
             what = "is too small to make a plan" if model.needs_evidence else "made no plan that can be read"
-            await emit(Warned(text=f"{model.name} {what}: the goal is worked on in one step."))
+            await emit(Warned(text=f"{model.shown} {what}: the goal is worked on in one step."))
             steps = (whole,)
         self.goal = self.goal.with_plan(steps, plan_id)
         await emit(GoalPlanned(goal=self.goal))

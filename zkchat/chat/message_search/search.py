@@ -7,11 +7,13 @@ that are wanted are picked from the same scores.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from zkchat.core import (
+    Calendar,
     ChatMessage,
     CompactionPart,
     Entry,
@@ -28,6 +30,7 @@ from zkchat.core import (
     TextEmbedder,
 )
 from zkchat.index import query_terms, snippet, terms
+from zkchat.notes import time_in_question
 
 if TYPE_CHECKING:
     from zkchat.chat.message_search.ranking import MessageRanking
@@ -187,8 +190,10 @@ class ConversationSearch:
     def search(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
     ) -> list[MessageHit]:
-        """The same, as it is shown: each with the words around the match."""
+        """The same, as it is shown: each with the words around the match, and those with none of the words last."""
         asked = set(query_terms(query))
+        found = self.found(query, session=session, limit=max(limit, MIN_CANDIDATES), among=among)
+        found.sort(key=lambda each: asked.isdisjoint(terms(each.message.text)))
         return [
             MessageHit(
                 session=message.session,
@@ -200,8 +205,37 @@ class ConversationSearch:
                 snippet=snippet(message.text, asked),
                 score=round(score, 4),
             )
-            for message, score in self.found(query, session=session, limit=limit, among=among)
+            for message, score in found[:limit]
         ]
+
+    def look_up(
+        self, store: SessionStore, words: str, calendar: Calendar, *, session: str | None = None, limit: int = 10
+    ) -> list[MessageHit]:
+        """What was said with these words; where they name nothing but a time, how the conversations of then begin."""
+        time = time_in_question(words, calendar)
+        if time is None or time.period is None or time.topic:
+            return self.search(words, session=session, limit=limit)
+        first, end = (
+            datetime.combine(day, datetime.min.time(), calendar.now.tzinfo) if day else None
+            for day in (time.period.first, time.period.end)
+        )
+        wanted = EntryFilter(role="user", since=first, until=end)
+        sessions = store.sessions() if session is None else [store.get(session)]
+        said = (next((message for _, message in _said(store.entries(each.id, wanted))), None) for each in sessions)
+        return [
+            MessageHit(
+                session=each.id,
+                message=message.id,
+                external_id=message.external_id,
+                role=message.role,
+                name=message.name,
+                time=message.created_at,
+                snippet=snippet(message.text, set()),
+                score=1.0,
+            )
+            for each, message in zip(sessions, said, strict=True)
+            if message
+        ][:limit]
 
     def _take(self, session: str, entries: Sequence[Entry]) -> None:
         if entries:

@@ -232,6 +232,8 @@ class ScreenPresenter:
         self._deferred: list[Text] = []
         self._wait_tail = LiveRegion(out)
         self._waiting_since: float | None = clock()
+        self._is_below_mark = False
+        """Whether the next answer takes the place of the one above, which has a mark."""
         self._is_set_apart = False
         """Whether a blank line stands above the next line of a checklist."""
 
@@ -261,7 +263,11 @@ class ScreenPresenter:
             case events.Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="doubt"))
             case events.PromptReady() | events.AnswerReplaced():
-                self._begin_section(None)  # text so far was an answer of its own
+                # Text so far was an answer of its own; what takes its place goes on below its mark.
+                self._is_below_mark = isinstance(self._section, MarkdownStream) and not isinstance(
+                    event, events.PromptReady
+                )
+                self._begin_section(None)
                 if isinstance(event, events.PromptReady) and event.context and event.context.agent != DEFAULT_AGENT:
                     self._answers_as = sanitize_line(event.context.agent)
             case events.TurnFinished():
@@ -337,7 +343,10 @@ class ScreenPresenter:
                 self._err.print(text)
             self._deferred.clear()
         is_answer = isinstance(section, MarkdownStream)
-        if is_answer and self._is_marked:
+        if is_answer and self._is_below_mark:
+            self._is_below_mark = False
+            self._out.print()
+        elif is_answer and self._is_marked:
             self._out.print(Text(f"{ANSWER_MARK} {self._answers_as}", style="bold accent"))
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()

@@ -132,8 +132,9 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     window = conversation.window
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
+    in_context = "" if conversation.model.needs_notes else f"{len(window.live)} in the context, "
     context.surface.print(
-        f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
+        f"{counted(len(said), 'message')}: {in_context}{archived} archived, "
         f"{len(window.pinned)} pinned; {counted(len(window.compactions), 'compaction')}."
     )
     for line in _importance_lines(conversation.messages, window.pinned):
@@ -143,7 +144,7 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     for line in vector_lines(context.embedding_progress()):
         context.surface.print(f"{line[:1].upper()}{line[1:]}")
     context.surface.print_dimmed(
-        f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
+        f"Model {conversation.model.shown}. Session {conversation.session_id or '(begins with your first message)'}."
     )
     return NOTHING
 

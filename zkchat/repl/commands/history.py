@@ -1,12 +1,13 @@
 """Commands for the messages of this session, its branches, and the other sessions of the vault."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
 from zkchat.core import (
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
+    STOPPED,
     ChatMessage,
     Session,
     SessionNotFound,
@@ -34,6 +35,7 @@ ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
 _MIN_TITLE_CELLS: Final = 10
+_NOT_SAID: Final = "No session has “{}” in its title, nor in what was said."
 
 
 async def history(context: CommandContext, argument: str) -> Outcome:
@@ -137,10 +139,10 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     return Edit(question.text, replaces=question.id)
 
 
-async def sessions(context: CommandContext, _argument: str) -> Outcome:
-    known = sessions_to_resume(context.store)
+async def sessions(context: CommandContext, argument: str) -> Outcome:
+    known = _about(context, argument) if argument else sessions_to_resume(context.store)
     if not known:
-        raise UsageError("There are no sessions in this vault yet.")
+        raise UsageError(_NOT_SAID.format(argument) if argument else "There are no sessions in this vault yet.")
     for session in known[:_MAX_LISTED_SESSIONS]:
         here = "*" if session.id == context.conversation.session_id else " "
         start = f"{here} {session.id}  {_local(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
@@ -152,7 +154,7 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def resume(context: CommandContext, argument: str) -> Outcome:
-    session = _session_named(context, argument) if argument else await _pick_session(context)
+    session = await _session_named(context, argument) if argument else await _pick_session(context)
     if session is None:
         return NOTHING
     if session.id == context.conversation.session_id:
@@ -160,17 +162,26 @@ async def resume(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=session.id)
 
 
-async def _pick_session(context: CommandContext) -> Session | None:
-    known = sessions_to_resume(context.store)
+async def _pick_session(context: CommandContext, some: Sequence[Session] = ()) -> Session | None:
+    known = some or sessions_to_resume(context.store)
     if not known:
         raise UsageError("There are no sessions in this vault yet.")
-    rows = session_rows(known, now=context.now(), current=context.conversation.session_id)
-    chosen = await context.surface.pick(QUESTION, rows, "To go on in one of them: /resume NUMBER, TITLE or ID.")
+    rows = session_rows(known, now=context.now(), current=context.conversation.session_id, with_ids=bool(some))
+    named_by = "ID" if some else "NUMBER, TITLE, ID or words that were said"
+    chosen = await context.surface.pick(QUESTION, rows, f"To go on in one of them: /resume {named_by}.")
     return None if chosen is None else known[chosen]
 
 
-def _session_named(context: CommandContext, name: str) -> Session:
-    """By its number in the list that `/resume` prints, its title or its id."""
+def _about(context: CommandContext, words: str) -> list[Session]:
+    """The sessions with these words in their titles, or else those in which they were said."""
+    known, wanted = sessions_to_resume(context.store), words.casefold().split()
+    titled = [session for session in known if all(word in session.title.casefold() for word in wanted)]
+    by_id = {session.id: session for session in known}
+    return titled or [by_id[each] for each in context.where_said(words) if each in by_id]
+
+
+async def _session_named(context: CommandContext, name: str) -> Session | None:
+    """By its number in the list that `/resume` prints, its title or its id, or else what was said in it."""
     known = sessions_to_resume(context.store)
     numbers = {str(number): session for number, session in enumerate(known, 1)}
     if name in numbers and all(session.title != name for session in known):
@@ -178,6 +189,8 @@ def _session_named(context: CommandContext, name: str) -> Session:
     try:
         return context.store.find(name)
     except SessionNotFound as error:
+        if found := _about(context, name):
+            return found[0] if len(found) == 1 else await _pick_session(context, found)
         raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
 
 
@@ -265,7 +278,8 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
     from rich.cells import cell_len
 
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
-    remarks = "" if message.status == "complete" else f" ({message.status})"
+    is_stopped = message.status == "error" and message.error == STOPPED
+    remarks = "" if message.status == "complete" else f" ({'stopped' if is_stopped else message.status})"
     remarks += "" if message.has_usual_priority else f" (priority {message.priority})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
     width = max(20, context.surface.width - cell_len(start) - len(remarks))

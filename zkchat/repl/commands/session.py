@@ -19,6 +19,8 @@ from zkchat.core import (
     WriteMode,
     ZkchatError,
     shorten,
+    shown_model,
+    without_password,
     without_suffix,
 )
 from zkchat.render import checklist_lines, end_sentence, model_facts, problem_lines
@@ -54,10 +56,12 @@ def complete_goal(_context: CommandContext, text: str) -> list[str]:
 
 async def model(context: CommandContext, argument: str) -> Outcome:
     is_named = bool(argument) and not argument.isdigit()
+    if "://" in argument:
+        return await _use_server(context, argument)
     name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
         return NOTHING
-    present = context.conversation.model.name
+    present = context.conversation.model.shown
     try:
         is_there = await until_interrupted(context.models.verify(name))
     except ZkchatError as error:
@@ -69,10 +73,25 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=context.conversation.session_id or None, model=name)
 
 
+async def _use_server(context: CommandContext, address: str) -> Outcome:
+    row = await until_interrupted(context.models.of_server(address))
+    goes = (
+        "" if row and row.on_this_machine else "It is not on this machine: notes are sent there, private ones are not. "
+    )
+    where = without_password(address)
+    question = f"{goes}Let {{}} answer, and set openai.base_url to {where} in your settings?"
+    if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
+        context.surface.print(f"{context.conversation.model.shown} goes on answering.")
+        return NOTHING
+    context.models.keep_server(address)
+    return Switch(session=context.conversation.session_id or None, model=row.name)
+
+
 def _full_name(context: CommandContext, typed: str) -> str:
-    """The name of the only known model that has this id, where the user left out its provider; else as typed."""
+    """The name of the only known model that has this id, or else holds what was typed; where there is none, that."""
     names = context.models.names
-    same = [name for name in names if name.partition(":")[2] == typed]
+    same = [name for name in names if typed in {shown_model(name), name.partition(":")[2]}]
+    same = same or [name for name in names if ":" not in typed and typed.casefold() in name.casefold()]
     return same[0] if typed not in names and len(same) == 1 else typed
 
 
@@ -97,7 +116,7 @@ async def _pick_model(context: CommandContext, number: str) -> str:
 
 
 def _pick_row(row: ModelRow) -> PickRow:
-    return PickRow(name=row.name, about=model_facts(row), search=row.model, is_current=row.is_in_use)
+    return PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
 
 
 def complete_model(context: CommandContext, text: str) -> list[str]:
@@ -308,7 +327,7 @@ async def rules(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
-    outcome = _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+    outcome = _list(context, "tool", f"{context.conversation.model.shown} calls no tools.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
     if names := ", ".join(_without_room(context.conversation.messages)):

@@ -28,6 +28,29 @@ _FOOTER: Final = "N is a number in a list. /help NAME, /help keys and /help all 
 _KEYS: Final = "keys"
 _ALL: Final = "all"
 _MIN_WORD: Final = 3
+MEANT: Final = {
+    "bye": "/quit",
+    "chats": "/resume",
+    "config": "`zkchat config` in a shell",
+    "continue": "/resume",
+    "delete": "`zkchat note trash NOTE` in a shell",
+    "docs": "/sources",
+    "find": "/search",
+    "grep": "/search",
+    "models": "/model",
+    "move": "`zkchat note move NOTE FOLDER` in a shell",
+    "note": "/show NOTE, or `zkchat note` in a shell to write one",
+    "references": "/sources",
+    "rename": "`zkchat note rename NOTE NAME` in a shell",
+    "settings": "`zkchat config` in a shell",
+    "source": "/sources",
+    "summarize": "/compact",
+    "tasks": "/today",
+    "tokens": "/stats",
+    "trash": "`zkchat note trash NOTE` in a shell",
+    "usage": "/stats",
+}
+"""What people type who do not know the commands, and what does it."""
 
 
 async def run(context: CommandContext, line: str) -> Outcome:
@@ -55,9 +78,11 @@ def find_command(name: str) -> Command:
     named = {called: command for command in COMMANDS for called in (command.name, *command.aliases)}
     if wanted in named:
         return named[wanted]
+    if meant := MEANT.get(wanted):
+        raise UsageError(f"There is no command /{name}.", hint=f"Did you mean {meant}?")
     beginning = [command.name for command in COMMANDS if wanted and command.name.startswith(wanted)]
     closest = beginning[:3] or get_close_matches(wanted, [command.name for command in COMMANDS], n=2, cutoff=0.6)
-    hint = f"Did you mean {' or '.join(f'/{called}' for called in closest)}?" if closest else "/help lists them all."
+    hint = f"Did you mean {' or '.join(f'/{called}' for called in closest)}?" if closest else "/help all lists them."
     raise UsageError(f"There is no command /{name}.", hint=hint)
 
 
@@ -358,8 +383,9 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="sessions",
         is_minor=True,
+        arguments="[WORDS]",
         help="sessions of the vault",
-        details="The last used first; * marks the one you are in.",
+        details="The last used first, or those on WORDS; * marks the one you are in.",
         act=history.sessions,
     ),
     Command(
@@ -373,8 +399,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="resume",
         arguments="[NAME]",
         help="an earlier session",
-        details="By its title, its id, or the beginning of its id; without NAME, choose from a list: type to search "
-        "it. The session has its own model and agent.",
+        details="By its title, its id, what was said in it, or when (last week); without NAME, choose from a list: "
+        "type to search it. The session has its own model and agent.",
         act=history.resume,
         complete=history.complete_session,
     ),

@@ -8,6 +8,7 @@ import pytest
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
 from zkchat.core.choices import ThinkingView, TokenUsage
 from zkchat.core.events import (
+    AnswerReplaced,
     Event,
     LinksResolved,
     PromptReady,
@@ -225,6 +226,21 @@ def test_the_mark_names_the_agent_that_answers() -> None:
     ready = PromptReady(message_id="m1", usage=a_usage(), context=RequestContext(agent="librarian"))
     assert shown(ready, TextDelta(text="Here."), is_marked=True) == ["● librarian", "Here."]
     assert shown(TextDelta(text="Here."), is_marked=True)[0] == "● zkchat"
+
+
+def test_what_takes_the_place_of_an_answer_stands_below_the_same_mark() -> None:
+    events: list[Event] = [
+        TextDelta(text="Four."),
+        Warned(text="It said four."),
+        AnswerReplaced(message_id="a"),
+        TextDelta(text="Two."),
+    ]
+    assert [line for line in shown(*events, is_marked=True) if line] == [
+        "● zkchat",
+        "Four.",
+        "warning: It said four.",
+        "Two.",
+    ]
 
 
 def test_a_long_result_is_cut_at_twice_the_length_of_the_longest_arguments() -> None:

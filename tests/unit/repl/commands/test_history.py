@@ -38,6 +38,11 @@ def test_history_has_a_numbered_line_for_each_message(harness: CommandHarness) -
     ]
 
 
+def test_an_answer_that_was_stopped_before_its_first_word_is_no_error(harness: CommandHarness) -> None:
+    harness.conversation.add("assistant", "", status="error", error="Stopped.")
+    assert harness.typed("/history").splitlines()[-1].endswith(" (stopped)")
+
+
 def test_history_marks_what_is_pinned_unfinished_named_or_called(harness: CommandHarness) -> None:
     harness.conversation.pin("m2")
     harness.conversation.add("user", "Hi", name="Ann")
@@ -241,7 +246,7 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.store.titles = {"s1": "Sleep", other: "2"}
     harness.store.create()
     assert harness.outcome("/resume") == NOTHING
-    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE or ID."
+    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
         ("Sleep", ("just now", "4 messages", ""), "s1 ", True),
@@ -250,7 +255,8 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.surface.picks = 1
     assert harness.outcome("/resume") == Switch(session=other)
     assert harness.typed("/resume 1") == "You are in that session."
-    assert harness.typed("/resume 2") == "No session '2'.", "a title comes before a number"
+    harness.store.titles[other] = "1"
+    assert harness.outcome("/resume 1") == Switch(session=other), "a title comes before a number"
     harness.store.titles[other] = "Tea"
     assert harness.outcome("/resume 2") == Switch(session=other)
 

@@ -64,6 +64,33 @@ def test_the_provider_may_be_left_out_where_one_model_has_that_id(harness: Comma
     assert harness.models.verified == ["ollama:qwen3:8b", "qwen3:8b"]
 
 
+@pytest.mark.parametrize("is_here", [True, False])
+def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: CommandHarness, is_here: bool) -> None:
+    address = f"http://{'127.0.0.1' if is_here else 'example.org'}:8099/v1"
+    harness.surface.says_yes = False
+    assert harness.outcome(f"/model {address}") == Nothing()
+    assert harness.models.servers == []
+    harness.surface.says_yes = True
+    assert harness.outcome(f"/model {address}") == Switch(session=None, model="openai:/srv/qwen.gguf")
+    assert harness.models.servers == [address]
+    asked = harness.surface.questions[0]
+    assert f"Let openai:qwen.gguf answer, and set openai.base_url to {address} in your settings?" in asked
+    assert ("notes are sent there, private ones are not" in asked) is not is_here
+
+
+def test_a_part_of_the_name_is_enough_where_one_model_has_it_and_a_path_is_shown_as_its_file(
+    harness: CommandHarness,
+) -> None:
+    path = "openai:/srv/models/Qwen2.5-3B.gguf"
+    harness.models.rows[1] = ModelRow(name=path)
+    harness.surface.picks = 1
+    for line in ("/model QWEN", "/model openai:Qwen2.5-3B.gguf", "/model"):
+        assert harness.outcome(line) == Switch(session=None, model=path)
+    assert harness.surface.lists[0][1].name == "openai:Qwen2.5-3B.gguf"
+    harness.models.rows.append(ModelRow(name="ollama:qwen3"))
+    assert harness.outcome("/model qwen") == Switch(session=None, model="qwen")
+
+
 def test_a_model_that_does_not_answer_leaves_the_present_one(harness: CommandHarness) -> None:
     harness.models.problems["ollama:gone"] = ProviderError("Ollama has no model 'gone' (404).", hint="Fetch it.")
     assert harness.outcome("/model ollama:gone") == Nothing()

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_harness import CommandHarness
+from zkchat.cli.command_table import PLACES
 from zkchat.repl.command_context import Leave, Send
-from zkchat.repl.commands.table import COMMANDS, completions
+from zkchat.repl.commands.table import COMMANDS, MEANT, completions, find_command
 
 NAMES = [command.name for command in COMMANDS]
 LISTED = [command.name for command in COMMANDS if not command.is_minor]
@@ -56,13 +57,24 @@ def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -
         ("/hsitory", "There is no command /hsitory. Did you mean /history?"),
         ("/comp", "There is no command /comp. Did you mean /compact?"),
         ("/re", "There is no command /re. Did you mean /resume or /recent or /retry?"),
-        ("/xyzzy", "There is no command /xyzzy. /help lists them all."),
-        ("/", "There is no command /. /help lists them all."),
-        ("/help xyzzy", "There is no command /xyzzy. /help lists them all."),
+        ("/find sleep", "There is no command /find. Did you mean /search?"),
+        ("/rename A B", "There is no command /rename. Did you mean `zkchat note rename NOTE NAME` in a shell?"),
+        ("/xyzzy", "There is no command /xyzzy. /help all lists them."),
+        ("/", "There is no command /. /help all lists them."),
+        ("/help xyzzy", "There is no command /xyzzy. /help all lists them."),
     ],
 )
 def test_an_unknown_command_is_answered_with_the_nearest(harness: CommandHarness, line: str, told: str) -> None:
     assert harness.typed(line) == told
+
+
+def test_what_a_guess_is_answered_with_is_there_and_no_command_is_taken_for_one() -> None:
+    assert not set(MEANT) & {name for command in COMMANDS for name in (command.name, *command.aliases)}
+    for meant in MEANT.values():
+        if meant.startswith("/"):
+            find_command(meant.split()[0].removeprefix("/"))
+        else:
+            assert meant.split()[1].strip("`") in PLACES
 
 
 def test_a_message_that_begins_with_a_path_is_sent(harness: CommandHarness) -> None:
