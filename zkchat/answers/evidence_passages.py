@@ -39,7 +39,7 @@ from zkchat.index import (
 )
 from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
 
-SEARCHED_PASSAGES = 12
+SEARCHED_PASSAGES = 24
 """Of all notes, or of a long one that is linked."""
 NEAREST_PASSAGES = 10
 """Those that a model finds nearest, whatever their words."""
@@ -185,7 +185,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
         if passage.text not in cut:
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
-        span = text.span_of(each.ranked.block)
+        span = text.span_of(each.ranked.block, {block for path, block in quoted if path == each.path})
         if span and not (each.is_opening and text.tells(span)):
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
@@ -205,15 +205,19 @@ class _CutText(Struct, frozen=True):
     text: str
     blocks: Sequence[Block]
 
-    def span_of(self, block: Block) -> tuple[int, int] | None:
-        """The numbers of the first and last block under the same heading, if they are short: nobody would copy one line
-        of three. Else that of the block; None if it is cut in another way here."""
+    def span_of(self, block: Block, quoted: Set[str]) -> tuple[int, int] | None:
+        """The numbers of the first and last block under the same heading, if they are short and none is quoted already:
+        nobody would copy one line of three. Else that of the block; None if it is cut in another way here."""
         place = next((number for number, each in enumerate(self.blocks) if each.text == block.text), None)
         if place is None:
             return None
         path = self.blocks[place].heading_path
         same = [number for number, each in enumerate(self.blocks) if each.heading_path == path and not each.is_pointer]
-        if place in same and self._fits(same[0], same[-1]):
+        if (
+            place in same
+            and quoted.isdisjoint(self.blocks[each].text for each in same)
+            and self._fits(same[0], same[-1])
+        ):
             return same[0], same[-1]
         return place, place
 

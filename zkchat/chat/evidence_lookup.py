@@ -55,7 +55,7 @@ def look_up(
     skip: int = 0,
 ) -> Findings:
     """What the vault says on a question; nothing where the vault cannot be searched."""
-    from zkchat.answers import Earlier, find_evidence
+    from zkchat.answers import find_evidence
 
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     asked = question.sought
@@ -66,19 +66,7 @@ def look_up(
             halves = () if linked or skip else question.halves
             if len(halves) > 1:
                 return _of_both(*(find_evidence(library, each, (), limit=limit) for each in halves))
-            own = topic_terms(topic_of(question.prose))
-            only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
-            earlier = Earlier(only_before, question.notes)
-            found = find_evidence(library, asked, linked, earlier=earlier, limit=limit, skip=skip)
-            if not question.topic or question.points_back:
-                return found
-            alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
-            is_said = any(own & _terms_of(each) for each in found.evidence[:1])
-            is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone.evidence[:1])
-            is_named = bool(own) and any(own <= {*terms(each.title)} for each in alone.evidence[:1])
-            is_new = len(question.prose.split()) > MAX_BARE and not (alone.evidence or own <= library.idf(own).keys())
-            is_other = is_whole or is_new or (not is_said and (len(own) > 1 or is_named))
-            return found if question.stays_with(found.evidence) and not is_other else alone
+            return _in_conversation(library, question, linked, limit, skip)
         notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):
@@ -89,6 +77,32 @@ def look_up(
     return Findings((*of_files[skip:], *of_notes), more=found.more + len(found.evidence) - len(of_notes))
 
 
+def _in_conversation(
+    library: Library, question: Question, linked: Sequence[tuple[str, str]], limit: int, skip: int
+) -> Findings:
+    """What is said on a question with the topic of those before it, unless it has one of its own."""
+    from zkchat.answers import Earlier, find_evidence
+
+    own = topic_terms(topic_of(question.prose))
+    only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
+    earlier = Earlier(only_before, question.notes)
+    found = find_evidence(library, question.sought, linked, earlier=earlier, limit=limit, skip=skip)
+    if not question.topic or question.refers:
+        return found
+    alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
+    best = alone.evidence[:1]
+    if question.points_back and (named := [(each.relative_path, "") for each in best if each.linked]):
+        return find_evidence(library, question.sought, named, limit=limit, skip=skip)  # "and the Pebble?"
+    is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in best)
+    if question.points_back:
+        return alone if is_whole else found
+    is_said = any(own & _terms_of(each) for each in found.evidence[:1])
+    is_named = bool(own) and any(own <= {*terms(each.title)} for each in best)
+    is_new = len(question.prose.split()) > MAX_BARE and not (alone.evidence or own <= library.idf(own).keys())
+    is_other = is_whole or is_new or (not is_said and (len(own) > 1 or is_named))
+    return found if question.stays_with(found.evidence) and not is_other else alone
+
+
 def _terms_of(evidence: Evidence) -> frozenset[str]:
     return frozenset(terms(f"{evidence.title}\n{evidence.heading}\n{evidence.text}"))
 
@@ -96,10 +110,17 @@ def _terms_of(evidence: Evidence) -> frozenset[str]:
 def _of_both(first: Findings, second: Findings) -> Findings:
     """What is said on two questions, the best on each first."""
     pairs = zip_longest(first.evidence[:EACH_OF_TWO], second.evidence[:EACH_OF_TWO])
-    found = tuple(dict.fromkeys(each for pair in pairs for each in pair if each))
+    every = [each for pair in pairs for each in pair if each]
+    longest = sorted(every, key=lambda each: -len(each.text))
+    found = dict.fromkeys(next(other for other in longest if _holds(other, each)) for each in every)
     if not (first.evidence and second.evidence):
         return first if first.evidence else second
-    return replace(first, evidence=found, is_doubtful=first.is_doubtful or second.is_doubtful, more=0)
+    return replace(first, evidence=tuple(found), is_doubtful=first.is_doubtful or second.is_doubtful, more=0)
+
+
+def _holds(passage: Evidence, other: Evidence) -> bool:
+    """Whether a passage is another, or more of the same."""
+    return passage.relative_path == other.relative_path and other.text in passage.text
 
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:

@@ -213,10 +213,16 @@ class Question(Struct, frozen=True, kw_only=True):
 
     def stays_with(self, evidence: Sequence[Evidence]) -> bool:
         """Whether what was found is on the topic of earlier questions: a short question may have one of its own."""
-        return bool(self.topic) and (self.points_back or any(each.relative_path in self.notes for each in evidence[:1]))
+        return bool(self.topic) and (self.refers or any(each.relative_path in self.notes for each in evidence[:1]))
 
     @property
     def points_back(self) -> bool:
+        """Whether it goes on with what was spoken of: "and the port?", "and its port?", "why?"."""
+        is_alone = not (self.links or self.split.material)
+        return self.refers or bool(is_alone and topic_terms(self.prose) and GOES_ON.match(self.prose))
+
+    @property
+    def refers(self) -> bool:
         """Whether it is about something that it does not name: "and its port?", "why?", "what does she lend us?"."""
         used = words(self.prose)
         if self.links or self.split.material or not used:
@@ -224,7 +230,7 @@ class Question(Struct, frozen=True, kw_only=True):
         topic = topic_terms(self.prose)
         is_short = len(topic) <= MAX_SHORT_TOPIC and MAY_POINT_BACK.search(self.prose)
         is_bare = _begins_as_question(used) and not topic
-        return bool(POINTS_BACK.search(self.prose) or is_short or is_bare or (topic and GOES_ON.match(self.prose)))
+        return bool(POINTS_BACK.search(self.prose) or is_short or is_bare)
 
     @property
     def _is_short(self) -> bool:

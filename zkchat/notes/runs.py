@@ -32,8 +32,10 @@ MIN_LEAD = 1.15
 def detect_language(text: str) -> str | None:
     """The language by its ISO 639-1 code, None if it is unclear: by its script, else by its stop words."""
     prose = unicodedata.normalize("NFC", _NOT_PROSE.sub(" ", text[:MAX_CHARS])).lower()
-    scripts = Counter(_script(letter) for letter in prose if letter.isalpha())
-    if not scripts:
+    scripts = Counter[str]()
+    for letter, times in Counter(prose).items():
+        scripts[_script(letter)] += times * letter.isalpha()
+    if not scripts.total():
         return None
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
     if kana and kana > _JAPANESE_SHARE * scripts.total() and kana + scripts["CJK"] > scripts.total() / 2:

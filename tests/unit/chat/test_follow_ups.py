@@ -59,6 +59,27 @@ def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
     assert ("8096" if said else "443" if "router" in question else "40 minutes") in answer_of(events).text.split("—")[0]
 
 
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("and the router?", "> The port of the router is 443."),
+        ("and how long does bread bake?", "> The bread bakes for 40 minutes."),
+    ],
+)
+def test_what_goes_on_with_something_else_is_about_that(library: Library, question: str, first: str) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(talk.say("Which port does Jellyfin use?"))
+    events = events_of(talk.say(question))
+    assert answer_of(events).text.startswith(first)
+    assert not any(each.text.startswith("About") for each in of_kind(events, Remarked))
+
+
+def test_a_passage_that_answers_two_questions_is_quoted_once(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    answer = answer_of(events_of(talk.say("What is Jellyfin, and which port does Jellyfin use?")))
+    assert answer.text.count("8096") == 1
+
+
 def test_what_no_note_speaks_of_is_not_about_the_topic_before(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     events_of(talk.say("What is Jellyfin?"))

@@ -254,6 +254,16 @@ def test_neighbours_that_answer_alike_are_quoted_as_one_passage(tmp_path: Path) 
         assert (found.heading, found.lines.first, found.lines.last) == ("Present", 5, 10)
 
 
+def test_no_line_is_quoted_in_two_passages(tmp_path: Path) -> None:
+    lines = "".join(f"The kiln of shed {number} fires clay pots.\n\n" for number in range(3))
+    rest = "The glaze of the kiln is mixed on Mondays and stands in the shed. " * 8
+    with library_of(tmp_path, {"Kiln.md": f"# Kiln\n\n{lines}## Glaze\n\n{rest}\n\nThe kiln fires clay.\n"}) as kiln:
+        found = ask(kiln, "Which clay pots does the kiln of the shed fire, and what of the glaze?", limit=10).evidence
+    places = [line for each in found for line in range(each.lines.first, each.lines.last + 1)]
+    assert len(found) > 1
+    assert len(places) == len({*places})
+
+
 def test_the_entries_of_different_days_are_quoted_apart(tmp_path: Path) -> None:
     log = "# Choir tour\n\n## 2025-03-01\n\nIt rained.\n\n## 2025-04-02\n\nIt snowed.\n"
     with library_of(tmp_path, {"Tour.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:

@@ -74,6 +74,8 @@ _MIN_MISSPELLED: Final = 6
 """Letters of a word that may be spelled wrongly: a shorter one is near to too many others."""
 _MIN_PARTED: Final = 3
 """Letters of each of two words that were written as one."""
+_MAX_KNOWN_QUESTIONS: Final = 16
+"""And their topics, of which the language is asked for again and again."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -154,19 +156,20 @@ def topic_of(question: str) -> str:
 
 def asking_words(asked: Sequence[str]) -> frozenset[str]:
     """The stop words and question words of the language that these words seem to be in, and of scripts of their own."""
-    (likeliest, hits), *_ = _likeliest_languages(asked)
+    (likeliest, hits), *_ = _likeliest_languages(tuple(asked))
     first = {word for word in asked[:1] if word in _REQUESTS}
     return _asking()[likeliest if hits >= _MIN_HITS else "english"] | first | _own_scripts()
 
 
 def language_of(question: str) -> str | None:
     """The language of a question by its code, also where only its question words tell; None if it is unclear."""
-    (likeliest, hits), (_, others), *_ = _likeliest_languages(words(question[:MAX_QUERY_CHARACTERS]))
+    (likeliest, hits), (_, others), *_ = _likeliest_languages(tuple(words(question[:MAX_QUERY_CHARACTERS])))
     by_asking = CODES.get(likeliest) if hits >= _MIN_HITS and hits > others else None
     return detect_language(question) or by_asking
 
 
-def _likeliest_languages(asked: Sequence[str]) -> list[tuple[str, int]]:
+@lru_cache(_MAX_KNOWN_QUESTIONS)
+def _likeliest_languages(asked: tuple[str, ...]) -> list[tuple[str, int]]:
     counted = Counter(asked)
     hits = Counter({name: sum(counted[word] for word in counted.keys() & known) for name, known in _asking().items()})
     return hits.most_common()
@@ -496,7 +499,7 @@ LIST_WEIGHT = 0.25
 """What a list adds where the question asks for one."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
-_MAX_CUT_TEXTS = 16
+_MAX_CUT_TEXTS = 128
 _NAME = lazy_pattern(rf"[^\W\d_]{{3}}|[{UNSPACED_SCRIPTS}]")
 
 

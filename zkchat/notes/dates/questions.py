@@ -287,7 +287,13 @@ class _SpacedQuestion:
     def first_period(self) -> tuple[DayRange, Place] | None:
         """The first time that it names, whatever it is about."""
         found = _expressions(self._grammar, len(self._tokens))
-        return next(((each.period, self._span(at, each)) for at, each in found), None)
+        return next(((each.period, self._span(at, each)) for at, each in found if not self._is_verb(at, each)), None)
+
+    def _is_verb(self, at: int, found: Expression) -> bool:
+        """Whether a month is one by its letters alone: "who may edit it"."""
+        token, before = self._tokens[at], self._tokens[max(0, at - 1)]
+        is_small = found.end == at + 1 and self.text[token.start].islower()
+        return is_small and self._has(token.text, "modals") and "at" not in before.meanings
 
     def periods(self) -> Iterator[tuple[Expression, Place]]:
         """The times that narrow, and where they stand; a list has one preposition for all."""
