@@ -210,10 +210,12 @@ def test_an_imported_session_goes_on_with_the_users_model(user: World, server: L
     ask(user, "--model", "ollama:m")
     file = tmp_path / "session.json"
     assert user.run("context", "export", "--output", str(file)).code == ExitCode.OK
+    before = last_session(user)
     user.run("context", "import", "--file", str(file))
     configure(user, server, 'model = "ollama:n"')
     asked(server)
-    ask(user, "-c")
+    (imported,) = {each["id"] for each in user.run("sessions", "list", "--all", "--json").json} - {before}
+    ask(user, "--session", imported)
     ask(user, "-c")
     assert asked(server) == ["n", "n"]
 

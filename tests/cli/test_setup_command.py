@@ -143,9 +143,11 @@ def test_the_address_of_a_server_is_taken_and_the_models_there_are_offered(user:
 def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, server: Listing) -> None:
     server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}]}
     user.confirm(user.vault)
+    user.variables["OPENAI_API_KEY"] = "of-another-service"
     typed = f"/model {server.address}/v1\ny\n"
     result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
     assert "openai:tells answers from now on." in result.err
+    assert not any(each.headers.get("authorization") for each in server.requests)  # only a request has the key
     assert f'base_url = "{server.address}/v1"' in settings(user)
 
 

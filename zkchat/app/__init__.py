@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from zkchat.app.setup import (
         LOCAL_ONLY,
         MODEL,
+        WITHOUT_KEY,
         ServerEditor,
         SetupPlan,
         SetupResult,

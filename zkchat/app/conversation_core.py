@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.models import LiveSettings, survey_models, verify_model
 from zkchat.app.settings import SettingsEditor
-from zkchat.app.setup import BASE_URL, with_settings
+from zkchat.app.setup import BASE_URL, WITHOUT_KEY, with_settings
 from zkchat.app.stores import open_memory, open_message_search
 from zkchat.app.workspace import Workspace
 from zkchat.chat import (
@@ -74,7 +74,7 @@ class ModelCatalogue:
 
     async def of_server(self, address: str) -> ModelRow:
         here = self._workspace()
-        environment = with_settings(here.environment, {BASE_URL: address})
+        environment = with_settings(here.environment, {BASE_URL: address, **WITHOUT_KEY})
         overview = await survey_models(replace(here, environment=environment).changed_by(None, None))
         for row in overview.rows:
             if row.name.startswith("openai:") and not row.problem:

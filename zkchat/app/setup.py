@@ -125,6 +125,8 @@ def offer_within_setup(offer: str) -> str:
 
 
 BASE_URL: Final = "openai.base_url"
+WITHOUT_KEY: Final = {"openai.api_key_env": "ZKCHAT_NO_KEY"}
+"""What an address is tried with that somebody has only typed: the key of another service does not go there."""
 
 
 def service_settings(service: HostedService) -> dict[str, str]:

@@ -10,6 +10,7 @@ import typer
 from zkchat.app import (
     LOCAL_ONLY,
     MODEL,
+    WITHOUT_KEY,
     FoundFolder,
     SetupPlan,
     SetupResult,
@@ -193,7 +194,7 @@ class _Questions:
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:
         """A model of a hosted service or a server of the user's, with the settings that lead there."""
         settings = service_settings(service)
-        environment = with_settings(self._io.environment, settings)
+        environment = with_settings(self._io.environment, {**WITHOUT_KEY, **settings})
         overview = _survey(environment, vault)
         rows = [row for row in overview.rows if row.name.startswith("openai:")]
         if not rows:

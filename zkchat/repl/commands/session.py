@@ -73,11 +73,12 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=context.conversation.session_id or None, model=name)
 
 
+_GOES: Final = "It is not on this machine: notes are sent there (private ones are not), and your key where one is set. "
+
+
 async def _use_server(context: CommandContext, address: str) -> Outcome:
     row = await until_interrupted(context.models.of_server(address))
-    goes = (
-        "" if row and row.on_this_machine else "It is not on this machine: notes are sent there, private ones are not. "
-    )
+    goes = "" if row and row.on_this_machine else _GOES
     where = without_password(address)
     question = f"{goes}Let {{}} answer, and set openai.base_url to {where} in your settings?"
     if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
