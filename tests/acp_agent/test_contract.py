@@ -195,7 +195,7 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
         ("/memory Tea is at four.", "zkchat memory add"),
         ("/quit", "/quit is for the terminal."),
         ("/serch", "Did you mean /search"),
-        ("/write on", "calls no tools"),
+        ("/write on", "cannot change notes"),
         ("/stats", "Session"),
         ("/model nothing:x", "goes on answering"),
     ):

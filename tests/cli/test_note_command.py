@@ -321,7 +321,7 @@ def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
     assert "4 links in 3 files lead to Plan.md, and will lead nowhere." in trashed.err
     asked = note(world, "rename", "Plan", "Scheme", typed="n\n", terminal=True)
     assert "4 links in 3 files follow" in asked.err
-    assert "There are 3 other files whose links follow." in note(world, "rename", "Plan", "Scheme", "--yes").err
+    assert "The links in 3 other files are changed too." in note(world, "rename", "Plan", "Scheme", "--yes").err
 
 
 def test_settings_of_obsidian_that_name_what_moves_are_told(world: World) -> None:

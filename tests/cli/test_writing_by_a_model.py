@@ -117,7 +117,7 @@ def test_the_settings_may_let_a_model_write_or_only_propose(world: World, model:
 
 def test_a_model_that_calls_no_tools_cannot_propose_anything_and_that_is_said(world: World) -> None:
     result = world.run("ask", "Make it eight hours", "--model", "quote", "--write")
-    assert "quote calls no tools, so that it proposes no changes of notes." in result.err
+    assert "quote cannot change notes." in result.err
     assert text(world) == SLEEP
 
 

@@ -439,7 +439,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
-            notices.append(f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.")
+            notices.append(f"{conversation.model.name} cannot change notes. Choose another model: /model")
         yield OpenConversation(
             conversation=conversation,
             store=session.journal.store,

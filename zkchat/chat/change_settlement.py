@@ -156,7 +156,7 @@ class ChangeSettlement:
         """Let the model propose changes of notes from now on, or no longer."""
         if self.proposals is None:
             name = self._provider.info.name
-            raise UsageError(f"{name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
+            raise UsageError(f"{name} cannot change notes.", hint=OTHER_MODEL)
         self.proposals.is_on = allowed
         if allowed:
             self._tools.add(self.proposals.tools)

@@ -106,7 +106,7 @@ class SessionItems:
         if kind == "memory":
             raise UsageError(f"Nothing of memory is in any request: {self.memory_state.reason}.", hint=_MEMORY_HINT)
         if kind == "tool" and not model.calls_tools:
-            raise UsageError(f"{model.name} calls no tools.", hint="/model chooses another one.")
+            raise UsageError(f"{model.name} has no tools.", hint="/model chooses another one.")
         close = get_close_matches(name.casefold(), every, n=3) or every
         names = ", ".join(every[each].called for each in close)
         raise UsageError(

@@ -73,7 +73,7 @@ _MAX_DELTA: Final = 4_000
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
 NO_CALL_WORKED = "the model could not use its tools"
-TOO_SMALL = "This model is too small to know by itself."
+TOO_SMALL = "This model is too small for general knowledge; it answers from your notes only."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 

@@ -418,7 +418,7 @@ class Turn:
         proposals = self.core.proposals
         if proposals and proposals.is_on and not (user.brief and not user.brief.uses_notes):
             if not info.calls_tools:
-                yield Warned(text=f"{info.name} calls no tools, so that it proposes no changes of notes.")
+                yield Warned(text=f"{info.name} cannot change notes.")
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
                 text = f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
                 yield Warned(text=text)

@@ -105,7 +105,7 @@ def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iter
     """How many messages the model gets, and the largest of them."""
     window = conversation.window
     archived = len(conversation.history.archived)
-    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} archived by compactions."
+    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} older left its window."
     for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 

@@ -288,7 +288,7 @@ DiffOption = Annotated[bool, flag("--diff", "Show what was changed.")]
 LimitOption = Annotated[int, option("--limit", "N", "How many are listed at most.", min=1, show_default=True)]
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
-_WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
+_WHICH: Final = "zkchat undo 3 takes back the last three changes, zkchat undo --id 3 only change 3."
 
 
 @told_command

@@ -188,7 +188,7 @@ def pin(
     zkchat sessions pin "Sleep and light" 4
     """
     message = _change_message(io, session, number, lambda id_: PinEntry(message_id=id_, pinned=not off))
-    state = "is not pinned any more." if off else "is pinned: compactions leave it as it is."
+    state = "is not pinned any more." if off else "is pinned: it is never summarised."
     return Told(data={"number": number, "message": message, "pinned": not off}, lines=[f"Message {number} {state}"])
 
 

@@ -146,7 +146,7 @@ def _legend(usage: ContextUsage, width: int) -> list[Text]:
     ]
     if usage.window:
         entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
-        entries.append(Text.assemble(_THRESHOLD, f" compaction at {100 * usage.threshold:.0f} %"))
+        entries.append(Text.assemble(_THRESHOLD, f" old messages summarised at {100 * usage.threshold:.0f} %"))
     return flow(entries, width)
 
 

@@ -291,7 +291,7 @@ def compaction_part(part: CompactionPart) -> str:
 def priority_effect(priority: int) -> str:
     """What a priority means for a message when the context is compacted, to be read after it."""
     if priority >= KEEP_PRIORITY:
-        return "compactions keep it word for word while it fits"
+        return "it is kept word for word while it fits"
     if priority == DEFAULT_PRIORITY:
         return "it is as important as others"
     return f"it leaves the context {'after' if priority > DEFAULT_PRIORITY else 'before'} others"

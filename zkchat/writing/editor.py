@@ -242,8 +242,7 @@ class NoteEditor:
                 raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
-        are = "is" if len(others) == 1 else "are"
-        follow = f"There {are} {counted_files(others, 'other ')} whose links follow." if others else ""
+        follow = f"The links in {counted_files(others, 'other ')} are changed too." if others else ""
         remarks = [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
         remarks += [
             f"Obsidian's setting for {setting} still names {path}: change it there."

@@ -182,7 +182,7 @@ def test_a_note_is_moved_with_the_links_to_it(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "See [[Reading/Sleep|rest]].\n"}) as desk:
         moved = desk.editor.move("Sleep", "inbox")
         assert moved.path == "Inbox/Sleep.md"
-        assert moved.follow == "There is 1 other note whose links follow."
+        assert moved.follow == "The links in 1 other note are changed too."
         assert moves(desk) == [("Reading/Sleep.md", "Inbox/Sleep.md")]
         assert desk.written == {"Link.md": "See [[Inbox/Sleep|rest]].\n"}
         assert desk.editor.move("Sleep", "/").path == "Sleep.md"
@@ -207,7 +207,7 @@ def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> Non
     notes = {**PRIVATE, "Secret.md": "---\nzkchat: local\n---\n[[Open]] Quoll\n"}
     with open_desk(tmp_path, VaultConventions(), notes, Located(on_this_machine=False)) as desk:
         renamed = desk.editor.rename("Open", "Public")
-        assert renamed.follow == "There is 1 other note whose links follow."
+        assert renamed.follow == "The links in 1 other note are changed too."
         assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"
 
 

@@ -312,7 +312,7 @@ class _Work:
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
             model = self._talk.model.name
-            no_tools = f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before."
+            no_tools = f"{model} cannot change notes, as the goal did before."
             await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)

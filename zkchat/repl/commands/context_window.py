@@ -132,8 +132,8 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
     context.surface.print(
-        f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
-        f"{len(window.pinned)} pinned; {counted(len(window.compactions), 'compaction')}."
+        f"{counted(len(said), 'message')}: the model sees {len(window.live)}; "
+        f"{counted(archived, 'older message')} left its window; {len(window.pinned)} pinned."
     )
     for line in _importance_lines(conversation.messages, window.pinned):
         context.surface.print(line)
@@ -168,7 +168,7 @@ async def context(context: CommandContext, argument: str) -> Outcome:
 
 async def compact(context: CommandContext, argument: str) -> Outcome:
     if not context.conversation.window.live:
-        raise UsageError("There is nothing to compact yet.")
+        raise UsageError("There is nothing to summarise yet.")
     return Play(context.conversation.compact(argument))
 
 
@@ -176,7 +176,7 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     message = context.conversation.uncompact()
     part = compaction_of(message) if message else None
     if part is None:
-        raise UsageError("Nothing is compacted in this conversation.")
+        raise UsageError("Nothing is summarised in this conversation.")
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []

@@ -58,8 +58,8 @@ async def history(context: CommandContext, argument: str) -> Outcome:
 async def expand(context: CommandContext, argument: str) -> Outcome:
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
-        raise UsageError("Nothing has been compacted in this conversation.")
-    wanted = parse_number(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
+        raise UsageError("Nothing is summarised in this conversation.")
+    wanted = parse_number(argument, markers[-1][0].number, "summary", "/history shows them.") if argument else 0
     part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
     context.surface.print(phrases.compaction(message))
     if part.summary:
@@ -78,7 +78,7 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     if is_pinned:
         context.surface.print(f"Message {number} is not pinned any more.")
     else:
-        context.surface.print(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
+        context.surface.print(f"Message {number} is pinned: it is never summarised. /pin {number} unpins it.")
     return NOTHING
 
 

@@ -308,7 +308,7 @@ async def rules(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
-    outcome = _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+    outcome = _list(context, "tool", f"{context.conversation.model.name} has no tools: it can only answer.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
     if names := ", ".join(_without_room(context.conversation.messages)):

@@ -104,9 +104,9 @@ def test_expand_shows_the_summary_and_what_was_archived(harness: CommandHarness)
 
 
 def test_what_was_not_compacted_cannot_be_expanded(harness: CommandHarness) -> None:
-    assert harness.typed("/expand 1") == "Nothing has been compacted in this conversation."
+    assert harness.typed("/expand 1") == "Nothing is summarised in this conversation."
     compact(harness, "m1")
-    assert harness.typed("/expand 2") == "There is no compaction 2: there is one. /history shows them."
+    assert harness.typed("/expand 2") == "There is no summary 2: there is one. /history shows them."
 
 
 def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -> None:
@@ -118,9 +118,7 @@ def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -
 
 
 def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: CommandHarness) -> None:
-    assert harness.typed("/priority 1 9") == (
-        "Message 1 has priority 9: compactions keep it word for word while it fits."
-    )
+    assert harness.typed("/priority 1 9") == ("Message 1 has priority 9: it is kept word for word while it fits.")
     assert harness.typed("/priority #2  2") == "Message 2 has priority 2: it leaves the context before others."
     assert harness.typed("/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
     assert [message.priority for message in harness.conversation.window.live] == [9, 2, 7, 5]

@@ -166,8 +166,8 @@ def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(h
 def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     harness = ConversationHarness(library, calls_tools=False, profiles=())
     assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat memory rules new NAME TEXT."
-    assert harness.typed("/tools") == "reciting:x calls no tools."
-    assert harness.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
+    assert harness.typed("/tools") == "reciting:x has no tools: it can only answer."
+    assert harness.typed("/add tool read_document") == "reciting:x has no tools. /model chooses another one."
     assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat memory rules new"
 
 
