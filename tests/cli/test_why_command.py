@@ -56,7 +56,7 @@ def test_private_notes_are_said_to_be_kept_from_models(vault: World) -> None:
     vault.note("Compost.md", "---\nzkchat: local\n---\n# Compost\n\nA cold heap takes a year.\n")
     found, said = stage(vault, HEAP, "Compost")
     assert found == "shown"
-    assert said.endswith("It is local: a model that is not on this machine is not shown it.")
+    assert said.endswith("It is private: a model that is not on this machine is not shown it.")
 
 
 def test_a_note_that_the_search_has_behind_others_has_its_place(vault: World) -> None:

@@ -140,9 +140,9 @@ def test_settings_that_cannot_be_used_any_more_let_nothing_leave(
         spoil(file(scene))
         assert elsewhere.ask() == "[]"
         assert "so nothing is sent to" in elsewhere.failure
-        assert [each for each in elsewhere.warnings if "every note counts as local" in each]
+        assert [each for each in elsewhere.warnings if "every note is treated as private" in each]
         assert "quollsecret" in here.ask(), "a model on this machine goes on"
-        assert [each for each in here.warnings if "every note counts as local" in each]
+        assert [each for each in here.warnings if "every note is treated as private" in each]
         here.ask()
         assert here.warnings == [], "that is said once"
 

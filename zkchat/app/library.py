@@ -120,7 +120,7 @@ def check_embedder(workspace: Workspace) -> str:
             hint="Mend the file or move it away.",
         )
     embedder.embed_query(OpenText("hello"))
-    place = "on this machine" if embedder.is_on_this_machine else "elsewhere, so local notes are withheld"
+    place = "on this machine" if embedder.is_on_this_machine else "elsewhere: private notes are not sent"
     return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
 
 

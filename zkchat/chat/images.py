@@ -244,7 +244,7 @@ class MessageImages(Struct, kw_only=True):
                 # Of an image of the vault that this model may not see, not even the name is sent.
                 link = Link(text=image.name, target=f"/{image.name}")
                 if not (image.file or image.data) and (reason := self.library.withheld(link)):
-                    warnings.append(Warned(text=f"withheld: {image.name} {reason}"))
+                    warnings.append(Warned(text=f"not sent: {image.name} {reason}"))
                     continue
                 part, why, tokens = image, UNUSABLE if self.is_seen else BLIND, 0
                 if self.is_seen:

@@ -254,7 +254,7 @@ class Turn:
         unreachable = await self._connect()
         if asked.id in self.core.privacy.hidden():
             error = UsageError(
-                f"The last question came with local notes, and {self.core.info.name} is not on this machine.",
+                f"The last question used private notes, which {self.core.info.name} may not see.",
                 hint="Ask it again without them, or choose a model on this machine: /model",
             )
             await emit(_failed(error))

@@ -252,13 +252,15 @@ def import_(
     io: CommandIO,
     path: Annotated[str, argument("@PATH", "A file of the vault; without the @, any file.")],
 ) -> Told:
-    """Remember each list item of a Markdown file as a fact. Facts of a local note are local.
+    """Remember each list item of a Markdown file as a fact. Facts from a private note stay private.
 
     zkchat memory import @About/me.md
     """
     text, privacy = _read_import(io, path)
     if privacy == "never":
-        raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: zkchat help privacy")
+        raise UsageError(
+            f"{path} is never to be read.", hint="The line `zkchat:` at its top says so: zkchat help privacy"
+        )
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")

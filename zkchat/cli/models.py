@@ -75,7 +75,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if left_out:
         yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        yield "Models that do not run on this machine are never shown local notes."
+        yield "Models elsewhere never see your private notes: zkchat help privacy"
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)

@@ -371,8 +371,8 @@ class Images(Struct, frozen=True, kw_only=True):
 
 
 _LOCAL_SERVER: Final = (
-    "`false`: a server on this machine only forwards to another one, as LiteLLM or a tunnel does, so that its models "
-    "get no local notes. A server elsewhere is never local."
+    "`false`: this server only passes requests on to another machine, as LiteLLM or a tunnel does, so it gets no "
+    "private notes."
 )
 
 
@@ -425,8 +425,7 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     ] = {}
     local: Annotated[
         bool,
-        "`false`: the model runs on another machine although its server's address is this one, and gets no "
-        "local notes.",
+        "`false`: the server only passes requests on to another machine, so it gets no private notes.",
     ] = True
 
 
@@ -458,7 +457,7 @@ class Model(Struct, frozen=True, kw_only=True):
         dict[str, object], "What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`."
     ] = {}
     local: Annotated[
-        bool, "`false`: it runs on another machine although its server's address is this one, and gets no local notes."
+        bool, "`false`: its server only passes requests on to another machine, so it gets no private notes."
     ] = True
 
 
