@@ -212,7 +212,7 @@ def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
     assert acp.of(session, "current_mode_update")[-1].current_mode_id == "write"
     option = acp.of(session, "config_option_update")[-1].config_options[0]
     assert (option.id, option.current_value) == ("mode", "write")
-    with pytest.raises(RequestError, match="no choice"):
+    with pytest.raises(RequestError, match="is not possible"):
         acp.choose(session, "mode", "nonsense")
     with pytest.raises(RequestError):
         acp.choose(session, "model", "nothing:x")

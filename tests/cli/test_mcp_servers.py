@@ -220,7 +220,7 @@ def test_paths_are_those_from_the_current_folder(world: World) -> None:
         ("--url foo", "is no address that begins with http:// or https://"),
         ("--url foo --header A:${API_TOKEN}", "is no address that begins with http:// or https://"),
         ("--url http://127.0.0.1:1 --header A:é", "holds what no header can hold"),
-        ("--header A:b -- x", "headers are sent to a url only"),
+        ("--header A:b -- x", "Headers need a server with a url"),
     ],
 )
 def test_what_can_never_work_is_not_added(world: World, words: str, said: str) -> None:

@@ -73,7 +73,7 @@ def test_the_settings_go_before_the_variables_of_other_programs(
     assert other.requests == []
     said = user.run("doctor").out
     key = f"{provider}.{SETTING[provider]}"
-    assert f"({key} in {file}; the variable {VARIABLE[provider]} does not count)" in said
+    assert f"({key} in {file}; the variable {VARIABLE[provider]} is ignored)" in said
 
 
 def asked_about_the_diary(world: World, server: Loopback, model: str) -> str:

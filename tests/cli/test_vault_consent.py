@@ -194,7 +194,7 @@ def test_a_vault_cannot_name_the_default_vault(stranger: World) -> None:
     assert stranger.run("trust", "--yes", stdin="").code == ExitCode.OK
     assert stranger.run("config", "get", "vault.default").out.strip() == ""
     refused = stranger.run("config", "set", "vault.default", str(evil), "--scope", "vault")
-    assert (refused.code, "counts in your own settings only" in refused.err) == (ExitCode.CONFIG, True)
+    assert (refused.code, "can only be set in your own settings" in refused.err) == (ExitCode.CONFIG, True)
     assert stranger.run("index", stdin="", cwd=evil).code == ExitCode.VAULT
 
 

@@ -97,7 +97,7 @@ def test_a_question_that_a_list_answers(vault: World) -> None:
     vault.note("Garden.md", "See [[Compost]].")
     asked = "Which notes link to [[Compost]]?"
     assert stage(vault, asked, "Garden") == (
-        "listed", "The question is answered with a list from the index. Garden.md is on it."
+        "listed", "This question is answered with a list of notes. Garden.md is on it."
     )  # fmt: skip
     assert stage(vault, asked, "Birds")[1].endswith("Birds.md is not on it.")
 

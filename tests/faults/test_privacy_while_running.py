@@ -200,7 +200,7 @@ def test_a_server_for_vectors_is_sent_nothing_once_its_settings_change(scene: Sc
             eventually(lambda: vectors.embedded)  # in the background, as a chat does
             write(user_file(scene), f"{own}local = false\n")
             talked.ask()
-            assert [each for each in talked.warnings if "The settings of embeddings changed" in each]
+            assert [each for each in talked.warnings if "The search model was changed" in each]
             before = len(vectors.embedded)
             scene.world.note("New.md", "# New\n\nAnother lighthouse.\n")
             talked.ask("Where is another lighthouse?")

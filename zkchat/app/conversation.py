@@ -224,8 +224,8 @@ def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
         is_allowed = info.on_this_machine or not info.is_located
     if is_allowed:
         return SessionModel(kept=kept, must_run_here=True)
-    text = f"This session is stored in the vault and names the model {kept.name}, which you have not set yourself."
-    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used; --model {kept.name} goes on with it."),))
+    text = f"This session is stored in the vault and wants the model {kept.name}, which is not in your settings."
+    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used. To use it: --model {kept.name}"),))
 
 
 def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> ModelInUse:
@@ -251,7 +251,7 @@ def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str
     window = f" (window {kept.window:,} tokens)" if kept.window else ""
     name = kept.name
     if provider.info.name != kept.model:
-        name = f"{name}, which is {provider.info.name} now and was {kept.model}"
+        name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
     others = f" Your settings name {set_before}: --model {set_before} takes that." if set_before else ""

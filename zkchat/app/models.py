@@ -418,7 +418,7 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
         return ""
     facts = [f"{key} {loaded.origins[key].phrase}"]
     if variable := loaded.overruled.get(key):
-        facts.append(f"the variable {variable} does not count")
+        facts.append(f"the variable {variable} is ignored")
     if not descriptor.settings(provider_context(workspace))["local"]:
         setting = f"{descriptor.name}.local"
         facts.append(f"treated as another machine: {setting} is false {loaded.origins[setting].phrase}")

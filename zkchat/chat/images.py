@@ -283,14 +283,14 @@ class MessageImages(Struct, kw_only=True):
         said = {
             BLIND: (
                 f"{info.name} does not see images.",
-                "`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares one.",
+                "`zkchat models` names those that do; or set models.NAME.sees_images = true.",
             ),
             NO_ROOM: (
                 "There is no room for it in the context.",
                 'Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
             ),
             TOO_MANY: (
-                f"With one message go {self.most} images at most.",
+                f"At most {self.most} images can go with one message.",
                 "Ask about some of them, or raise images.max_count.",
             ),
         }

@@ -47,7 +47,7 @@ VIA_WITHHELD: Final = "withheld"
 
 MAX_EMBEDS: Final = 50
 """Of one document; nobody reads more of them as a part of it."""
-IN_EVERY_REQUEST = "linked in the message, and in every request already"
+IN_EVERY_REQUEST = "linked in the message, and sent every time anyway"
 WITH_THE_MESSAGE = "its text comes with the message, which links it"
 
 

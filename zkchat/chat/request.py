@@ -72,7 +72,7 @@ RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
-ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
+ABSTAINED = "left out, as a small model would repeat that the notes do not answer this"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""

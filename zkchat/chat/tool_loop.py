@@ -421,7 +421,7 @@ class Exchange(Struct):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
             results[-1] = replace(results[-1], text=text)
             name = core.info.name
-            await emit(Warned(text=f"{name} made {len(self.calls):,} calls at once: {left_out:,} were not run."))
+            await emit(Warned(text=f"{name} wanted {len(self.calls):,} look-ups at once; {left_out:,} were skipped."))
         self.failed_rounds = self.failed_rounds + 1 if all(result.failed for result in results) else 0
         answered = core.journal.next_message(
             "tool",

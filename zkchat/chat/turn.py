@@ -420,12 +420,11 @@ class Turn:
             if not info.calls_tools:
                 yield Warned(text=f"{info.name} cannot change notes.")
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
-                text = f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
-                yield Warned(text=text)
+                yield Warned(text=f"The window of {info.name} is too small for changes of notes.")
         if problem := self.core.tokenizer.problem:
             yield Warned(
-                text=f"{problem} Tokens are estimated from the number of characters.",
-                hint="The figures are rather high than low. Install zkchat again.",
+                text=f"{problem} Tokens are estimated, a little too high.",
+                hint="Install zkchat again.",
             )
 
     async def _begin_exchange(

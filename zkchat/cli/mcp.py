@@ -27,7 +27,7 @@ _POLL_SECONDS: Final = 0.02
 
 
 @partial(told_command, vault_option=SettingsVaultOption)
-def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One of them; else all.")] = None) -> Told:
+def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One server; else all.")] = None) -> Told:
     """Connect to the MCP servers, and show what they offer.
 
     It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is

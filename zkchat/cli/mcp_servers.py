@@ -118,7 +118,7 @@ EnvOption = Annotated[
 ]
 HeaderOption = Annotated[
     list[str] | None,
-    option("--header", "'NAME: VALUE'", "Sent with a url. Repeatable."),
+    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
 ]
 FolderOption = Annotated[
     str | None,
@@ -293,9 +293,7 @@ ProgramArgument = Annotated[
     argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
 ]
 NameOption = Annotated[str, option("--name", "NAME", "What the program calls the server.", show_default=True)]
-HostLocalOption = Annotated[
-    bool, flag("--local", "The program's model runs on this machine, so it may see private notes.")
-]
+HostLocalOption = Annotated[bool, flag("--local", "Its model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
 

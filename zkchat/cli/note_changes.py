@@ -166,7 +166,7 @@ class OpenNotes(Struct, frozen=True):
         for path in (beside, name.strip("/")):
             if any(row.path.startswith(f"{path}/") for row in self.library.files()):
                 return path
-        raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Folders are named from the vault on.")
+        raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Write its path inside the vault.")
 
     def _choose(self, name: str, found: NamedNote) -> NamedNote:
         paths = (found.path, *found.others)
@@ -275,7 +275,7 @@ def reviewer_of(io: CommandIO, nothing: str, color: str) -> ChangeReviewer:
     reviewer = TerminalInterface(io, color=lambda: color).change_reviewer
     if reviewer is None:
         raise UsageError(
-            f"{nothing} You are asked first, and here is no terminal to ask at.",
+            f"{nothing} This asks you first and needs a terminal.",
             hint="Do it without a question: --yes; only show the diff: --dry-run",
         )
     return reviewer

@@ -70,7 +70,7 @@ def setup(
     ] = None,
     yes: Annotated[
         bool,
-        flag("--yes -y", "Do not ask: what is not given stays as it is, or is what zkchat finds."),
+        flag("--yes -y", "Do not ask: all else stays as it is, or is chosen by zkchat."),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:

@@ -301,7 +301,7 @@ def _why_sent(items: Sequence[RequestItem]) -> str:
     named: dict[str, Counter[str]] = {}
     for item in sorted(items, key=lambda item: ([*_MODES].index(item.include), -(item.score or 0))):
         is_passing = item.this_turn_only and item.include == "always"
-        meaning = "with this message alone" if is_passing else _MODES[item.include]
+        meaning = "only for this message" if is_passing else _MODES[item.include]
         named.setdefault(meaning, Counter())[_name(item)] += 1
     return "; ".join(f"{meaning}: {', '.join(map(_times, names.items()))}" for meaning, names in named.items())
 

@@ -216,7 +216,7 @@ def test_a_new_note_that_would_take_over_links_is_refused_to_a_model(tmp_path: P
         library, staged = desk.editor.library, desk.staged
         editor = NoteEditor(library, staged, VaultConventions(), lambda: NOW, for_model=True)
         for create in (editor.create, partial(desk.editor.create, may_take_over=False)):
-            with pytest.raises(EditRefused, match=r"links that mean Reference/Sleep\.md would mean it instead"):
+            with pytest.raises(EditRefused, match=r"links that now lead to Reference/Sleep\.md"):
                 create("Sleep", "text")
         assert not staged.change_set()
         assert editor.create("Sleep well", "text").remarks == ()

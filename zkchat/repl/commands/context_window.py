@@ -96,8 +96,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
     numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
     for item in subject.items(answer):
         place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
-        score = "" if item.score is None else f" {item.score:.2f}"
-        yield f"{place}{item.reason or 'always there'} [{item.include}{score}], {item.tokens:,} tokens"
+        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
     for reference in subject.found(answer):
         if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)
@@ -108,7 +107,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
 
 _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "budget": "there was no room for its {tokens:,} tokens",
-    "score": "your message did not call for it (nearness {score:.2f})",
+    "score": "it did not fit your message ({score:.2f} of 1)",
     "removed": "you dropped it",
     "private": "it must not leave this machine",
     "missing": "it could not be read",

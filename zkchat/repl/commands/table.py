@@ -424,8 +424,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="WHAT",
         help="send it every time",
-        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is in every request of this session, "
-        "also when you come back to it. You see what that costs.",
+        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this "
+        "session, also when you come back to it. You see what that costs.",
         act=session.add,
         complete=session.complete_item,
     ),
@@ -435,7 +435,7 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="WHAT",
         help="do not send it again",
         details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (the vault's page and facts): it is "
-        "in no further request of this session.",
+        "not sent any more in this session.",
         act=session.drop,
         complete=session.complete_item_to_drop,
     ),

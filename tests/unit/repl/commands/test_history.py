@@ -138,7 +138,7 @@ def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> Non
 @pytest.mark.parametrize("line", ["/priority 5 9", "/pin 5"])
 def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness, line: str) -> None:
     compact(harness, "m1")
-    assert harness.typed(line).startswith("5 is a compaction, which is always kept.")
+    assert harness.typed(line).startswith("5 is a summary, not a message.")
     assert not harness.conversation.window.pinned
 
 
@@ -155,7 +155,7 @@ def test_branches_are_listed_with_their_first_words_and_returned_to(harness: Com
     assert "/branch b1" in footer
     assert "goes on after message 4" in harness.typed("/branch b1")
     assert said(harness)[-1] == "Seven hours."
-    assert harness.typed("/branch b1") == "The conversation goes on there already."
+    assert harness.typed("/branch b1") == "You are there already."
     assert "goes on after message 4" in harness.typed("/branch B2")
     assert said(harness)[-1] == "Deeper."
     assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
@@ -172,11 +172,8 @@ def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
 
 def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
-    assert (
-        "Does not count there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
-        in harness.typed("/branch 4")
-    )
-    assert "Does not count there" not in harness.typed("/branch b1")
+    assert "Summary #1 does not apply here. /compact makes a new one." in harness.typed("/branch 4")
+    assert "does not apply" not in harness.typed("/branch b1")
 
 
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
@@ -184,12 +181,12 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
     harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="x")])
     for number in (6, 7):
-        assert "in the middle of an answer" in harness.typed(f"/branch {number}")
+        assert "is a step of an answer" in harness.typed(f"/branch {number}")
     assert len(said(harness)) == 7
 
 
 def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
-    assert harness.typed("/branch 4") == "The conversation goes on there already."
+    assert harness.typed("/branch 4") == "You are there already."
     assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
     assert "There is no branch 'xyz' in this session." in CommandHarness().typed("/branch xyz")
 
@@ -198,10 +195,10 @@ def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHa
     before = [*harness.store.entries("s1")]
     assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
     assert harness.store.entries("s1") == before
-    assert "takes the place of message 3; what came after stays as a branch." in harness.surface.text
+    assert "replaces message 3; it and what came after are kept (/branch)." in harness.surface.text
     harness.conversation.add("user", "More?")
     assert harness.outcome("/edit") == Edit("More?", replaces="m5")
-    assert "takes the place of message 5; that one stays as a branch." in harness.surface.text
+    assert "replaces message 5; the old one is kept (/branch)." in harness.surface.text
 
 
 def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:
