@@ -196,7 +196,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
         (["append", "Inbox", "x", "--prepend"], "--prepend needs a section."),
         (["set", "Inbox", "due"], "What shall due be?"),
         (["set", "Inbox", "due", "x", "--remove"], "set to a value, or removed"),
-        (["new", "A", "text", "--template", "T"], "of a template or of a text"),
+        (["new", "A", "text", "--template", "T"], "either a template or a text"),
     ],
 )
 def test_wrong_use_is_told_with_a_way_out(garden: World, arguments: list[str], told: str) -> None:
