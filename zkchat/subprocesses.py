@@ -121,7 +121,7 @@ def read_output(
                     trouble = f"it took longer than {seconds:g} seconds"
                 elif chunk := program.stdout.read(1 << 18):
                     output += chunk
-                    trouble = "it told too much" if len(output) > most else ""
+                    trouble = "it printed too much" if len(output) > most else ""
                 else:
                     program.wait(max(0.1, deadline - monotonic()))
                     break

@@ -195,7 +195,7 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
         ("/memory Tea is at four.", "zkchat memory add"),
         ("/quit", "/quit is for the terminal."),
         ("/serch", "Did you mean /search"),
-        ("/write on", "calls no tools"),
+        ("/write on", "cannot change notes"),
         ("/stats", "Session"),
         ("/model nothing:x", "goes on answering"),
     ):
@@ -212,7 +212,7 @@ def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
     assert acp.of(session, "current_mode_update")[-1].current_mode_id == "write"
     option = acp.of(session, "config_option_update")[-1].config_options[0]
     assert (option.id, option.current_value) == ("mode", "write")
-    with pytest.raises(RequestError, match="no choice"):
+    with pytest.raises(RequestError, match="is not possible"):
         acp.choose(session, "mode", "nonsense")
     with pytest.raises(RequestError):
         acp.choose(session, "model", "nothing:x")
@@ -376,7 +376,7 @@ def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:
             acp.client.answer = answer
             assert acp.ask(session, "Call it.") == "end_turn"
             assert acp.of(session, "tool_call_update")[-1].status == status
-        assert acp.client.asked[0].call.title == "echo of the MCP server plain (not declared local)"
+        assert acp.client.asked[0].call.title == "echo of the MCP server plain (may send things on)"
 
 
 def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path) -> None:

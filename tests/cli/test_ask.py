@@ -128,7 +128,7 @@ def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.M
         """Sends nothing until the user was told."""
 
         def read(self, size: int | None = -1) -> str:
-            eventually(lambda: "Reading standard input" in stderr.getvalue())
+            eventually(lambda: "Waiting for input" in stderr.getvalue())
             return "How many hours of sleep do adults need?"
 
     assert run(["ask"], replace(environment, stdin=Silent())) == 0

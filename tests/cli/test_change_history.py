@@ -150,7 +150,7 @@ def test_what_undo_takes_is_told(garden: World, arguments: list[str]) -> None:
     append(garden, "- Two")
     refused = garden.run("undo", *arguments, "--yes")
     assert (refused.code, refused.out) == (ExitCode.USAGE, "")
-    assert "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3." in refused.err
+    assert "zkchat undo 3 takes back the last three changes, zkchat undo --id 3 only change 3." in refused.err
     assert garden.run("undo", "#1", "--yes").out == "Inbox.md is as it was.\n"
 
 

@@ -166,7 +166,7 @@ class TestTrust:
     def test_yes_can_be_said_beforehand(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
         assert config.run("trust", "--yes").code == 0
-        assert "All of it is approved." in config.run("trust").out
+        assert "All is approved." in config.run("trust").out
 
     def test_a_changed_value_is_asked_about_again(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
@@ -188,7 +188,7 @@ class TestTrust:
     def test_setting_something_approves_nothing_that_was_there_before(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
         result = config.run("set", "model", "quote", "--scope", "vault")
-        assert "this counts after: zkchat config trust" in result.err
+        assert "This takes effect once you approve" in result.err
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
         assert config.run("get", "model").out == "\n"
         config.run("unset", "model", "--scope", "vault")

@@ -55,7 +55,7 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
     name = talked(world, 4, window=4096)
     shown = world.run("context", "stats", "--model", name).out
     assert "/ 4,096 tokens" in shown
-    assert "8 messages sent to the model, 0 archived" in shown
+    assert "8 messages sent to the model, 0 older" in shown
     assert "more turns" in shown
     told = world.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]

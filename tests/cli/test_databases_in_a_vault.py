@@ -48,10 +48,10 @@ def test_a_trigger_that_came_with_the_vault_deletes_no_message(world: World) -> 
     world.run("trust", "--yes")
     before = digest(world.vault / ".zkchat" / "sessions.db")
     asked = world.run("ask", "What do cats do?", "--model", "quote")
-    assert "that this zkchat did not make" in asked.err
+    assert "something other than this zkchat changed it" in asked.err
     listed = world.run("sessions", "list", "--all")
     assert listed.code == ExitCode.STORAGE
-    assert "tables, views or triggers that this zkchat did not make" in listed.err
+    assert "something other than this zkchat changed it" in listed.err
     assert digest(world.vault / ".zkchat" / "sessions.db") == before
 
 
@@ -71,7 +71,7 @@ def test_databases_that_came_with_the_vault_are_not_opened_by_the_users_own_sett
     in_vault_by_own_choice(world)
     result = world.run("memory", "list")
     assert result.code == ExitCode.STORAGE
-    assert "memories.db came with the vault and is not approved." in result.err
+    assert "memories.db came with the vault and is not used: somebody else may have made it." in result.err
     assert "zkchat config trust" in result.err
 
 

@@ -42,7 +42,7 @@ def notes(world: World, server: EmbeddingServer) -> World:
 def test_index_embeds_every_passage_once(notes: World, server: EmbeddingServer) -> None:
     result = notes.run("index")
     assert result.code == ExitCode.OK
-    assert "vectors 3/3 (nomic-embed-text)" in result.out
+    assert "search prepared: 3 of 3 passages (nomic-embed-text)" in result.out
     assert sorted(text.splitlines()[0] for text in server.embedded) == [
         f"search_document: {title}" for title in ("Diary", "Rain", "Tea")
     ]
@@ -61,12 +61,12 @@ def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     result = notes.run("index")
     assert result.code == ExitCode.OK
     assert "cannot be reached" in " ".join(result.err.split())
-    assert "vectors 0/" in result.out
-    assert "the search uses static vectors" in result.out
+    assert "search prepared: 0 of" in result.out
+    assert "until then: its built-in model" in result.out
     found = notes.run("search", "eighty degrees", "--json")
     assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
     status = notes.run("vault", "status")
-    assert "vectors 0/" in status.out
+    assert "search prepared: 0 of" in status.out
     assert notes.run("vault", "status", "--json").json["vectors"]["done"] == 0
 
 
@@ -98,7 +98,7 @@ def test_a_vaults_own_file_chooses_no_server_unasked(notes: World, server: Embed
     assert "embeddings.model" in result.err
     assert server.received == []
     assert notes.run("trust", "--yes").code == ExitCode.OK
-    assert "vectors 3/3 (any)" in notes.run("index").out
+    assert "search prepared: 3 of 3 passages (any)" in notes.run("index").out
     assert len(server.embedded) == 3
 
 
@@ -126,7 +126,7 @@ def test_a_key_goes_to_the_server_that_it_is_for(
 
 def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> None:
     said = " ".join(notes.run("doctor").out.split())
-    assert "✓ embeddings ollama:nomic-embed-text (ready; vectors of 32 numbers, on this machine)" in said
+    assert "✓ embeddings ollama:nomic-embed-text (ready, on this machine)" in said
     assert [request.path for request in server.received if request.path in EMBEDDING_PATHS] == ["/api/embed"]
     server.always = lambda _: Sent(404, {"error": 'model "nomic-embed-text" not found, try pulling it first'})
     result = notes.run("doctor")
@@ -147,10 +147,10 @@ def test_an_interrupted_run_is_continued(notes: World, server: EmbeddingServer) 
 
     server.always = interrupt
     first = notes.run("index")
-    assert "vectors 2/3 (nomic-embed-text); until all are there, the search uses static vectors" in first.out
+    assert "search prepared: 2 of 3 passages (nomic-embed-text); until then: its built-in model" in first.out
     assert "stopping" in first.err
     server.received.clear()
-    assert "vectors 3/3" in notes.run("index").out
+    assert "search prepared: 3 of 3 passages" in notes.run("index").out
     assert len(server.embedded) == 1
 
 
@@ -166,9 +166,9 @@ def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monke
     monkeypatch.setattr(ServerEmbedder, "embed", interrupted)
     result = notes.run("index")
     assert result.code == ExitCode.INTERRUPTED
-    assert "2 of 3 passages are read for meaning; the next run goes on from there." in result.err
+    assert "The search knows 2 of 3 passages; the next run goes on from there." in result.err
     monkeypatch.undo()
-    assert "vectors 3/3" in notes.run("index").out
+    assert "search prepared: 3 of 3 passages" in notes.run("index").out
     assert len(server.embedded) == 3
 
 
@@ -188,7 +188,7 @@ def test_the_bar_of_a_chat_hears_of_every_step() -> None:
     activity.start()
     assert done.wait(5)
     activity.close()
-    assert heard == ["vectors 1/3 (m)", "vectors 2/3 (m)", ""]
+    assert heard == ["search prepared: 1 of 3 passages (m)", "search prepared: 2 of 3 passages (m)", ""]
 
 
 def _progress(done: int) -> EmbeddingProgress:
@@ -200,12 +200,12 @@ def test_the_former_model_is_used_until_the_new_one_is_complete(notes: World, se
     notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:mxbai-embed-large"
     server.always = lambda request: Sent(503, {"error": "busy"}, {"Retry-After": "3600"}) if _is_new(request) else None
     result = notes.run("index")
-    assert "vectors 0/3 (mxbai-embed-large); until all are there, the search uses nomic-embed-text" in result.out
+    assert "search prepared: 0 of 3 passages (mxbai-embed-large); until then: nomic-embed-text" in result.out
     server.received.clear()
     assert notes.run("search", "eighty degrees", "--json").json[0]["path"] == "Tea.md"
     assert server.embedded == ["search_query: eighty degrees"]
     server.always = None
-    assert "vectors 3/3 (mxbai-embed-large)" in notes.run("index").out
+    assert "search prepared: 3 of 3 passages (mxbai-embed-large)" in notes.run("index").out
     server.received.clear()
     notes.run("search", "eighty degrees")
     assert server.embedded == ["Represent this sentence for searching relevant passages: eighty degrees"]
@@ -219,7 +219,7 @@ def test_a_model_of_this_process_that_is_not_there_costs_a_word(notes: World, se
     notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "local:all-minilm-l6-v2"
     result = notes.run("index")
     assert result.code == ExitCode.OK
-    assert "vectors 0/" in result.out
+    assert "search prepared: 0 of" in result.out
     found = notes.run("search", "eighty degrees", "--json")
     assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
     assert "embeddings" in notes.run("doctor").out

@@ -40,10 +40,10 @@ def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
         "3 of 3  among its first ten",
         "2 of 3  the passage shown first answers",
         "2 of 3  a passage shown answers",
-        "1 of 3  only others are shown",
+        "1 of 3  only wrong passages are shown",
         "0 of 3  nothing is shown",
-        "0 of 3  shown as uncertain",
-        "0 of 1  shown although no note answers",
+        "0 of 3  shown, but marked uncertain",
+        "0 of 1  something is shown although no note answers",
     ]
 
 

@@ -264,7 +264,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(vault: World) -> None:
     assert "+# Rest\n" in result.out
     assert "+The last cup ([[Rest]]) is drunk" in result.out
     assert "A note and a link are proposed." in result.err
-    assert "Nobody can be asked" not in result.err
+    assert "no terminal to ask" not in result.err
     assert not (vault.vault / "Rest.md").exists()
     assert run(vault, "Collect", "--dry-run", answers=WRITING).code == ExitCode.USAGE
 
@@ -300,7 +300,7 @@ def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: Worl
     again = vault.run("agent", "run", "--resume", "--yes", stdin="")
     assert again.code == ExitCode.OK
     assert "The model may propose changes of notes, as when the goal was begun." in again.err
-    assert "Proposed again, as before the run was stopped: 1 change." in again.err
+    assert "Proposed again, as before: 1 change." in again.err
     assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
     assert again.err.count("Applied: ") == 1
     assert again.err.index("Applied: ") < again.err.index("done: 2. Link it."), "reviewed after the step, as before"
@@ -311,7 +311,7 @@ def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: Worl
 def test_a_finished_goal_whose_changes_nobody_could_review_goes_on_with_the_review_alone(vault: World) -> None:
     first = run(vault, "Collect", "--write", "--json", answers=WRITING)
     assert first.code == ExitCode.USAGE
-    assert "Nobody can be asked here, so that proposed changes will not be applied: --yes applies" in first.err
+    assert "There is no terminal to ask you at, so no change is made. --yes makes" in first.err
     assert (first.json["state"], first.json["reason"]) == ("done", "Its changes were not applied.")
     again = vault.run("agent", "run", "--resume", stdin="")
     assert again.code == ExitCode.USAGE

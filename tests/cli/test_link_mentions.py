@@ -71,7 +71,7 @@ def test_scripts_are_told_which_links_were_made(garden: World) -> None:
 def test_without_a_terminal_it_is_refused(garden: World) -> None:
     refused = garden.run("note", "link", stdin="y\n")
     assert refused.code == ExitCode.USAGE
-    assert "here is no terminal to ask at" in refused.err
+    assert "and needs a terminal" in refused.err
     assert "--yes" in refused.err
     assert text(garden, "deep/Roots.md") == ROOTS
 

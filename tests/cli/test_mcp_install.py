@@ -120,10 +120,10 @@ def test_without_a_yes_nothing_is_written(world: World) -> None:
         ('{"a": 1, "a": 2}', "'a' is there twice"),
         ("{", "is broken at line 1"),
         ("[]", "is no JSON object"),
-        ('{"mcpServers": []}', "has no table 'mcpServers'"),
+        ('{"mcpServers": []}', "has no section 'mcpServers'"),
         (b"\xff\xfe{", "is not a UTF-8 text"),
-        ('{"x": NaN}', "cannot be written without a loss"),
-        ('{"é": "\\ud800"}', "cannot be written without a loss"),
+        ('{"x": NaN}', "cannot be rewritten exactly as it is"),
+        ('{"é": "\\ud800"}', "cannot be rewritten exactly as it is"),
     ],
 )
 def test_a_file_that_cannot_be_kept_as_it_is_stays(world: World, text: str | bytes, said: str) -> None:

@@ -100,12 +100,12 @@ def test_it_is_told_where_a_server_of_the_user_counts_before_the_vaults(world: W
 def test_a_server_at_another_address_never_counts_as_local(world: World) -> None:
     world.variables["HOST"] = "https://wiki.example"
     said = world.run("mcp", "add", "a", "--local", "--url", "${HOST}/mcp").err
-    assert "The server 'a' is not on this machine, so it does not count as local." in said
+    assert "The server 'a' is not on this machine, so it gets no private notes." in said
     world.run("mcp", "add", "b", "--local", "--url", "http://127.0.0.1:8/mcp")
     world.run("mcp", "add", "c", "--local", "--timeout", "1500", "--", "x")
     listed = world.run("mcp", "list", "--json").json
     assert [server["local"] for server in listed["servers"]] == [False, True, True]
-    assert listed["warnings"] == ["The server 'a' is not on this machine, so it does not count as local."]
+    assert listed["warnings"] == ["The server 'a' is not on this machine, so it gets no private notes."]
     assert listed["servers"][2]["timeout"] == 1500
 
 
@@ -220,7 +220,7 @@ def test_paths_are_those_from_the_current_folder(world: World) -> None:
         ("--url foo", "is no address that begins with http:// or https://"),
         ("--url foo --header A:${API_TOKEN}", "is no address that begins with http:// or https://"),
         ("--url http://127.0.0.1:1 --header A:é", "holds what no header can hold"),
-        ("--header A:b -- x", "headers are sent to a url only"),
+        ("--header A:b -- x", "Headers need a server with a url"),
     ],
 )
 def test_what_can_never_work_is_not_added(world: World, words: str, said: str) -> None:

@@ -88,18 +88,18 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
         [PAGE, IMPORTED, FACT], [FACT], [PAGE, IMPORTED, FACT], [PAGE, FACT],
     ]  # fmt: skip
     said = chat.out + chat.err
-    assert "ZKCHAT.md is in no request from now on. Each request takes " in said
-    assert "ZKCHAT.md is in no request of this session." in said
+    assert "ZKCHAT.md is not sent from now on. Each message takes " in said
+    assert "ZKCHAT.md is not sent in this session." in said
     assert "ZKCHAT.md (dropped by you)" in said
     assert "- you dropped it" in said
-    assert "ZKCHAT.md is in every request from now on." in said
-    assert "ZKCHAT.md is in every request already." in said
-    assert "Hives.md is in no request from now on." in said
+    assert "ZKCHAT.md is sent with every message from now on." in said
+    assert "ZKCHAT.md is sent with every message already." in said
+    assert "Hives.md is not sent from now on." in said
 
 
 def test_what_is_switched_off_by_a_setting_is_not_added_and_keeps_nothing(prepared: World) -> None:
     prepared.variables["ZKCHAT_MEMORY__ENABLED"] = "false"
     chat = prepared.run("chat", stdin="/add memory\n/remember I like tea.\n")
-    assert "Nothing of memory is in any request: memory.enabled is off." in chat.out + chat.err
+    assert "Memory is not used: memory.enabled is off." in chat.out + chat.err
     assert "Memory is switched off: memory.enabled is false." in chat.out + chat.err
     assert [fact["text"] for fact in prepared.run("memory", "list", "--json").json] == [FACT]

@@ -218,9 +218,9 @@ def test_a_path_that_is_not_there_comes_with_the_nearest_names(scene: Scene) -> 
 @pytest.mark.parametrize(
     ("mention", "secret", "reason"),
     [
-        ("@Diaries/day.txt", "numbat", "is local"),
-        ("@Diaries/", "night", "is local"),
-        ("@marked.txt", "bandicoot", "is local"),
+        ("@Diaries/day.txt", "numbat", "is private"),
+        ("@Diaries/", "night", "is private"),
+        ("@marked.txt", "bandicoot", "is private"),
         ("@never.json", "potoroo", "is never to be read"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_private_file_or_folder_is_withheld(scene: Scene, model: str, mention:
     received = scene.ask(model, f"What is in {mention} now?")
     assert secret not in received
     assert f"- {mention.lower()}: withheld" in received
-    assert any(warning.startswith(f"withheld: {mention} {reason}") for warning in scene.warnings)
+    assert any(warning.startswith(f"not sent: {mention} {reason}") for warning in scene.warnings)
 
 
 @pytest.mark.parametrize(

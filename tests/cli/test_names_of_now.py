@@ -59,8 +59,8 @@ def test_both_names_do_the_same(vault: World, now: str, earlier: str) -> None:
     [
         ("show", "Which note is to be shown?"),
         ("show Sleep --links --used", "Choose one: --links, --used."),
-        ("check --yes", "These do not go together."),
-        ("check draft.txt --fix", "These do not go together."),
+        ("check --yes", "--yes and --dry-run need --fix."),
+        ("check draft.txt --fix", "FILE and --fix do not go together."),
         ("undo --diff", "--since and --diff are for a list."),
         ("undo --list --id x", "'x' is not the number of a change."),
     ],

@@ -196,7 +196,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
         (["append", "Inbox", "x", "--prepend"], "--prepend needs a section."),
         (["set", "Inbox", "due"], "What shall due be?"),
         (["set", "Inbox", "due", "x", "--remove"], "set to a value, or removed"),
-        (["new", "A", "text", "--template", "T"], "of a template or of a text"),
+        (["new", "A", "text", "--template", "T"], "either a template or a text"),
     ],
 )
 def test_wrong_use_is_told_with_a_way_out(garden: World, arguments: list[str], told: str) -> None:
@@ -321,7 +321,7 @@ def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
     assert "4 links in 3 files lead to Plan.md, and will lead nowhere." in trashed.err
     asked = note(world, "rename", "Plan", "Scheme", typed="n\n", terminal=True)
     assert "4 links in 3 files will be changed too" in asked.err
-    assert "There are 3 other files whose links follow." in note(world, "rename", "Plan", "Scheme", "--yes").err
+    assert "The links in 3 other files are changed too." in note(world, "rename", "Plan", "Scheme", "--yes").err
 
 
 def test_settings_of_obsidian_that_name_what_moves_are_told(world: World) -> None:

@@ -44,6 +44,6 @@ def test_links_that_are_written_while_the_question_stands_follow_too(
     assert (world.vault / "New.md").read_text() == "[[Coffee]]\n"
     assert (world.vault / "Water.md").read_text().startswith("[[Coffee]]\n[[Coffee]], [[a/Coffee|Tea]]")
     assert len(reviewer.asked) == 2
-    assert reviewer.remarks[-1] == "2 more links follow, written meanwhile."
+    assert reviewer.remarks[-1] == "2 links added in the meantime: changed too."
     assert world.run("undo", "--yes").code == 0
     assert (world.vault / "New.md").read_text() == "[[Tea]]\n"

@@ -73,7 +73,7 @@ def test_the_settings_go_before_the_variables_of_other_programs(
     assert other.requests == []
     said = user.run("doctor").out
     key = f"{provider}.{SETTING[provider]}"
-    assert f"({key} in {file}; the variable {VARIABLE[provider]} does not count)" in said
+    assert f"({key} in {file}; the variable {VARIABLE[provider]} is ignored)" in said
 
 
 def asked_about_the_diary(world: World, server: Loopback, model: str) -> str:
@@ -102,8 +102,8 @@ def test_a_server_that_is_declared_not_local_gets_none_of_them(
     name = model or f"{provider}:m"
     assert SECRET not in asked_about_the_diary(user, server, name)
     said = user.run("doctor", "--model", name).out
-    assert f"{provider}:m (ready; 8,192 tokens, tools, elsewhere, so local notes are withheld)" in said
-    assert f"not local: {provider}.local is false in {file}" in said
+    assert f"{provider}:m (ready; 8,192 tokens, tools, elsewhere: private notes are not sent)" in said
+    assert f"treated as another machine: {provider}.local is false in {file}" in said
 
 
 @WIRES

@@ -125,7 +125,7 @@ def test_a_name_that_means_another_model_now_is_followed_and_told(user: World, s
     configure(user, server, NAMED.replace('id = "m"', 'id = "n"'))
     asked(server)
     said = user.run("ask", "And children?", "-c", terminal=True).err
-    assert "careful, which is ollama:n now and was ollama:m" in said
+    assert "careful (was ollama:m, is now ollama:n)" in said
     assert asked(server) == ["n"]
 
 
@@ -233,7 +233,7 @@ def test_a_session_in_the_vault_leads_to_no_server_elsewhere_and_to_no_file(
     asked(server)
     result = ask(user, "-c")
     assert asked(server) == ["n"]
-    assert f"This session is stored in the vault and names the model {name}" in result.err
+    assert f"This session is stored in the vault and wants the model {name}" in result.err
     assert f"--model {name}" in result.err
 
 
@@ -285,7 +285,7 @@ def test_statistics_without_the_server_keep_the_window_of_the_session_and_say_so
         user.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = ""
     result = user.run("context", "stats")
     assert result.code == ExitCode.OK
-    assert "Model openai:m, window 3,000 tokens (as it was last: it cannot be reached)." in result.out
+    assert "Model openai:m, window 3,000 tokens (last known; its server does not answer now)." in result.out
     assert "It is the model of this session" in result.err
     told = user.run("context", "stats", "--json").json
     assert (told["window"], bool(told["trouble"])) == (3000, True)

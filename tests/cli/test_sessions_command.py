@@ -167,9 +167,9 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
         for id_, parent in (("m2", "m1"), ("m3", "m2"), ("m4", "m3")):
             (stored,) = [each for key, each in messages_of(store.entries(talk)).items() if key == id_]
             store.append(talk, [MessageEntry(message=replace(stored, parent_id=parent))])
-    assert world.run("sessions", "pin", "Sleep", "2").out == "Message 2 is pinned: compactions leave it as it is.\n"
+    assert world.run("sessions", "pin", "Sleep", "2").out == "Message 2 is pinned: it is never summarised.\n"
     assert world.run("sessions", "priority", "Sleep", "3", "9").out == (
-        "Message 3 has priority 9: compactions keep it word for word while it fits.\n"
+        "Message 3 has priority 9: it is kept word for word while it fits.\n"
     )
     shown = world.run("context", "show", "Sleep").out.splitlines()
     assert shown[2:4] == ["   2  assistant: Answer 2.  (pinned)", "   3  user: Question 3?  (priority 9)"]

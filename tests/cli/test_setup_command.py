@@ -108,7 +108,7 @@ def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> No
 
 def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
     result = answered(user, "~", "n", str(user.vault), "quote", "-", cwd=user.home)
-    assert "Use your home folder" in result.err
+    assert "Chat with your whole home folder" in result.err
     assert f"{user.vault} is known as a vault." in result.out
 
 

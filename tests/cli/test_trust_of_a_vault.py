@@ -9,7 +9,7 @@ import pytest
 from tests.support import hostile_vaults
 from tests.support.world import Result, World
 
-ASKED = "This vault brings what you have not approved; somebody else may have written it:"
+ASKED = "This vault contains the following, which you have not approved; somebody else may have written it:"
 
 
 @pytest.fixture

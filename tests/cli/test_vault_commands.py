@@ -112,7 +112,7 @@ def test_a_filter_that_names_no_time_is_refused(garden: World, query: str) -> No
 
 def test_filters_that_no_day_passes_are_told(garden: World) -> None:
     told = garden.run("search", "after:2026-06-01 before:2026-05-01", "--json")
-    assert (told.code, told.json, told.err) == (0, [], "No day is in after:2026-06-01 and before:2026-05-01.\n")
+    assert (told.code, told.json, told.err) == (0, [], "No day fits after:2026-06-01 and before:2026-05-01.\n")
     assert garden.run("search", '"on:foo"').code == 0
     assert "No day" not in garden.run("search", "after:2026-05-01 before:2026-05-02").err
 

@@ -98,7 +98,7 @@ def search(world: World, typed: str, *more: str, cwd: Path | None = None) -> Res
 def test_a_yes_is_remembered_and_asked_for_once(stranger: World) -> None:
     declined = search(stranger, "\n")
     assert declined.code == ExitCode.VAULT
-    assert f"Use {stranger.vault} (1 note) as a vault? [y/N]" in declined.err
+    assert f"Chat with the notes in {stranger.vault} (1 note)? None is changed unless you say so. [y/N]" in declined.err
     assert "is not a vault yet" in declined.err
     agreed = search(stranger, "y\n")
     assert agreed.code == ExitCode.OK
@@ -134,7 +134,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "Tea.md").write_text("Tea for seven hours.\n")
     (stranger.home / "tea.png").write_text("")
-    question = f"Use your home folder {stranger.home} (1 note among 2 files) as a vault? [y/N]"
+    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? None is changed"
     for named in ((), ("--vault", str(stranger.home))):
         declined = search(stranger, "n\n", *named, cwd=stranger.home)
         assert declined.code == ExitCode.VAULT
@@ -194,7 +194,7 @@ def test_a_vault_cannot_name_the_default_vault(stranger: World) -> None:
     assert stranger.run("trust", "--yes", stdin="").code == ExitCode.OK
     assert stranger.run("config", "get", "vault.default").out.strip() == ""
     refused = stranger.run("config", "set", "vault.default", str(evil), "--scope", "vault")
-    assert (refused.code, "counts in your own settings only" in refused.err) == (ExitCode.CONFIG, True)
+    assert (refused.code, "can only be set in your own settings" in refused.err) == (ExitCode.CONFIG, True)
     assert stranger.run("index", stdin="", cwd=evil).code == ExitCode.VAULT
 
 

@@ -56,7 +56,7 @@ def test_private_notes_are_said_to_be_kept_from_models(vault: World) -> None:
     vault.note("Compost.md", "---\nzkchat: local\n---\n# Compost\n\nA cold heap takes a year.\n")
     found, said = stage(vault, HEAP, "Compost")
     assert found == "shown"
-    assert said.endswith("It is local: a model that is not on this machine is not shown it.")
+    assert said.endswith("It is private: a model that is not on this machine is not shown it.")
 
 
 def test_a_note_that_the_search_has_behind_others_has_its_place(vault: World) -> None:
@@ -97,7 +97,7 @@ def test_a_question_that_a_list_answers(vault: World) -> None:
     vault.note("Garden.md", "See [[Compost]].")
     asked = "Which notes link to [[Compost]]?"
     assert stage(vault, asked, "Garden") == (
-        "listed", "The question is answered with a list from the index. Garden.md is on it."
+        "listed", "This question is answered with a list of notes. Garden.md is on it."
     )  # fmt: skip
     assert stage(vault, asked, "Birds")[1].endswith("Birds.md is not on it.")
 

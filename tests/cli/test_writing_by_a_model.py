@@ -61,7 +61,7 @@ def test_in_a_pipe_nothing_is_changed_and_the_way_out_is_said(world: World, mode
     result = ask(world, model, stdin="")
     assert result.code == 2
     assert text(world) == SLEEP
-    assert result.err.count("Nobody can be asked here, so that proposed changes will not be applied: --yes") == 1
+    assert result.err.count("There is no terminal to ask you at, so no change is made. --yes") == 1
     assert result.out == "I propose eight hours in [[Sleep]].\n"
 
 
@@ -73,7 +73,7 @@ def test_in_a_pipe_a_yes_beforehand_or_an_accepted_folder_is_enough(world: World
     world.variables["ZKCHAT_WRITE__ACCEPT"] = '["Inbox"]'
     accepted = ask(world, play, stdin="")
     assert accepted.code == 0
-    assert "Nobody can be asked" not in accepted.err
+    assert "no terminal to ask" not in accepted.err
     assert text(world, "Inbox/Old.md") == "new\n"
 
 
@@ -117,7 +117,7 @@ def test_the_settings_may_let_a_model_write_or_only_propose(world: World, model:
 
 def test_a_model_that_calls_no_tools_cannot_propose_anything_and_that_is_said(world: World) -> None:
     result = world.run("ask", "Make it eight hours", "--model", "quote", "--write")
-    assert "quote calls no tools, so that it proposes no changes of notes." in result.err
+    assert "quote cannot change notes." in result.err
     assert text(world) == SLEEP
 
 
@@ -134,7 +134,7 @@ def test_where_every_change_was_refused_that_is_said_whatever_the_model_says(wor
     wrong = call("edit_document", relative_path="Sleep.md", old="Nine hours.", new="Eight hours.")
     result = ask(world, world.script([wrong], [{"text": "I added it."}]), "--json", stdin="")
     (warning,) = result.json["warnings"]
-    assert warning["text"].startswith("1 change was refused: edit_document Sleep.md: ")
+    assert warning["text"].startswith("The model tried a change that is not possible: Sleep.md: ")
     assert warning["text"].endswith(" Nothing was proposed.")
     again = ask(world, world.script([wrong], [call("edit_document", **EDIT)], [SAYS]), "--json", "--yes", stdin="")
     assert again.json["warnings"] == []

@@ -204,7 +204,7 @@ def test_a_note_with_its_notes_is_not_embedded_at_second_hand(scene: Scene) -> N
 
 def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) -> None:
     assert f"[[{ID}]]: withheld" in scene.ask(scene.elsewhere, f"Tell me of [[{ID}]].")
-    assert scene.warnings == [f"withheld: [[{ID}]] is local and {scene.elsewhere} is not on this machine"]
+    assert scene.warnings == [f"not sent: [[{ID}]] is private and {scene.elsewhere} is not on this machine"]
     (answer,) = [message for message in scene.history().thread if message.request_context]
     assert answer.request_context
     assert [(left.item.name, left.why) for left in answer.request_context.left_out] == [(f"[[{ID}]]", "private")]
@@ -215,7 +215,7 @@ def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server
     scene = make_scene(tmp_path, server, {FILE: never, **OPEN}, models)
     for model in (scene.here, scene.elsewhere):
         assert leaked(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
-        assert scene.warnings.pop() == f"withheld: [[{ID}]] is never to be read"
+        assert scene.warnings.pop() == f"not sent: [[{ID}]] is never to be read"
         for tool, arguments in (
             ("read_document", {"path": ID}),
             ("list_documents", {}),
@@ -290,7 +290,7 @@ def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server:
     )
     scene.world.run("trust", "--yes")
     assert leaked(scene.ask(scene.elsewhere, "Hello.")) == set()
-    assert scene.warnings == [f"withheld: Diaries/plain.md is local and {scene.elsewhere} is not on this machine"]
+    assert scene.warnings == [f"not sent: Diaries/plain.md is private and {scene.elsewhere} is not on this machine"]
     assert leaked(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
     assert [message.local for message in scene.history().thread] == [True, True]
     assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
@@ -315,7 +315,7 @@ def test_what_the_user_added_stays_here(scene: Scene) -> None:
             yield event
 
     assert leaked(scene.talk(scene.elsewhere, add)) == set()
-    assert scene.warnings == [f"withheld: {FILE} is local and {scene.elsewhere} is not on this machine"]
+    assert scene.warnings == [f"not sent: {FILE} is private and {scene.elsewhere} is not on this machine"]
     assert leaked(scene.ask(scene.here, "And now?", go_on=True))
     assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
@@ -341,7 +341,7 @@ def test_a_conversation_with_local_notes_stays_here_when_the_model_is_changed(
     received = scene.ask(scene.elsewhere, "And what else?", "Really?", go_on=True)
     assert leaked(received) == set()
     assert WITHHELD.lower() in received
-    assert any("what was said before with local notes" in warning for warning in scene.warnings)
+    assert any("earlier messages that used private notes" in warning for warning in scene.warnings)
     assert leaked(scene.ask(scene.here, "And what else?", go_on=True))
 
 
@@ -384,7 +384,7 @@ def test_the_request_without_what_is_withheld_can_be_built_again(scene: Scene) -
 def test_a_question_with_local_notes_is_not_asked_again_elsewhere(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
     assert leaked(scene.talk(scene.elsewhere, lambda conversation: conversation.retry(), go_on=True)) == set()
-    assert scene.failures == [f"The last question came with local notes, and {scene.elsewhere} is not on this machine."]
+    assert scene.failures == [f"The last question used private notes, which {scene.elsewhere} may not see."]
     assert leaked(scene.talk(scene.here, lambda conversation: conversation.retry(), go_on=True))
 
 

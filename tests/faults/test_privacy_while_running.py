@@ -140,9 +140,9 @@ def test_settings_that_cannot_be_used_any_more_let_nothing_leave(
         spoil(file(scene))
         assert elsewhere.ask() == "[]"
         assert "so nothing is sent to" in elsewhere.failure
-        assert [each for each in elsewhere.warnings if "every note counts as local" in each]
+        assert [each for each in elsewhere.warnings if "every note is treated as private" in each]
         assert "quollsecret" in here.ask(), "a model on this machine goes on"
-        assert [each for each in here.warnings if "every note counts as local" in each]
+        assert [each for each in here.warnings if "every note is treated as private" in each]
         here.ask()
         assert here.warnings == [], "that is said once"
 
@@ -200,7 +200,7 @@ def test_a_server_for_vectors_is_sent_nothing_once_its_settings_change(scene: Sc
             eventually(lambda: vectors.embedded)  # in the background, as a chat does
             write(user_file(scene), f"{own}local = false\n")
             talked.ask()
-            assert [each for each in talked.warnings if "The settings of embeddings changed" in each]
+            assert [each for each in talked.warnings if "The search model was changed" in each]
             before = len(vectors.embedded)
             scene.world.note("New.md", "# New\n\nAnother lighthouse.\n")
             talked.ask("Where is another lighthouse?")

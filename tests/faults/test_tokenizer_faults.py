@@ -14,7 +14,7 @@ import zkchat
 from tests.providers.loopback import KEY, Loopback
 from zkchat.core.prompt import Finish, TextChunk
 
-WARNING = "Tokens are estimated from the number of characters."
+WARNING = "Tokens are estimated, a little too high."
 
 
 def damage(installation: Path) -> None:
@@ -37,10 +37,10 @@ def break_library(installation: Path) -> None:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "damaged": (damage, "The encoding 'o200k_base' of this installation is damaged."),
-    "missing": (remove, "The encoding 'o200k_base' of this installation cannot be read."),
-    "import": (break_import, "tiktoken cannot be loaded (undefined symbol: PyObject)."),
-    "library": (break_library, "tiktoken cannot be loaded (initialization failed)."),
+    "damaged": (damage, "A file of zkchat, o200k_base.tiktoken, is damaged."),
+    "missing": (remove, "A file of zkchat, o200k_base.tiktoken, cannot be read."),
+    "import": (break_import, "The token counter cannot be loaded (undefined symbol: PyObject)."),
+    "library": (break_library, "The token counter cannot be loaded (initialization failed)."),
 }
 
 

@@ -89,7 +89,7 @@ def test_an_answer_without_end_is_ended_and_what_came_is_kept(world: World, prot
 def test_a_chunk_of_fifty_megabytes_costs_one_sentence(world: World, protocol: str) -> None:
     result = world.run("ask", "How long?", "--model", f"{protocol}:huge-chunk")
     assert result.code == ExitCode.MODEL
-    assert "sent more at once than an answer can hold" in result.err
+    assert "sent a reply that is too long" in result.err
     assert result.out.strip() == "words"
 
 

@@ -58,7 +58,7 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         chat.type("1\r")
         chat.wait_for("1 + Nine hours.")
         chat.type("2")
-        chat.wait_for("2 is left out: Create Tea.md")
+        chat.wait_for("Change 2 is left out: Create Tea.md")
         chat.type("y")
         chat.wait_for("Applied, as you edited it: Edit Sleep.md. /undo takes it back.")
         assert note.read_text() == "Nine hours.\n"

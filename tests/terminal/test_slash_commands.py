@@ -107,14 +107,14 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/more", "There are no further passages on this.")
     chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
     chat.say("/context", "tokens", "Messages ", "of this conversation")
-    chat.say("/stats", "2 in the context, 0 archived")
+    chat.say("/stats", "the model sees 2; 0 older messages")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
     chat.say("/save [[Kept]] ", "Kept.md is in your vault now.")
     note = (chat.world.vault / "Kept.md").read_text()
     assert note.startswith("---\nzkchat-note: answer\n")
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
-    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes the last one back, /undo #3 change 3.")
+    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes back the last change, /undo #3 only")
     chat.terminal.send("/undo\r")
     chat.see("Create Kept.md", "Undo change 1? [y/N]")
     chat.terminal.send("y")
@@ -162,7 +162,7 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
 def test_a_conversation_branches(chat: Chat) -> None:
     chat.say("/retry", "Eight hours")
     assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
-    chat.say("/edit", "takes the place of message 1")
+    chat.say("/edit", "replaces message 1")
     chat.see("Tell me of [[Sleep]]")
     assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
     chat.say(" now", "Nine hours")
@@ -199,20 +199,20 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
 def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:
     chat.say("/rules", "Tone", "[manual]", "tokens", "when you add it")
     costs = re.compile(r"takes\s+([\d,]+)\s+tokens\s+now\s+\(([\d,]+)\s+before\)")
-    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "before)."))
+    added = costs.search(chat.say("/add rule Tone", "Tone is sent with every message from now on", "before)."))
     assert added
     after, before = (int(number.replace(",", "")) for number in added.groups())
     assert before < after
-    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "before)."))
+    dropped = costs.search(chat.say("/drop rule Tone", "Tone is not sent from now on", "before)."))
     assert dropped
     assert dropped.groups() == added.groups()[::-1]
     chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
-    chat.say("/add [[Coffee]] ", "Coffee.md is in every request from now on")
+    chat.say("/add [[Coffee]] ", "Coffee.md is sent with every message from now on")
     chat.say("And coffee?", "Eight hours")
     chat.say("/why [[Coffee]] ", "Coffee.md was in the request of the last answer:", "added by you", "for message 4")
     chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
-    chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
-    chat.say("/tools", "* read_document", "[always]", "in every request")
+    chat.say("/drop [[Coffee]] ", "Coffee.md is not sent from now on")
+    chat.say("/tools", "* read_document", "[always]", "sent every time")
     chat.say("/write on", "The model may propose changes of your notes.", "(write.accept)", "none")
     chat.say("/tools", "* edit_document")
     chat.say("/write off", "The model cannot change your notes.")
@@ -227,7 +227,7 @@ def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
     assert shown["agent"] == "research"
     chat.terminal.send("/memory\r")
     chat.see("There is no ZKCHAT.md in this vault yet. Make one? [y/N]")
-    chat.say("y", "ZKCHAT.md is in every request")
+    chat.say("y", "ZKCHAT.md is sent with every message")
     assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everybody")
     chat.say("/remember My thesis is due on 30 June.", "Remembered.")
     assert [fact["text"] for fact in chat.world.run("memory", "list", "--json").json] == [

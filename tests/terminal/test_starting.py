@@ -35,7 +35,7 @@ def names(folder: Path) -> set[str]:
 )
 def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, code: int, said: str) -> None:
     terminal = start(stranger, "chat")
-    terminal.wait_for(f"Use {stranger.vault} (1 note) as a vault? [y/N]")
+    terminal.wait_for(f"Chat with the notes in {stranger.vault} (1 note)? None is changed unless you say so. [y/N]")
     terminal.type(keys)
     assert terminal.finish() == code
     assert said in " ".join(terminal.text.split())
@@ -46,7 +46,7 @@ def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, co
 
 def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger: World) -> None:
     terminal = start(stranger)
-    terminal.wait_for(f"Use {stranger.vault} (1 note) as a vault? [y/N]")
+    terminal.wait_for(f"Chat with the notes in {stranger.vault} (1 note)? None is changed unless you say so. [y/N]")
     terminal.type("n\r")
     assert terminal.finish() == 0
     assert "zkchat --vault" in terminal.text
@@ -57,7 +57,7 @@ def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger
     assert "[y/N]" not in terminal.text
 
     terminal = start(stranger, "chat", "How many hours", "do adults need?")
-    terminal.wait_for("as a vault? [y/N]")
+    terminal.wait_for("unless you say so. [y/N]")
     assert names(stranger.vault) == {"Sleep.md"}
     terminal.type("y\r")
     terminal.wait_for("you › How many hours do adults need?", "seven hours")
@@ -77,7 +77,7 @@ def test_the_home_folder_is_asked_about_with_the_number_of_its_files(stranger: W
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "tea.png").write_text("")
     terminal = start(stranger, "search", "tea", cwd=stranger.home)
-    terminal.wait_for(f"Use your home folder {stranger.home} (0 notes among 1 file) as a vault? [y/N]")
+    terminal.wait_for(f"Chat with the notes in your home folder {stranger.home} (0 notes among 1 file)?")
     terminal.type("n\r")
     assert terminal.finish() == 4
     assert ".zkchat" not in names(stranger.home)
@@ -122,6 +122,6 @@ def test_a_question_before_there_is_an_index_shows_how_far_and_how_long_it_is_bu
 def test_keys_that_are_typed_before_the_question_do_not_answer_it(stranger: World) -> None:
     terminal = start(stranger, "chat")
     terminal.type("y\r")
-    terminal.wait_for("as a vault? [y/N]")
+    terminal.wait_for("unless you say so. [y/N]")
     terminal.type("n\r")
     assert terminal.finish() == 4

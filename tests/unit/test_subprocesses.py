@@ -83,10 +83,10 @@ def test_a_program_for_the_desktop_is_started_away_from_the_vault(
     [
         ("printf hello", 20, 100, (b"hello", "")),
         ("printf hello; exit 3", 20, 100, (b"hello", "it failed with 3")),
-        ("printf hello", 20, 3, (b"hel", "it told too much")),
+        ("printf hello", 20, 3, (b"hel", "it printed too much")),
         ("printf hello; sleep 60", 0.2, 100, (b"hello", "it took longer than 0.2 seconds")),
         ("printf hello; exec 1>&-; sleep 60", 0.2, 100, (b"hello", "it took longer than 0.2 seconds")),
-        ("yes", 20, 1000, (b"y\n" * 500, "it told too much")),
+        ("yes", 20, 1000, (b"y\n" * 500, "it printed too much")),
     ],
 )
 def test_output_is_read_for_some_time_and_up_to_some_size(

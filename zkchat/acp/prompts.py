@@ -126,7 +126,7 @@ class PromptReader:
         if classes := self._guarding_classes(name, text, is_inside=path is not None):
             if path and self._may_see_local and classes == {"local"}:
                 return self._link(path)
-            self._notices.append(f"{name} is not for every model, so nothing of it was sent.")
+            self._notices.append(f"{name} is private, so nothing of it was sent.")
             return ""
         if path and is_note(path) and text.strip() == (self._text_of(path) or "").strip():
             return self._link(path)

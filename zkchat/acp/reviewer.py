@@ -91,8 +91,8 @@ class ClientCallReviewer:
             content=[_sentence(call.warning)] if call.warning else None,
             raw_input=cleaned(dict(call.arguments)),
         )
-        names = ("Call it, also later in this session", "Always call it") if call.may_always else ("Call it", "")
-        chosen = self._client.ask(asked, permissions(names[0], "Do not call it", always=names[1]))
+        names = ("Allow in this session", "Always allow") if call.may_always else ("Allow once", "")
+        chosen = self._client.ask(asked, permissions(names[0], "Do not allow", always=names[1]))
         if chosen == ALWAYS and call.may_always:
             return "always"
         return "yes" if chosen == YES else "no"

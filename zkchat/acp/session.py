@@ -210,10 +210,10 @@ class _NoEditor:
     style = LinkStyle()
 
     def edit(self, *_: object, **__: object) -> NoReturn:
-        raise UsageError("Nothing can be edited from here.")
+        raise UsageError("Editing works only in a terminal.")
 
     def choose(self, _groups: object) -> NoReturn:
-        raise UsageError("Nobody can be asked about links from here.", hint="In a terminal: zkchat note link NAME")
+        raise UsageError("/link works only in a terminal.", hint="There: zkchat note link NAME")
 
 
 def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
@@ -391,7 +391,7 @@ class AgentSession:
                 self._talk.use_agent(value)
                 self._reopen(Switch(session=self._talk.session_id))
             case _:
-                raise UsageError(f"There is no choice {value!r} of {what!r} in a session.")
+                raise UsageError(f"{value!r} is not possible for {what!r}.")
 
     async def prompt(self, blocks: Sequence[Block]) -> schema.StopReason:
         """Answer a prompt. Raises `ZkchatError` where there is no answer."""

@@ -134,10 +134,10 @@ def _figure_rows(of: Evaluation, beside: Evaluation | None) -> list[NumberedRow]
             "among its first ten": (each.search_10, each.answerable),
             "the passage shown first answers": (each.first, each.answerable),
             "a passage shown answers": (each.any, each.answerable),
-            "only others are shown": (each.wrong, each.answerable),
+            "only wrong passages are shown": (each.wrong, each.answerable),
             "nothing is shown": (each.silent, each.answerable),
-            "shown as uncertain": (each.doubted, each.answerable),
-            "shown although no note answers": (answered, each.unanswerable),
+            "shown, but marked uncertain": (each.doubted, each.answerable),
+            "something is shown although no note answers": (answered, each.unanswerable),
         }
 
     others = counts(beside.figures) if beside else {}
@@ -247,9 +247,7 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
     """Where a note is lost that may be shown."""
     if listed := answer_about_vault(library, question, resolve_links(library, question.links)):
         is_listed = "is on" if path in {each.relative_path for each in listed.references} else "is not on"
-        return _Stage(
-            stage="listed", said=f"The question is answered with a list from the index. {path} {is_listed} it."
-        )
+        return _Stage(stage="listed", said=f"This question is answered with a list of notes. {path} {is_listed} it.")
     found = evidence_of(library, question)
     ranks = {"search_rank": _rank(library, question, path)}
     if shown := _of(found.evidence, path):

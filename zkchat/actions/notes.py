@@ -64,10 +64,10 @@ def search(
     vault: Vault,
     query: Annotated[
         list[str],
-        Argument(name="QUERY", help="Words, and filters if you like. In quotes if there is a dash.", complete="query"),
+        Argument(name="QUERY", help="Words and filters. In quotes if a word begins with a dash.", complete="query"),
     ],
     limit: Limit = 10,
-    notes: Annotated[bool, Argument(option="--notes", help="Whole notes, each by its best passage.")] = False,
+    notes: Annotated[bool, Argument(option="--notes", help="List each note once, instead of passages.")] = False,
 ) -> Result:
     """Search your notes.
 
@@ -248,7 +248,9 @@ def tags(
     more = len(found) - len(shown)
     return Result(
         sections=[
-            RowSection(rows=rows, rest=f"… and {more:,} more. Name how they begin to see those." if more else "")
+            RowSection(
+                rows=rows, rest=f"… and {more:,} more: {vault.command('tags')} PREFIX lists some." if more else ""
+            )
         ],
         empty=f"No note has a tag that begins with {prefix!r}. {vault.command('tags')} lists all."
         if prefix

@@ -199,7 +199,7 @@ def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
     if day is None:
         return of_days
     if time.asks_when and found.is_doubtful:
-        return f"It is not certain when; the {time.order} passage found is from {day:%A}, {day}."
+        return f"No note says exactly when. The {time.order} passage found is from {day:%A}, {day}."
     if time.asks_when:
         return f"The {'last' if time.order == 'newest' else 'first'} time was on {day:%A}, {day}."
     return f"The {time.order} is from {day}. {of_days}".strip()

@@ -262,8 +262,8 @@ def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
         is_allowed = info.on_this_machine or not info.is_located
     if is_allowed:
         return SessionModel(kept=kept, must_run_here=True)
-    text = f"This session is stored in the vault and names the model {kept.name}, which you have not set yourself."
-    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used; --model {kept.name} goes on with it."),))
+    text = f"This session is stored in the vault and wants the model {kept.name}, which is not in your settings."
+    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used. To use it: --model {kept.name}"),))
 
 
 def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> ModelInUse:
@@ -289,7 +289,7 @@ def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str
     window = f" (window {kept.window:,} tokens)" if kept.window else ""
     name = kept.name
     if provider.info.name != kept.model:
-        name = f"{name}, which is {provider.info.name} now and was {kept.model}"
+        name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
     others = f" Your settings name {set_before}: --model {set_before} takes that." if set_before else ""
@@ -478,7 +478,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
-            notices.append(f"{conversation.model.shown} calls no tools, so that it proposes no changes of notes.")
+            notices.append(f"{conversation.model.shown} cannot change notes. Choose another model: /model")
         yield OpenConversation(
             conversation=conversation,
             store=session.journal.store,

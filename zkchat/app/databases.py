@@ -109,7 +109,9 @@ class DatabasePaths(Struct, frozen=True):
         path = validate_vault_database(vault, name)
         if not trust.is_approved(item):
             if path.exists():
-                raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
+                raise StorageError(
+                    f"{path} came with the vault and is not used: somebody else may have made it.", hint=HOW_TO_APPROVE
+                )
             trust.approve([item])  # it will be ours
         ignore_in_git(vault)
         return path
@@ -171,9 +173,7 @@ def validate_vault_database(vault: Path, name: str) -> Path:
     with storage_errors(path):
         is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
     if not is_ours:
-        raise StorageError(
-            f"{path} is not used: it holds tables, views or triggers that this zkchat did not make.", hint=_WAY_OUT
-        )
+        raise StorageError(f"{path} is not used: something other than this zkchat changed it.", hint=_WAY_OUT)
     return path
 
 

@@ -102,7 +102,7 @@ def end_changed_embedding(before: Workspace, end: Callable[[], None], now: Works
     if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
         return ""
     end()
-    return "The settings of embeddings changed: until zkchat is started again, nothing is sent to their server."
+    return "The search model was changed: nothing is sent to it until you start zkchat again."
 
 
 def _server_settings(workspace: Workspace) -> tuple[object, ...]:
@@ -120,8 +120,8 @@ def check_embedder(workspace: Workspace) -> str:
             hint="Mend the file or move it away.",
         )
     embedder.embed_query(OpenText("hello"))
-    place = "on this machine" if embedder.is_on_this_machine else "elsewhere, so local notes are withheld"
-    return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
+    place = "on this machine" if embedder.is_on_this_machine else "elsewhere: private notes are not sent"
+    return f"{workspace.settings.embeddings.model} (ready, {place})"
 
 
 def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder | None":

@@ -114,7 +114,7 @@ def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedS
     except ExpansionError as error:
         return "invalid", error.message, ""
     if definition.is_local and url and not models.is_loopback(url):
-        return "enabled", "", f"The server '{definition.name}' is not on this machine, so it does not count as local."
+        return "enabled", "", f"The server '{definition.name}' is not on this machine, so it gets no private notes."
     return "enabled", "", ""
 
 

@@ -115,7 +115,7 @@ class LiveSettings:
             loaded = replace(self.workspace.loaded, privacy_unknown=unknown)
             self.workspace = replace(self.workspace, loaded=loaded)
         if unknown != before.loaded.privacy_unknown and unknown:
-            self._notices.append(f"{unknown} While that is so, every note counts as local.")
+            self._notices.append(f"{unknown} Until then every note is treated as private.")
 
     def _missing(self) -> str:
         """A sentence where a file of settings is gone that was there: some editors take it away while they save it."""
@@ -421,10 +421,10 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
         return ""
     facts = [f"{key} {loaded.origins[key].phrase}"]
     if variable := loaded.overruled.get(key):
-        facts.append(f"the variable {variable} does not count")
+        facts.append(f"the variable {variable} is ignored")
     if not descriptor.settings(provider_context(workspace))["local"]:
         setting = f"{descriptor.name}.local"
-        facts.append(f"not local: {setting} is false {loaded.origins[setting].phrase}")
+        facts.append(f"treated as another machine: {setting} is false {loaded.origins[setting].phrase}")
     return "; ".join(facts)
 
 

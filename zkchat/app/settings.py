@@ -95,7 +95,7 @@ class SettingsEditor(Struct, frozen=True):
 
         if self.scope == "vault" and is_user_only(key):
             raise ConfigError(
-                f"'{key}' counts in your own settings only, not in a vault's.",
+                f"'{key}' can only be set in your own settings, not in a vault's.",
                 hint=f"Set it there: zkchat config set {key} VALUE",
             )
         file, beneath = self._file

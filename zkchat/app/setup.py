@@ -154,7 +154,7 @@ def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
     except ExpansionError as error:
         raise UsageError(error.message, hint=hint) from None
     if definition.headers and not definition.url:
-        raise UsageError(f"The server '{name}' has a command, and headers are sent to a url only.", hint=hint)
+        raise UsageError(f"Headers need a server with a url; '{name}' is a program.", hint=hint)
     return definition
 
 

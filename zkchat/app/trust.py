@@ -163,7 +163,7 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
         yield _excerpt(item.content)
         return
     if not agent.enabled:
-        yield "is switched off, and nobody answers to its name"
+        yield "is switched off"
     if agent.model:
         yield shorten(f"asks for the model {agent.model}", 2 * _EXCERPT_LENGTH)
     for name, value in agent.context.items():

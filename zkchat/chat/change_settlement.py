@@ -156,7 +156,7 @@ class ChangeSettlement:
         """Let the model propose changes of notes from now on, or no longer."""
         if self.proposals is None:
             name = self._provider.info.shown
-            raise UsageError(f"{name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
+            raise UsageError(f"{name} cannot change notes.", hint=OTHER_MODEL)
         self.proposals.is_on = allowed
         if allowed:
             self._tools.add(self.proposals.tools)
@@ -283,10 +283,10 @@ def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned
     if not refused:
         return None
     last, target = refused[-1].result, " ".join(refused[-1].target.split())[:80]
-    count = "1 change was" if len(refused) == 1 else f"{len(refused)} changes were"
+    tried = "a change that is" if len(refused) == 1 else f"{len(refused)} changes that are"
     reason = next(iter(last.text.splitlines()), "")[:MAX_REASON_CHARS]
     end = " Nothing was proposed." if all(attempt.result.failed for attempt in attempts) else ""
-    return Warned(text=f"{count} refused: {f'{last.name} {target}'.rstrip()}: {reason}{end}")
+    return Warned(text=f"The model tried {tried} not possible: {f'{target}: ' if target else ''}{reason}{end}")
 
 
 def _attempt(call: ToolCallPart, result: ToolResultPart) -> _Attempt:

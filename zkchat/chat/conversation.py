@@ -316,7 +316,7 @@ class Conversation:
             return None
         return Warned(
             text=f"{info.shown} is not on this machine; until now this session was answered here, by {before.model}.",
-            hint="What came from local notes is withheld from it.",
+            hint="What came from your private notes is not sent to it.",
         )
 
     @property

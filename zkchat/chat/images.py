@@ -244,7 +244,7 @@ class MessageImages(Struct, kw_only=True):
                 # Of an image of the vault that this model may not see, not even the name is sent.
                 link = Link(text=image.name, target=f"/{image.name}")
                 if not (image.file or image.data) and (reason := self.library.withheld(link)):
-                    warnings.append(Warned(text=f"withheld: {image.name} {reason}"))
+                    warnings.append(Warned(text=f"not sent: {image.name} {reason}"))
                     continue
                 part, why, tokens = image, UNUSABLE if self.is_seen else BLIND, 0
                 if self.is_seen:
@@ -283,14 +283,14 @@ class MessageImages(Struct, kw_only=True):
         said = {
             BLIND: (
                 f"{info.shown} does not see images.",
-                "`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares one.",
+                "`zkchat models` names those that do; or set models.NAME.sees_images = true.",
             ),
             NO_ROOM: (
                 "There is no room for it in the context.",
                 'Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
             ),
             TOO_MANY: (
-                f"With one message go {self.most} images at most.",
+                f"At most {self.most} images can go with one message.",
                 "Ask about some of them, or raise images.max_count.",
             ),
         }

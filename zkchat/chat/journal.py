@@ -243,9 +243,7 @@ class Journal:
         if mine is None or any(message.id == mine.id for message in self.history.newest_first):
             return Warned(text=f"{came} Yours follows them.", hint="/history shows them.")
         self.append(HeadEntry(message_id=mine.id))
-        return Warned(
-            text=f"{came} Yours goes on here, on a branch of its own.", hint="/sessions and /resume lead there."
-        )
+        return Warned(text=f"{came} Your question goes on separately from them.", hint="/branch shows both ways.")
 
     def recover_from_crash(self) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.

@@ -354,9 +354,9 @@ def project_memory(
         level = []
         for path in wanted:
             if depth > MAX_IMPORT_DEPTH and path not in dropped:
-                leave_out(path, f"{path} is more than {MAX_IMPORT_DEPTH} steps away.")
+                leave_out(path, f"{path} is not read: it is over {MAX_IMPORT_DEPTH} files deep.")
             elif len(texts) > MAX_IMPORTED_FILES and path not in dropped:
-                leave_out(path, f"{path} is beyond the first {MAX_IMPORTED_FILES} imports.")
+                leave_out(path, f"{path} is not read: at most {MAX_IMPORTED_FILES} files can be included.")
             elif (text := text_of(path)) is not None:
                 texts[path] = text
                 level.append(path)

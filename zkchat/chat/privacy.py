@@ -49,7 +49,7 @@ from zkchat.notes import is_folder, link_catalog, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 
-LOCAL_NOTES: Final = "local notes"
+LOCAL_NOTES: Final = "private notes"
 _RESTS_ON: Final = "rests on "
 SENT_WORDS: Final = 5
 """Words in a row that are no coincidence in the arguments of a call, which are short."""
@@ -199,13 +199,13 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
         else f"it is not known whether {info.shown} runs on this machine"
     )
     texts = [
-        f"withheld: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == "is local" else "")
+        f"not sent: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == "is private" else "")
         for item in items
         if item.type != "message"
     ]
     since = "" if info.on_this_machine else f", for {elsewhere}"
     earlier = [
-        f"withheld: what was said before with {item.reason.removeprefix(_RESTS_ON)}{since}"
+        f"not sent: earlier messages that used {item.reason.removeprefix(_RESTS_ON)}{since}"
         for item in items
         if item.type == "message"
     ]

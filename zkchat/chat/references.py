@@ -51,7 +51,7 @@ MAX_BROUGHT: Final = 200
 """Of one folder or hub."""
 HUB_SHARE: Final = 0.5
 """Of the room for documents that is left: what the notes that a hub links to may take."""
-IN_EVERY_REQUEST = "linked in the message, and in every request already"
+IN_EVERY_REQUEST = "linked in the message, and sent every time anyway"
 WITH_THE_MESSAGE = "its text comes with the message, which links it"
 
 

@@ -76,7 +76,7 @@ SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come nearest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come nearest.\n\n"
-ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
+ABSTAINED = "left out, as a small model would repeat that the notes do not answer this"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""

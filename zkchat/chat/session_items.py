@@ -23,12 +23,14 @@ from zkchat.core import (
     without_suffix,
 )
 
-_MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
+_MEMORY_HINT: Final = (
+    "Three settings must allow it: memory.enabled, context.memory_share above 0, and `memory` of the agent."
+)
 
 
 _STATES: Final[Mapping[IncludeMode, str]] = {
-    "always": "in every request",
-    "agent": "when a message calls for it",
+    "always": "sent every time",
+    "agent": "when it fits a message",
     "manual": "when you add it",
 }
 
@@ -104,9 +106,9 @@ class SessionItems:
             raise UsageError(f"{unavailable.reason}.", hint=unavailable.hint)
         model = self.conversation.model
         if kind == "memory":
-            raise UsageError(f"Nothing of memory is in any request: {self.memory_state.reason}.", hint=_MEMORY_HINT)
+            raise UsageError(f"Memory is not used: {self.memory_state.reason}.", hint=_MEMORY_HINT)
         if kind == "tool" and not model.calls_tools:
-            raise UsageError(f"{model.shown} calls no tools.", hint="/model chooses another one.")
+            raise UsageError(f"{model.shown} has no tools.", hint="/model chooses another one.")
         close = get_close_matches(name.casefold(), every, n=3) or every
         names = ", ".join(every[each].called for each in close)
         raise UsageError(

@@ -73,7 +73,7 @@ _MAX_DELTA: Final = 4_000
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
 NO_CALL_WORKED = "the model could not use its tools"
-TOO_SMALL = "This model is too small to know by itself."
+TOO_SMALL = "This model is too small for general knowledge; it answers from your notes only."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
@@ -419,7 +419,7 @@ class Exchange(Struct):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
             results[-1] = replace(results[-1], text=text)
             name = core.info.shown
-            await emit(Warned(text=f"{name} made {len(self.calls):,} calls at once: {left_out:,} were not run."))
+            await emit(Warned(text=f"{name} wanted {len(self.calls):,} look-ups at once; {left_out:,} were skipped."))
         self.failed_rounds = self.failed_rounds + 1 if all(result.failed for result in results) else 0
         answered = core.journal.next_message(
             "tool",

@@ -283,7 +283,7 @@ class Turn:
         unreachable = await self._connect()
         if asked.id in self.core.privacy.hidden():
             error = UsageError(
-                f"The last question came with local notes, and {self.core.info.shown} is not on this machine.",
+                f"The last question used private notes, which {self.core.info.shown} may not see.",
                 hint="Ask it again without them, or choose a model on this machine: /model",
             )
             await emit(_failed(error))
@@ -470,14 +470,13 @@ class Turn:
         proposals = self.core.proposals
         if proposals and proposals.is_on and not (user.brief and not user.brief.uses_notes):
             if not info.calls_tools:
-                yield Warned(text=f"{info.shown} calls no tools, so that it proposes no changes of notes.")
+                yield Warned(text=f"{info.shown} cannot change notes.")
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
-                text = f"The tools that propose changes do not fit into the window of {info.shown}: it proposes none."
-                yield Warned(text=text)
+                yield Warned(text=f"The window of {info.shown} is too small for changes of notes.")
         if problem := self.core.tokenizer.problem:
             yield Warned(
-                text=f"{problem} Tokens are estimated from the number of characters.",
-                hint="The figures are rather high than low. Install zkchat again.",
+                text=f"{problem} Tokens are estimated, a little too high.",
+                hint="Install zkchat again.",
             )
 
     async def _begin_exchange(

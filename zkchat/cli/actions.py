@@ -91,7 +91,7 @@ def _opened(io: CommandIO, action: Action) -> Iterator[tuple[Workspace, Library]
     """The notes as they are now, with their vectors if the action needs them."""
     with open_refreshed_workspace(io, tell_empty=True) as (workspace, library):
         if action.by_meaning:
-            with progress(io.environment, "Reading for meaning"):
+            with progress(io.environment, "Preparing the search"):
                 found = extract_for_search(library)
                 embed_for_search(library)
             print_warnings(io, found)

@@ -49,7 +49,7 @@ def list_(io: CommandIO) -> Told:
 
 @command(app, vault=SettingsVaultOption)
 def show(io: CommandIO, name: AgentArgument) -> Told:
-    """Show an agent: its instructions, and what is at hand for it."""
+    """Show an agent: its instructions, rules, notes and tools."""
     found = rules.profile_store(io).load()
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
         return rules.unapproved(file)

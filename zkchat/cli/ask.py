@@ -69,8 +69,7 @@ STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
 NO_REVIEW = (
-    "Nobody can be asked here, so that proposed changes will not be applied: "
-    "--yes applies them unasked, --dry-run prints them as a diff."
+    "There is no terminal to ask you at, so no change is made. --yes makes them unasked, --dry-run only shows them."
 )
 
 QuestionArgument = Annotated[
@@ -88,10 +87,8 @@ AgentOption = Annotated[
     str | None,
     option("--agent", "NAME", "Who answers; `zkchat config agents list` names them."),
 ]
-PrivateOption = Annotated[
-    bool, flag("--private", "Remember nothing of this session in others, also when you come back to it.")
-]
-PanelsOption = Annotated[bool, flag("--panels", "Draw all documents and the whole context, also without a terminal.")]
+PrivateOption = Annotated[bool, flag("--private", "Private: nothing of this conversation is remembered in others.")]
+PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
 StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so where they hold nothing.")]
 MoreOption = Annotated[bool, flag("--more", "Quote up to ten passages instead of three, where no model answers.")]
 ShowContextOption = Annotated[
@@ -238,9 +235,7 @@ def _check_writing(opened: OpenConversation, options: ConversationOptions) -> No
     writing = options.writing
     if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
         option = "--dry-run" if writing.proposes_only else "--yes"
-        raise UsageError(
-            f"{option} is about changes of notes, and this model may propose none.", hint="Allow it: --write"
-        )
+        raise UsageError(f"{option} works only where the model may change notes.", hint="Allow it: --write")
 
 
 def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: ConversationOptions) -> None:
@@ -269,7 +264,7 @@ def _question(io: CommandIO, words: list[str]) -> str:
 def _piped(io: CommandIO) -> str:
     """All of standard input, up to its limit; a notice says so where nothing comes."""
     most = load_settings(io.environment, find_paths(io.environment, io.vault)).settings.limits.max_input_bytes
-    waiting = "(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"
+    waiting = "(Waiting for input from the pipe. If none is to come: zkchat ask … < /dev/null)"
     notice = Timer(STDIN_NOTICE_SECONDS, io.note, [waiting])
     notice.daemon = True
     notice.start()
@@ -292,7 +287,7 @@ DaysOption = Annotated[
 
 def today(
     days: DaysOption = 7,
-    note: Annotated[bool, flag("--note", "The daily note of today, instead of all this.")] = False,
+    note: Annotated[bool, flag("--note", "Show only today's daily note.")] = False,
     summary: Annotated[bool, flag("--summary", "Let a model sum it up in a paragraph below.")] = False,
     vault: VaultOption = None,
     model: ModelOption = None,
@@ -324,7 +319,7 @@ def brief(
     days: DaysOption = 7,
     vault: VaultOption = None,
     model: ModelOption = None,
-    no_model: Annotated[bool, flag("--no-model", "Without the paragraph of a model.")] = False,
+    no_model: Annotated[bool, flag("--no-model", "Do not let a model write a summary.")] = False,
     json_output: JsonOption = False,
     plain: Annotated[bool, flag("--plain", "No colour and no live updates.")] = False,
 ) -> None:

@@ -160,7 +160,7 @@ class _Question:
         following = next(self._unseen, None)
         self._unseen = None if following is None else chain([following], self._unseen)
         if self._unseen:
-            self._io.note("… d goes on")
+            self._io.note("… press d for more")
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""
@@ -171,8 +171,8 @@ class _Question:
             return
         self._left_out ^= {number}
         self._unseen = None
-        state = "is left out" if number in self._left_out else "is in again"
-        self._io.note(f"{number} {state}: {self._units[number - 1].title}")
+        state = "is left out" if number in self._left_out else "is included again"
+        self._io.note(f"Change {number} {state}: {self._units[number - 1].title}")
 
     def _edit(self) -> None:
         """Have the new text of one file edited, and show what comes of it."""
@@ -195,7 +195,7 @@ class _Question:
         """The file to be edited: the only one, or the one that the user picks."""
         found = [(number, write) for number, unit in enumerate(self._units) for write in unit.writes]
         if not found:
-            self._io.note("Nothing is written that could be edited.")
+            self._io.note("There is no new text to edit here.")
             return 0, None
         if len(found) == 1:
             return found[0]
@@ -209,14 +209,14 @@ class _Question:
         """Each with a word and with what it does."""
         count, several = len(self._units), len(self._units) > 1
         keys = [
-            ("y", "yes", "apply" + " all that is not left out" * several),
+            ("y", "yes", "apply" + " all except those left out" * several),
             ("n", "no", "do not (also Ctrl-C and Esc)"),
             ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
             always = f"apply, and do not ask again in this session in {self._folders()}"
             keys.append(("a", "always here", always))
-        keys.append(("q", "stop", "do not, and stop what made the proposal"))
+        keys.append(("q", "stop", "do not, and stop the model"))
         keys.append(("d", "more", "all of the diff, page by page (also Space)"))
         if several:
             keys.append((f"1-{count}", "leave out", "leave a change out, or take it in again"))

@@ -9,7 +9,7 @@ COMMANDS = {
     "Conversations": (
         ("ask", "ask.ask", "Ask one question about your notes."),
         ("sessions", "sessions.app", "List, show, search, rename and delete conversations."),
-        ("context", "context.app", "See, measure, summarise and move what a conversation holds."),
+        ("context", "context.app", "See what a model is sent, make room, export and import conversations."),
         ("memory", "memory.app", "See and change what is kept across conversations."),
     ),
     "Your notes": (

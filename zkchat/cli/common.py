@@ -40,8 +40,7 @@ def flag(names: str, about: str) -> Any:
 
 
 _WHICH_VAULT: Final = (
-    "The folder of your notes. Else $ZKCHAT_VAULT, the nearest parent with .zkchat/ or .obsidian/ or that you "
-    "confirmed, your default vault, or the current folder once you confirm it."
+    "The folder of your notes. Usually not needed: zkchat takes the folder you are in, or the one of `zkchat setup`."
 )
 VaultOption = Annotated[
     Path | None,
@@ -63,7 +62,7 @@ SettingsVaultOption = Annotated[
 JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
-    option("--model", "NAME", "The model to ask, e.g. quote; else the session's, else that of your settings."),
+    option("--model", "NAME", "The model that answers, e.g. quote. Usual: the conversation's, or your settings'."),
 ]
 YesOption = Annotated[bool, flag("--yes -y", "Do not ask: the answer is yes.")]
 

@@ -13,10 +13,10 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "`zkchat config index` reads your notes with it, and so does a chat in the background; until all are read, "
-    "searches go on as before. `zkchat config doctor` asks whether its server answers."
+    "Now run `zkchat config index`, or just chat: your notes are prepared for this model. Until then the search works "
+    "as before. `zkchat config doctor` asks whether its server answers."
 )
-_UNAPPROVED: Final = "The file asks for more that you have not approved, so this counts after: zkchat config trust"
+_UNAPPROVED: Final = "This takes effect once you approve all settings of the vault: zkchat config trust"
 
 app = typer.Typer(help="Show and change settings, agents, servers; find what is wrong.", no_args_is_help=True)
 

@@ -93,7 +93,7 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
-        "How long the room lasts can be told after a few more turns."
+        "After a few more questions zkchat can estimate how long the room lasts."
         if left is None
         else f"At this pace, room for about {left} more turns."
     )
@@ -108,7 +108,7 @@ def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iter
     """How many messages the model gets, and the largest of them."""
     window = conversation.window
     archived = len(conversation.history.archived)
-    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} archived by compactions."
+    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} older left its window."
     for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
@@ -122,13 +122,13 @@ def compact(
     ] = False,
     keep: Annotated[
         int | None,
-        option("--keep", "N", "Messages at the end that stay.", min=1),
+        option("--keep", "N", "How many of the newest messages stay.", min=1),
     ] = None,
     strategy: Annotated[
         CompactionStrategy | None,
         typer.Option(
             "--strategy",
-            help="How older messages leave; else as the setting context.strategy says.",
+            help="What happens to older messages; usual: the setting context.strategy.",
             show_default=False,
         ),
     ] = None,
@@ -335,7 +335,7 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
 def summary(
     io: CommandIO,
     session: OptionalSessionArgument = None,
-    every: Annotated[bool, flag("--all", "Every summary, also those that a later one took in.")] = False,
+    every: Annotated[bool, flag("--all", "All summaries, also older ones that a newer one replaced.")] = False,
 ) -> Told:
     """Show the summary that stands for the archived messages."""
     with open_history(io, session) as (_, history):

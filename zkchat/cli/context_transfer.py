@@ -75,7 +75,7 @@ def model_line(conversation: Conversation) -> str:
     """The model that answers in a session, and its window."""
     if conversation.model.needs_notes:
         return phrases.NO_MODEL
-    unknown = " (as it was last: it cannot be reached)" if conversation.connection_problem else ""
+    unknown = " (last known; its server does not answer now)" if conversation.connection_problem else ""
     return f"Model {conversation.model.shown}, window {conversation.requests.budget.window:,} tokens{unknown}."
 
 

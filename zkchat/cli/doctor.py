@@ -211,11 +211,11 @@ def _history(library: Library) -> Iterator[Finding]:
     if not status.is_repository:
         return
     if status.reason:
-        text = f"not used for the dates of notes: {status.reason}"
-        yield Finding("git", "absent", text, "The times of the files are used instead: zkchat help time")
+        text = f"its history cannot be read ({status.reason}), so the times of the files are used"
+        yield Finding("git", "absent", text, "More on dates: zkchat help time")
     else:
         yield Finding(
-            "git", "ok", "its commits date your notes; those changed since the last commit are dated by their files"
+            "git", "ok", "dates of your notes come from git, of those changed since the last commit from their files"
         )
 
 

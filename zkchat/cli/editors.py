@@ -164,7 +164,7 @@ def _command(words: Sequence[str], path: str, line: int | None, variables: Mappi
     name, *options = words
     found = find_program(name, variables)
     if found is None:
-        raise FileNotFoundError("no such program in an absolute folder")
+        raise FileNotFoundError("no such program is installed")
     return [found, *options, *file_arguments(name, path, line)]
 
 

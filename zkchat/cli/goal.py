@@ -129,9 +129,7 @@ def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, t
         goal = opened.conversation.history.goal
         writes = opened.conversation.writing.is_on or (not text and goal is not None and goal.writes)
         if view.dry_run and not writes:
-            raise UsageError(
-                "--dry-run is about changes of notes, and this model may propose none.", hint="Allow it: --write"
-            )
+            raise UsageError("--dry-run works only where the model may change notes.", hint="Allow it: --write")
         reviewer = TerminalPlanReviewer(io, plain=view.plain) if is_asked else None
         work = open_goal_run(environment, opened, bounds_of(opened.settings, *run.bounds), reviewer)
         work.review = run.review

@@ -27,7 +27,7 @@ _POLL_SECONDS: Final = 0.02
 
 
 @partial(told_command, vault_option=SettingsVaultOption)
-def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One of them; else all.")] = None) -> Told:
+def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One server; else all.")] = None) -> Told:
     """Connect to the MCP servers, and show what they offer.
 
     It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
@@ -144,11 +144,11 @@ app = typer.Typer(
     help="Serve the vault to MCP hosts.",
     epilog="Without a command the vault is served on standard input and output.\n"
     "A host such as Claude Desktop starts that by itself: zkchat help mcp\n"
-    "Notes that are local are withheld, unless you say --local.",
+    "Private notes are left out, unless you add --local.",
     invoke_without_command=True,
 )
 
-LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine: it may see local notes.")]
+LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, for whoever has the token.")]
 PortOption = Annotated[

@@ -100,7 +100,7 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
     if definition.headers:
         lines.append(f"headers: {', '.join(definition.headers)}")
     if definition.is_local:
-        lines.append("declared local: it may get local notes")
+        lines.append("you said it sends nothing on, so it may see private notes")
     return lines
 
 
@@ -118,7 +118,7 @@ EnvOption = Annotated[
 ]
 HeaderOption = Annotated[
     list[str] | None,
-    option("--header", "'NAME: VALUE'", "Sent with a url. Repeatable."),
+    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
 ]
 FolderOption = Annotated[
     str | None,
@@ -128,7 +128,7 @@ TimeoutOption = Annotated[
     float | None,
     option("--timeout", "SECONDS", "How long a call may take; else 60."),
 ]
-LocalOption = Annotated[bool, flag("--local", "Nothing that it gets leaves this machine: it may get local notes too.")]
+LocalOption = Annotated[bool, flag("--local", "It sends nothing on to other machines, so it may see private notes.")]
 ReplaceOption = Annotated[bool, flag("--replace", "Write over a server of yours of that name.")]
 
 
@@ -293,7 +293,7 @@ ProgramArgument = Annotated[
     argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
 ]
 NameOption = Annotated[str, option("--name", "NAME", "What the program calls the server.", show_default=True)]
-HostLocalOption = Annotated[bool, flag("--local", "The program's model runs on this machine: it may see local notes.")]
+HostLocalOption = Annotated[bool, flag("--local", "Its model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
 

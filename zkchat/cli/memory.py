@@ -60,7 +60,7 @@ def refs(
     io: CommandIO,
     note: Annotated[str | None, argument("NOTE", "A path, a title or a [[wikilink]].")] = None,
     top: Annotated[bool, flag("--top", "The notes used most: --top, or --top 20.")] = False,
-    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw it all as a page.")] = None,
+    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw conversations and notes as a page.")] = None,
     yes: YesOption = False,
 ) -> Told:
     """Show which conversations used a note. Or the notes used most, or a page that draws both.
@@ -250,15 +250,15 @@ def export(io: CommandIO) -> Told:
 @command(app, "import")
 def import_(
     io: CommandIO,
-    path: Annotated[str, argument("@PATH", "A file of the vault; without the @, any file.")],
+    path: Annotated[str, argument("@PATH", "The file. @path: in the vault; path: anywhere.")],
 ) -> Told:
-    """Remember each list item of a Markdown file as a fact. Facts of a local note are local.
+    """Remember each list item of a Markdown file as a fact. Facts from a private note stay private.
 
     zkchat memory import @About/me.md
     """
     text, privacy = _read_import(io, path)
     if privacy == "never":
-        raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: zkchat help privacy")
+        raise UsageError(f"{path} is never to be read.", hint="Its line `zkchat:` says so: zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
@@ -299,7 +299,7 @@ def _read_import(io: CommandIO, path: str) -> tuple[str, PrivacyClass]:
     try:
         text = file.read_text("utf-8")
     except (OSError, ValueError) as error:
-        raise unreadable(path, error, "A file of the vault is written @path.") from error
+        raise unreadable(path, error, "For a file in the vault write @path.") from error
     inside = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
     return text, classes.of_text(text, inside)
 

@@ -39,7 +39,7 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
     epilog="qwen2.5-coder-1.5b  1,117 MB  Apache-2.0   4 GB of memory, recommended\n"
     "gemma3-270m           253 MB  Gemma terms  2 GB of memory, completes texts\n"
     "smollm2                98 MB  Apache-2.0   1 GB of memory, the smallest\n"
-    "all-minilm-l6-v2       23 MB  Apache-2.0   1 GB of memory, vectors for the search"
+    "all-minilm-l6-v2       23 MB  Apache-2.0   1 GB of memory, for a better search"
 )
 def pull(
     name: Annotated[str, argument("NAME", "qwen2.5-coder-1.5b, gemma3-270m, smollm2 or all-minilm-l6-v2.")],
@@ -62,7 +62,7 @@ def pull(
     if path.suffix == ".onnx":
         if find_spec("onnxruntime") is None:
             io.out(f"It needs onnxruntime: {install_command('meaning')}")
-        io.out(f"To search by it: zkchat config set embeddings.model local:{name}, and then: zkchat config index")
+        io.out(f"To search with it: zkchat config set embeddings.model local:{name}, and then: zkchat config index")
         return
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
     io.out(f"To use it from now on: zkchat config set model local:{name}")
@@ -75,7 +75,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if left_out:
         yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        yield "Models that do not run on this machine are never shown local notes."
+        yield "Models elsewhere never see your private notes: zkchat help privacy"
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)

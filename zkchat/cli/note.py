@@ -97,7 +97,7 @@ class ChatMentions(Struct, frozen=True):
     def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
         if not self.io.environment.stdin_is_tty:
             raise UsageError(
-                "You are asked about each mention, and here is no terminal to ask at.",
+                "This asks you about each mention and needs a terminal.",
                 hint="In a shell: zkchat note link --yes, or --dry-run.",
             )
         return choose_mentions(KeyQuestions(self.io, color=self.color, plain=self.plain), groups)
@@ -147,7 +147,7 @@ def new(
     body += "\n" if body and not body.endswith("\n") else ""
     if template and body:
         raise UsageError(
-            "A note is made of a template or of a text.", hint="Append the text afterwards: zkchat note append"
+            "Give either a template or a text, not both.", hint="Append the text afterwards: zkchat note append"
         )
 
     def stage(notes: OpenNotes) -> StagedEdit:
@@ -306,7 +306,7 @@ def link(
     """
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
-            "Nothing was changed. You are asked about each mention, and here is no terminal to ask at.",
+            "Nothing was changed. This asks you about each mention and needs a terminal.",
             hint="Link without a question: --yes; only show the diff: --dry-run",
         )
     with open_notes(io) as notes:

@@ -167,7 +167,7 @@ class OpenNotes(Struct, frozen=True):
         for path in (beside, name.strip("/")):
             if any(row.path.startswith(f"{path}/") for row in self.library.files()):
                 return path
-        raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Folders are named from the vault on.")
+        raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Write its path inside the vault.")
 
     def _choose(self, name: str, found: NamedNote) -> NamedNote:
         paths = (found.path, *found.others)
@@ -276,7 +276,7 @@ def reviewer_of(io: CommandIO, nothing: str, color: ColorChoice) -> ChangeReview
     reviewer = TerminalInterface(io, color=lambda: color).change_reviewer
     if reviewer is None:
         raise UsageError(
-            f"{nothing} You are asked first, and here is no terminal to ask at.",
+            f"{nothing} This asks you first and needs a terminal.",
             hint="Do it without a question: --yes; only show the diff: --dry-run",
         )
     return reviewer
@@ -289,7 +289,7 @@ DiffOption = Annotated[bool, flag("--diff", "Show what was changed.")]
 LimitOption = Annotated[int, option("--limit", "N", "How many are listed at most.", min=1, show_default=True)]
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
-_WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
+_WHICH: Final = "zkchat undo 3 takes back the last three changes, zkchat undo --id 3 only change 3."
 
 
 @told_command

@@ -102,13 +102,13 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
     if before is None or ":" not in before.method:
         return before
     try:
-        with progress(io.environment, f"Embedding with {method_label(before.method)}") as step:
+        with progress(io.environment, f"Preparing the search with {method_label(before.method)}") as step:
             library.embed_by_server(lambda done: step(min(before.done + done, before.total), before.total) is None)
     except ProviderError as error:
         io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
-            io.note(f"{now.done:,} of {now.total:,} passages are read for meaning; the next run goes on from there.")
+            io.note(f"The search knows {now.done:,} of {now.total:,} passages; the next run goes on from there.")
         raise
     return library.embedding_progress()
 

@@ -117,10 +117,10 @@ def new(
     include: Annotated[
         IncludeMode,
         typer.Option(
-            "--include", help="When it goes along: always, on /add in a chat, or when a question calls for it."
+            "--include", help="When the model gets this rule: always, after /add, or when it fits a question."
         ),
     ] = "always",
-    description: Annotated[str, option("--description", "TEXT", "When it applies; read by `--include agent`.")] = "",
+    description: Annotated[str, option("--description", "TEXT", "The questions it is for, with `agent`.")] = "",
     scope: ScopeOption = "user",
 ) -> Told:
     """Make a rule that answers keep to.

@@ -66,8 +66,7 @@ def list_(
 ) -> Told:
     """List the sessions of the vault, the last used first.
 
-    A question of `zkchat ask` is a session too. It is listed once you go on with it (`ask -c`, `chat --continue`) or
-    rename it; --all lists it before.
+    Single questions (`zkchat ask`) are listed with --all, or once you went on with them or renamed them.
     """
     with io.sessions() as store:
         known = store.sessions()
@@ -179,7 +178,7 @@ def rename(
     return Told(data=renamed, lines=[f"{renamed.id} is now called: {renamed.title}"])
 
 
-NumberArgument = Annotated[int, argument("N", "The message, as context show numbers them.", min=1)]
+NumberArgument = Annotated[int, argument("N", "The number of the message; zkchat context show lists them.", min=1)]
 
 
 @command(app)
@@ -187,14 +186,14 @@ def pin(
     io: CommandIO,
     session: SessionArgument,
     number: NumberArgument,
-    off: Annotated[bool, flag("--off", "Let it go again.")] = False,
+    off: Annotated[bool, flag("--off", "Unpin it.")] = False,
 ) -> Told:
-    """Keep a message word for word through compactions.
+    """Keep a message from being summarised.
 
     zkchat sessions pin "Sleep and light" 4
     """
     message = _change_message(io, session, number, lambda id_: PinEntry(message_id=id_, pinned=not off))
-    state = "is not pinned any more." if off else "is pinned: compactions leave it as it is."
+    state = "is not pinned any more." if off else "is pinned: it is never summarised."
     return Told(data={"number": number, "message": message, "pinned": not off}, lines=[f"Message {number} {state}"])
 
 
@@ -203,9 +202,9 @@ def priority(
     io: CommandIO,
     session: SessionArgument,
     number: NumberArgument,
-    value: Annotated[int, argument("PRIORITY", "From 1 (leaves first) to 10; 5 is usual.", min=1, max=MAX_PRIORITY)],
+    value: Annotated[int, argument("PRIORITY", "1 (summarised first) to 10; 5 is usual.", min=1, max=MAX_PRIORITY)],
 ) -> Told:
-    """Set how important a message is when the context is compacted.
+    """Set how important a message is when older ones are summarised.
 
     From 8 on it is kept word for word while it fits; below 5 it leaves before others.
 
@@ -227,14 +226,14 @@ def _change_message(io: CommandIO, session: str, number: int, entry: Callable[[s
         if number > len(thread):
             raise UsageError(f"There is no message {number}: the session has {len(thread)}.", hint=hint)
         if compaction_of(message := thread[number - 1]):
-            raise UsageError(f"{number} is a compaction, which is always kept.", hint=hint)
+            raise UsageError(f"{number} is a summary, not a message.", hint=hint)
         store.append(found.id, [entry(message.id)])
     return message.id
 
 
 @command(app)
 def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> Told:
-    """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
+    """Delete a session for good. Backups and the input history lose it too."""
     from zkchat.repl import forget_typed
 
     with _open_search(io) as (store, conversations):

@@ -49,9 +49,7 @@ from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
 _NONE: Final = "-"
 _INDENT: Final = 3
-_OTHER_WORDS: Final = (
-    "To find English notes that use other words than your question (23 MB): zkchat models pull all-minilm-l6-v2"
-)
+_OTHER_WORDS: Final = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
 _COMMANDS: Final = (
     "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
@@ -74,7 +72,7 @@ def setup(
     ] = None,
     yes: Annotated[
         bool,
-        flag("--yes -y", "Do not ask: what is not given stays as it is, or is what zkchat finds."),
+        flag("--yes -y", "Do not ask: all else stays as it is, or is chosen by zkchat."),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
@@ -132,7 +130,7 @@ class _Questions:
             except VaultError as error:
                 self._say(f"   {error.message}")
                 continue
-            if not other.is_home or self._io.confirm(f"   Use your home folder ({_notes_in(other)}) as a vault?"):
+            if not other.is_home or self._io.confirm(f"   Chat with your whole home folder ({_notes_in(other)})?"):
                 self._say(f"   {other.path}: {_notes_in(other)}.")
                 return other
 

@@ -54,7 +54,7 @@ def ask_to_approve(io: CommandIO, *, may_ask: bool) -> None:
     left_out = [(item, state) for item, state in states if state != "approved"]
     can_ask = may_ask and io.environment.stdin_is_tty and io.environment.stderr_is_tty
     if pending and can_ask and len(pending) <= MAX_ITEMS_ASKED:
-        io.note("This vault brings what you have not approved; somebody else may have written it:")
+        io.note("This vault contains the following, which you have not approved; somebody else may have written it:")
         for line in _item_lines(io, vault_trust, pending):
             io.note(line)
         _decide(io, vault_trust, pending)
@@ -72,7 +72,7 @@ def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: 
     left_out = [(item, state) for item, state in states if state != "approved"]
     if not left_out:
         io.out(
-            "All of it is approved. What changes is asked about again. To take it back: zkchat config trust --revoke"
+            "All is approved. If any of it changes, you are asked again. To take it back: zkchat config trust --revoke"
         )
     elif may_ask and io.environment.stdin_is_tty:
         _decide(io, vault_trust, left_out)
@@ -85,7 +85,7 @@ def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
     try:
         if io.confirm("Without your approval nothing of this is used. Approve it?"):
             vault_trust.approve(items)
-            io.note("Approved. What changes is asked about again.")
+            io.note("Approved. If any of it changes, you are asked again.")
         else:
             vault_trust.decline(items)
             io.note("It is not used. To decide otherwise: zkchat config trust")

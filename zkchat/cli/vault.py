@@ -61,7 +61,7 @@ def index(
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
         with progress(io.environment, "Reading PDFs") as step:
             library.extract(progress=step)
-        with progress(io.environment, "Reading for meaning") as step:
+        with progress(io.environment, "Preparing the search") as step:
             sections = library.counts().sections
             library.embed(lambda done: step(done, sections) is None)
         embeddings = embed_by_server(io, library)
@@ -121,7 +121,7 @@ def fix_links(
     """
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
-            "Nothing was changed. You are asked about each link, and here is no terminal to ask at.",
+            "Nothing was changed. This asks you about each link and needs a terminal.",
             hint="Repair what is certain without a question: --yes; only show the proposals: --dry-run",
         )
     with open_notes(io) as notes:
@@ -184,7 +184,9 @@ def check(
 
     if (file and fix) or (problems and not file) or ((yes or dry_run) and not fix):
         hint = "zkchat check, zkchat check --fix [--yes | --dry-run], or zkchat check FILE [--problems]"
-        raise UsageError("These do not go together.", hint=hint)
+        what = "FILE and --fix do not go together" if file and fix else "--problems needs a FILE"
+        what = "--yes and --dry-run need --fix" if (yes or dry_run) and not fix else what
+        raise UsageError(f"{what}.", hint=hint)
     if fix:
         return told_command(fix_links)(yes=yes, dry_run=dry_run, vault=vault, json_output=json_output)
     if file:

@@ -143,7 +143,7 @@ def _write_entries(file: Path, document: TOMLDocument, expected: Mapping[str, ob
         is_as_expected = False
     if not is_as_expected:
         raise ConfigError(
-            f"{file} is written in a way that cannot be changed here without changing more.",
+            f"zkchat cannot change this in {file} safely.",
             hint="Change it with an editor: zkchat config path",
         )
     write_atomically(file, text, mode=0o600)

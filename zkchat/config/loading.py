@@ -346,7 +346,7 @@ def _from_vault(
         if any(word in key.casefold() for word in ("privacy", "local_only", "remote")):  # never passed over
             raise unknown_setting(key, origin)
     warnings.extend(
-        f"'{key}' {origin.phrase} is left out: it counts in your own settings only." for key in found.refused
+        f"'{key}' {origin.phrase} is ignored: it can only be set in your own settings." for key in found.refused
     )
     yield from ((key, value, origin) for key, value in found.harmless.items())
     if found.requests and not trusted(found.item):

@@ -40,7 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     model: Annotated[
         str,
         "The model to talk to: `ollama:qwen3:8b`, `quote`, the NAME of a `[models.NAME]` table. "
-        "Empty: the first that is there.",
+        "Empty: the first that is found.",
     ] = ""
     models: Annotated[dict[str, Model], "Models by names of your own."] = {}
     vault: Vault = Vault()

@@ -104,7 +104,7 @@ def ollama_url(host: str) -> str:
 def _validate_whole_path(path: str) -> None:
     """Raises ValueError for a path that means another folder in each current one."""
     if path and Path(path).parts[:1] != ("~",) and not Path(path).is_absolute():
-        raise ValueError("The path is not whole.")
+        raise ValueError("Write the full path, beginning with / or ~.")
 
 
 def _validate_time_zone(name: str) -> None:
@@ -217,7 +217,7 @@ class Context(Struct, frozen=True, kw_only=True):
     memory_share: Annotated[
         float,
         Meta(ge=0, lt=1),
-        "Share of the window, out of that for messages, for what is remembered and recalled. 0: nothing of it is sent.",
+        "Share of the window that memory may take of the share for messages. 0: nothing of it is sent.",
     ] = 0.20
     threshold: Annotated[
         float, Meta(gt=0, le=1), "How full the window may get before older messages are summarised."
@@ -232,9 +232,9 @@ class Context(Struct, frozen=True, kw_only=True):
         "What happens to older messages: summarised, left out, or kept by their importance. "
         "In any case they stay in the session.",
     ] = "summarize"
-    keep_recent: Annotated[int, Meta(ge=1), "Messages at the end that stay word for word."] = 6
-    keep_min: Annotated[int, Meta(ge=1), "And how few of them, where so many do not fit."] = 2
-    recall: Annotated[bool, "Bring archived messages back into the request when they bear on the question."] = True
+    keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
+    keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
+    recall: Annotated[bool, "Send older messages again when they bear on the question."] = True
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
@@ -309,9 +309,9 @@ class Write(Struct, frozen=True, kw_only=True):
         "Folders, as globs, in which proposals are applied without a question: `Inbox`, `Journal/**`. "
         "Private notes are asked about all the same where the model runs elsewhere.",
     ] = ()
-    git_commit: Annotated[bool, "Whether each change set becomes a git commit, where the vault is in a repository."] = (
-        False
-    )
+    git_commit: Annotated[
+        bool, "Whether each change of notes is committed to git, where the vault is in a repository."
+    ] = False
 
 
 class Goals(Struct, frozen=True, kw_only=True):
@@ -343,7 +343,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         "with what they say, the whole bar. `off`: nothing.",
     ] = "brief"
     width: Annotated[
-        int, Harmless(), Meta(ge=40), "Columns of a text at most, on a wider terminal. Tables use all columns."
+        int, Harmless(), Meta(ge=40), "Longest line of a text, in columns. Tables use the whole terminal."
     ] = 100
     references_shown: Annotated[
         int, Harmless(), Meta(ge=1), "Documents shown below an answer; those beyond are counted."
@@ -392,8 +392,8 @@ class Images(Struct, frozen=True, kw_only=True):
 
 
 _LOCAL_SERVER: Final = (
-    "`false`: a server on this machine only forwards to another one, as LiteLLM or a tunnel does, so that its models "
-    "get no local notes. A server elsewhere is never local."
+    "`false`: this server only passes requests on to another machine, as LiteLLM or a tunnel does, so it gets no "
+    "private notes."
 )
 
 
@@ -427,9 +427,9 @@ class Embeddings(Struct, frozen=True, kw_only=True):
         str,
         Meta(pattern=r"\A((local|ollama|openai):.+)?\Z"),
         Expects('"local:NAME", "ollama:NAME" or "openai:NAME", such as ollama:nomic-embed-text, or empty'),
-        "The model whose vectors the search uses: `local:all-minilm-l6-v2`, `ollama:nomic-embed-text`, "
-        "`openai:text-embedding-3-small`. Your notes are sent to its server, `local` ones only if it is on this "
-        "machine. Empty: the vectors that come with zkchat.",
+        "The model for the search by meaning: `local:all-minilm-l6-v2`, `ollama:nomic-embed-text`, "
+        "`openai:text-embedding-3-small`. Your notes are sent to its server, private ones only if it is on this "
+        "machine. Empty: the small one that comes with zkchat.",
     ] = ""
     base_url: Annotated[OptionalHttpAddress, "Address of its server. Empty: `ollama.host` or `openai.base_url`."] = ""
     api_key_env: Annotated[
@@ -439,30 +439,30 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     ] = ""
     dimensions: Annotated[
         Annotated[int, Meta(ge=16, le=16_384)] | None,
-        "Numbers that a vector is to have, for models that can shorten theirs. Unset: the model's own.",
+        "Length of the vectors, for models that offer several. Unset: the usual one.",
     ] = None
-    query_prefix: Annotated[str | None, "What is put before a question. Unset: what is known of the model."] = None
-    document_prefix: Annotated[str | None, "What is put before a passage. Unset: what is known of the model."] = None
+    query_prefix: Annotated[str | None, "Words that the model wants before each question. Unset: its usual ones."] = (
+        None
+    )
+    document_prefix: Annotated[str | None, "Words that the model wants before each passage. Unset: its usual ones."] = (
+        None
+    )
     batch_size: Annotated[int, Meta(ge=1, le=2_048), "Passages that are sent at once."] = 32
     timeout: Annotated[float, Meta(gt=0, le=3_600), "Seconds that the server may take for them."] = 60.0
     query_timeout: Annotated[
         float,
         Meta(gt=0, le=3),
-        "Seconds that a search waits for the vector of its question. Then it goes by words and by the "
-        "vectors that come with zkchat.",
+        "Seconds that a search waits for this model. Then it uses the one that comes with zkchat.",
     ] = 1.0
-    options: Annotated[
-        dict[str, object], "What else is sent with every request, as the server knows it: `{ num_ctx = 2048 }`."
-    ] = {}
+    options: Annotated[dict[str, object], "Extra options for the server, in its own words: `{ num_ctx = 2048 }`."] = {}
     local: Annotated[
         bool,
-        "`false`: the model runs on another machine although its server's address is this one, and gets no "
-        "local notes.",
+        "`false`: the server only passes requests on to another machine, so it gets no private notes.",
     ] = True
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    provider: Annotated[ProviderName, "Who runs it."]
+    provider: Annotated[ProviderName, "The program or service that runs it."]
     id: Annotated[
         str,
         Meta(min_length=1),
@@ -478,7 +478,7 @@ class Model(Struct, frozen=True, kw_only=True):
         "How freely it chooses its words. Unset: what the provider takes, 0 for a small model.",
     ] = None
     calls_tools: Annotated[
-        bool | None, "Whether it is offered tools; else zkchat searches for it. Unset: what the provider says."
+        bool | None, "Whether the model may search by itself; else zkchat does it. Unset: what the provider says."
     ] = None
     sees_images: Annotated[
         bool | None,
@@ -494,11 +494,9 @@ class Model(Struct, frozen=True, kw_only=True):
         Price | None, "The same for those that the server had read before. Unset: as `price_input`."
     ] = None
     price_output: Annotated[Price | None, "What a million tokens of its answers cost, in dollars."] = None
-    options: Annotated[
-        dict[str, object], "What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`."
-    ] = {}
+    options: Annotated[dict[str, object], "Extra options for the server, in its own words: `{ top_p = 0.9 }`."] = {}
     local: Annotated[
-        bool, "`false`: it runs on another machine although its server's address is this one, and gets no local notes."
+        bool, "`false`: its server only passes requests on to another machine, so it gets no private notes."
     ] = True
 
 

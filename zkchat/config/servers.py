@@ -106,9 +106,7 @@ _VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _KEYS: Final = ("command", "args", "env", "cwd", "url", "type", "headers", "disabled", "local", "timeout")
 _HTTP_TYPES: Final = frozenset({"http", "streamable-http", "streamable_http", "streamablehttp"})
-NAME_RULE: Final = (
-    "A name has letters, digits, - _ and . only, begins with none of - and ., and has at most 64 of them."
-)
+NAME_RULE: Final = "A name has up to 64 letters, digits, - _ and . and begins with a letter, a digit or _."
 
 
 class ServerProblem(Struct, frozen=True):
@@ -159,7 +157,7 @@ def parse_server(name: str, entry: object, origin: ServerOrigin) -> ServerDefini
     if not is_server_name(name):
         raise _Unusable(f"cannot be called so: {NAME_RULE[0].lower()}{NAME_RULE[1:-1]}")
     if not isinstance(entry, Mapping):
-        raise _Unusable("is no table with its command or its url")
+        raise _Unusable("needs a command or a url")
     table = {str(key): value for key, value in entry.items() if value is not None}
     args = table.get("args", [])
     if not isinstance(args, list | tuple):
@@ -275,7 +273,7 @@ def read_vault_servers(vault: Path) -> ParsedServers:
         return ParsedServers()
     table = parse_object(file, text).get(TABLE, {})
     if not isinstance(table, Mapping):
-        raise _unusable(file, f"has no table '{TABLE}' of servers by their names")
+        raise _unusable(file, f"has no section '{TABLE}' of servers")
     return parse_servers(table, "vault")
 
 
@@ -457,7 +455,8 @@ def _with_entry(entry: HostEntry, before: str | None) -> str:
         written.encode()
     except ValueError as error:
         raise ConfigError(
-            f"{entry.file} cannot be written without a loss.", hint="Put the entry there yourself."
+            f"{entry.file} cannot be rewritten exactly as it is, so it was not changed.",
+            hint="Put the entry there yourself.",
         ) from error
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     return f"{mark}{written}\n"
@@ -470,5 +469,5 @@ def _settings_in(file: Path, text: str) -> dict[str, object]:
 def _table_of(entry: HostEntry, settings: Mapping[str, object]) -> dict[str, object]:
     table = settings.get(entry.host.table, {})
     if not isinstance(table, dict):
-        raise ConfigError(f"{entry.file} has no table '{entry.host.table}' of servers by their names.")
+        raise ConfigError(f"{entry.file} has no section '{entry.host.table}' of servers.")
     return table

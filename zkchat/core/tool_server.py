@@ -209,11 +209,11 @@ def describe_for_approval(definition: ServerDefinition) -> Iterator[str]:
     if not definition.is_enabled:
         yield "is switched off"
     if definition.url:
-        yield f"is reached at {escape_unprintable(definition.url)}, which gets what tools are called with"
+        yield f"runs at {escape_unprintable(definition.url)}; whatever the model asks it is sent there"
     if definition.command:
         yield f"runs {command_line((definition.command, *definition.args))}"
         where = f"the folder {escape_unprintable(definition.cwd)}" if definition.cwd else "the vault's folder"
-        yield f"in {where}, so that files of the vault may become a part of it"
+        yield f"in {where}, so files of the vault could change what it does"
     if definition.env:
         yield f"with the variables {', '.join(_assignments(definition.env))}"
     if definition.headers:

@@ -293,7 +293,7 @@ class Library:
             try:
                 return read_drawing(path, self.read_raw(path))
             except UnreadableDocument as error:
-                raise NoteUnreadable(f"{path} {error}.", hint="Open it in a program of your own.") from error
+                raise NoteUnreadable(f"{path} {error}.", hint="Open it with another program.") from error
         extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
         if not extracted:
             if path not in {row.path for row in self.files()}:
@@ -304,7 +304,7 @@ class Library:
                 f"The text of {path} has not been extracted yet.", hint="zkchat config index extracts it."
             )
         if extracted.trouble:
-            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
+            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it with another program.")
         return document_of_pages(path, extracted)
 
     def read_raw(self, path: str) -> str:

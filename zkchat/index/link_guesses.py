@@ -205,7 +205,7 @@ class RepairFinder:
         loose = [heading for heading in headings if loose_key(heading) == loose_key(last)]
         for same, reason, confidence in (
             (nested, "the heading stands elsewhere in the note", 1.0),
-            (slugs, "it is written as on the web", 1.0),
+            (slugs, "the heading is written as in a web address", 1.0),
             (loose, "the heading is spelled differently", 0.95),
         ):
             for heading in same:

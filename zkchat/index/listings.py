@@ -54,7 +54,7 @@ def parse_link(text: str) -> Link:
     """The one link of a text, or the text itself as the name of a note."""
     links = scan(text) or scan(f"[[{text}]]")
     if len(links) != 1:
-        raise UsageError(f"{text!r} is not one link.", hint='Write one, for example "[[Note#Heading]]".')
+        raise UsageError(f"{text!r} is not a link.", hint='Write one, for example "[[Note#Heading]]".')
     return links[0]
 
 
@@ -126,9 +126,9 @@ def read_note(library: Library, path: str, anchor: str = "") -> ReadableNote:
     Raises `UsageError` for what cannot be shown, `NoteNotFound` or `NoteUnreadable` for what cannot be read.
     """
     if reason := library.guarded_for(OnThisMachine()).withheld(Link(text=path, target=f"/{path}")):
-        raise UsageError(f"{path} {reason} by zkchat, and is not shown.", hint="Open it in a program of your own.")
+        raise UsageError(f"{path} {reason} by zkchat, and is not shown.", hint="Open it with another program.")
     if not library.may_hold_text(path):
-        raise UsageError(f"{path} is no text.", hint="Open it in a program of your own.")
+        raise UsageError(f"{path} is no text.", hint="Open it with another program.")
     text = library.section(path, anchor)
     if not library.is_indexed(path):
         return ReadableNote(names=(file_title(path),), tags=(), text=text, body=_as_code(text, path))

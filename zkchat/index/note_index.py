@@ -158,7 +158,7 @@ def singles(values: Iterable[object]) -> list[tuple[object]]:
 def state(database: sqlite3.Connection, name: str) -> int:
     row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     if row is None or not isinstance(row[0], int):
-        raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
+        raise StorageDamaged("The search index is damaged.", hint="Rebuild it: zkchat config index --rebuild")
     return row[0]
 
 

@@ -205,7 +205,7 @@ class ServerEmbedder:
                 refused += 1
                 rows.append(np.zeros((1, self._dimensions), dtype=np.float32))
         if refused == len(texts):
-            raise TextRefused(f"{self._endpoint.name} takes none of the texts.", hint="")
+            raise TextRefused(f"{self._endpoint.name} refused every text that it was sent.", hint="")
         return np.concatenate(rows)
 
     def _ask_with_retries(self, texts: Sequence[str]) -> Rows:
@@ -248,7 +248,7 @@ class ServerEmbedder:
         if matrix.ndim != 2 or not 1 < matrix.shape[1] <= _MAX_DIMENSIONS:
             raise self._invalid(_NO_VECTORS, _OTHER_MODEL)
         if not np.isfinite(matrix).all():
-            raise self._invalid("sent vectors with numbers that are none (NaN or infinite).", "Restart the server.")
+            raise self._invalid("sent unusable numbers (NaN or infinite).", "Restart the server.")
         matrix = self._of_right_size(matrix)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         if not lengths.any():
@@ -283,7 +283,7 @@ def ollama_embedder(
     endpoint = Endpoint(
         server=f"Ollama at {display_address(host)}",
         model=model,
-        if_unreachable="Start it with `ollama serve`, or set `ollama.host`; until then other vectors are used.",
+        if_unreachable="Start it with `ollama serve`, or set `ollama.host`; until then a simpler search is used.",
         if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
         if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
         key=api_key.strip(),
@@ -302,7 +302,7 @@ def openai_embedder(
     endpoint = Endpoint(
         server=display_address(base_url),
         model=model,
-        if_unreachable="Check the network and the server's address; until then other vectors are used.",
+        if_unreachable="Check the network and the server's address; until then a simpler search is used.",
         if_key_refused=f"Put a valid key into the variable {key_variable}.",
         if_model_missing="Check the model's name, and the address, which most often ends in /v1.",
         key=api_key.strip(),

@@ -100,7 +100,7 @@ def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
         )
     if isinstance(error, OSError):
         return Failure(
-            text=f"The certificates to know {endpoint.server} by cannot be read.",
+            text=f"The certificates for checking {endpoint.server} cannot be read.",
             hint="Check the variables SSL_CERT_FILE and SSL_CERT_DIR.",
         )
     return Failure(
@@ -167,7 +167,7 @@ _WHICH_ADDRESS = f"Is it the right address? {_ASK_AGAIN}"
 _RULES: tuple[tuple[str, str, str, bool], ...] = (
     (
         "ResponseTooLarge",
-        "{name} sent more at once than an answer can hold.",
+        "{name} sent a reply that is too long and was cut off.",
         f"What came before is kept. {_ASK_AGAIN}",
         False,
     ),

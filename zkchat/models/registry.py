@@ -209,7 +209,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
         tools = "tools" if info.calls_tools else "no tools"
         tools += ", sees images" if info.sees_images else ""
-        place = "on this machine" if info.on_this_machine else "elsewhere, so local notes are withheld"
+        place = "on this machine" if info.on_this_machine else "elsewhere: private notes are not sent"
         return f"{info.name} (ready; {window}, {tools}, {place})"
 
     def tokenizer(self, model: ModelProvider) -> Tokenizer | None:

@@ -57,7 +57,7 @@ class StaticVectors:
         """The files in this folder are read when the first text is embedded."""
         self._folder = folder
         if not all((folder / file).is_file() for file in (_VECTORS, _TOKENIZER)):
-            raise _unusable(f"There are no word vectors in {folder}.")
+            raise _unusable(f"A part of the search is missing in {folder}.")
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
@@ -76,7 +76,7 @@ class StaticVectors:
         try:
             return _Words(self._folder)
         except (ImportError, OSError, ValueError, KeyError) as error:
-            raise _unusable(f"The word vectors in {self._folder} cannot be used: {error}.") from error
+            raise _unusable(f"A part of the search in {self._folder} cannot be used: {error}.") from error
 
 
 @cache
@@ -84,7 +84,7 @@ def installed(package: str = "wordllama") -> StaticVectors:
     """The vectors of an installed package. Raises `ProviderError` if it is not installed."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise _unusable(f"The package '{package}', which carries the word vectors, is not installed.")
+        raise _unusable(f"A part of the search, the package '{package}', is not installed.")
     return StaticVectors(Path(found.submodule_search_locations[0]))
 
 
@@ -158,7 +158,7 @@ def _weights(tokens: int) -> "NDArray[np.float32]":
 
 
 def _unusable(sentence: str) -> ProviderError:
-    return ProviderError(sentence, hint="Run `pip install wordllama`; until then, search goes by words alone.")
+    return ProviderError(sentence, hint="Run `pip install wordllama`; until then the search goes by words alone.")
 
 
 _WORD_START = "▁"

@@ -327,7 +327,7 @@ class JsonRequests:
                 future.cancel()
             return future.result()
         except CancelledError:
-            failed = RequestFailed(Failure(text=f"{name} is not asked any more.", hint=""))
+            failed = RequestFailed(Failure(text=f"The request to {name} was cancelled.", hint=""))
         except TimeoutError:
             hint = "It may be busy, or still loading the model."
             text = f"{name} did not answer within {seconds:g} seconds."

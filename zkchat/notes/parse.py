@@ -21,9 +21,9 @@ _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "privacy": "notes mention `zkchat` where it is no property, so they count as private",
     "unreadable": "notes cannot be read and are found by name only",
     "extraction": "PDFs cannot be read, or not all of them",
-    "waiting": "sets of PDFs are still to be read",
+    "waiting": "PDFs are still to be read",
     "unlisted": "files or folders are left out, such as links that lead out of the vault",
-    "setting": "folders of privacy.local_only match no note",
+    "setting": "private folders (privacy.local_only) have no note",
     "damaged": "caches were damaged and are built anew",
 }
 

@@ -166,7 +166,7 @@ class PrivacyGuard:
         private = self._private_notes()
         if path not in self.hidden() or path in private.gone:
             return ""
-        return "is never to be read" if path in private.never else "is local"
+        return "is never to be read" if path in private.never else "is private"
 
     def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of these notes on account of which earlier turns are withheld, each with the words for such notes.
@@ -180,9 +180,9 @@ class PrivacyGuard:
         private = self._private_notes()
         kept = dict.fromkeys(asked & private.never, "notes that are never to be read")
         if not is_here:
-            kept |= dict.fromkeys(asked & private.local, "local notes")
+            kept |= dict.fromkeys(asked & private.local, "private notes")
             if private.local or private.never or self._local_only:
-                kept |= dict.fromkeys(asked & private.gone, "notes that are gone and may be local now")
+                kept |= dict.fromkeys(asked & private.gone, "notes that were moved or deleted and may be private")
         return kept
 
     def check(self, paths: Iterable[str]) -> bool:

@@ -149,7 +149,7 @@ def _legend(usage: ContextUsage, width: int) -> list[Text]:
     ]
     if usage.window:
         entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
-        entries.append(Text.assemble(_THRESHOLD, f" compaction at {100 * usage.threshold:.0f} %"))
+        entries.append(Text.assemble(_THRESHOLD, f" old messages summarised at {100 * usage.threshold:.0f} %"))
     return flow(entries, width)
 
 
@@ -327,7 +327,7 @@ def _why_sent(items: Sequence[RequestItem]) -> str:
     named: dict[str, Counter[str]] = {}
     for item in sorted(items, key=lambda item: ([*_MODES].index(item.include), -(item.score or 0))):
         is_passing = item.this_turn_only and item.include == "always"
-        meaning = "with this message alone" if is_passing else _MODES[item.include]
+        meaning = "only for this message" if is_passing else _MODES[item.include]
         meaning = "said earlier, on this" if (item.type, item.include) == ("recall", "manual") else meaning
         named.setdefault(meaning, Counter())[_name(item)] += 1
     return "; ".join(f"{meaning}: {', '.join(map(_times, names.items()))}" for meaning, names in named.items())

@@ -126,7 +126,7 @@ def heading(diff: FileDiff) -> str:
         case "trashed":
             return f"{folder}{source}: to the trash"
         case "removed":
-            return f"{path}: goes away, {counted(diff.removed, 'line')}"
+            return f"{path}: deleted, {counted(diff.removed, 'line')}"
 
 
 def _remarks(write: FileWrite) -> Iterator[str]:

@@ -148,24 +148,24 @@ def describe_destination(found: Resolution) -> str:
 def method_label(method: str) -> str:
     """A method as users know it: the name of the model, without its server and the marks of how it is used."""
     model = method.partition("#")[0].partition(":")[2]
-    return model or "static vectors"
+    return model or "its built-in model"
 
 
 def vector_progress(progress: EmbeddingProgress | None) -> str:
-    """In a few words for a bar: `vectors 1,240/5,300 (nomic-embed-text)`; empty when all is done."""
+    """For a bar: `search prepared: 1,240 of 5,300 passages (nomic-embed-text)`; empty when all is done."""
     if progress is None or progress.is_complete or not _uses_server(progress):
         return ""
     away = ", waiting" if progress.problem else ""
-    return f"vectors {progress.done:,}/{progress.total:,} ({method_label(progress.method)}{away})"
+    return f"search prepared: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)}{away})"
 
 
 def vector_lines(progress: EmbeddingProgress | None) -> list[str]:
     """In sentences for a report: how many vectors of a server there are, and what they wait for; none without one."""
     if progress is None or not _uses_server(progress):
         return []
-    lines = [f"vectors {progress.done:,}/{progress.total:,} ({method_label(progress.method)})"]
+    lines = [f"search prepared: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)})"]
     if progress.active_method != progress.method:
-        lines[0] += f"; until all are there, the search uses {method_label(progress.active_method)}"
+        lines[0] += f"; until then: {method_label(progress.active_method)}"
     return [*lines, progress.problem] if progress.problem else lines
 
 
@@ -303,7 +303,7 @@ def compaction_part(part: CompactionPart) -> str:
 def priority_effect(priority: int) -> str:
     """What a priority means for a message when the context is compacted, to be read after it."""
     if priority >= KEEP_PRIORITY:
-        return "compactions keep it word for word while it fits"
+        return "it is kept word for word while it fits"
     if priority == DEFAULT_PRIORITY:
         return "it is as important as others"
     return f"it leaves the context {'after' if priority > DEFAULT_PRIORITY else 'before'} others"

@@ -365,7 +365,7 @@ def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[Cha
         for part in message.parts:
             if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
                 continue
-            tally.leave_out_part("unmatched tool result")
+            tally.leave_out_part("internal record")
         answered.update((caller.id, part.call_id) for part in _results(path) if caller)
     return _without(messages, results, answered, tally)
 
@@ -407,7 +407,7 @@ def _without(
                 if not isinstance(part, ToolCallPart) or (message.id, part.call_id) in answered
             ]
             for _ in range(len(message.parts) - len(parts)):
-                tally.leave_out_part("unanswered tool call")
+                tally.leave_out_part("internal record")
         parent = moved.get(message.parent_id, message.parent_id) if message.parent_id else None
         if parts:
             kept.append(replace(message, parts=tuple(parts), parent_id=parent))

@@ -63,7 +63,7 @@ _NOUNS: Final[Mapping[str, str]] = {
     "compaction": "unreadable summary",
     "user_editable_context": "custom instruction",
     "model_editable_context": "memory note",
-    "reasoning_recap": "thinking-time note",
+    "reasoning_recap": "internal record",
 }
 """What people call the types of parts that zkchat cannot take in."""
 
@@ -215,7 +215,7 @@ class PartReader(Struct):
         named = inner if inner is not None else piece
         name = text_at(named, "name", "toolName")
         if not name:
-            self.tally.leave_out_part("nameless tool call")
+            self.tally.leave_out_part("internal record")
             return
         self._calls += 1
         call_id = text_at(piece, *_CALL_IDS) or f"call-{self._calls}"

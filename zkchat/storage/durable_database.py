@@ -320,8 +320,8 @@ class _Recovery(Struct, Generic[Store]):
             return Recovered(store, (f"{path} was damaged. {saved}; the damaged file is kept as {kept}.",))
         if content:
             notice = (
-                f"{path} was missing. {content} came back from the copies in {path.parent / 'backups'}; what was said "
-                "after the last of them did not. To begin anew, remove both."
+                f"{path} was missing and was restored from {path.parent / 'backups'}: {content}. What came after the "
+                "last backup is lost."
             )
             return Recovered(store, (notice,))
         return Recovered(store)

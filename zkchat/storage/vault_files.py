@@ -376,7 +376,7 @@ class ProfileFolders(Struct, frozen=True):
                 if number < _MAX_FILES:
                     text = read_bounded(file, max_bytes=_MAX_BYTES, beneath=self._beneath(scope)).decode("utf-8")
                 else:
-                    error_text = f"It is beyond the first {_MAX_FILES}."
+                    error_text = f"Only the first {_MAX_FILES} files are read."
             except UnicodeDecodeError:
                 error_text = "The file is not UTF-8 text."
             except OSError as error:

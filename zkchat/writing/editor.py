@@ -239,11 +239,12 @@ class NoteEditor:
             paths = (row.path for row in self.library.on_disk.files())
             hidden = (path for path in paths if self.staged.path_after(path) not in shown)
             if any(path in f"{error.message} {error.hint}" for path in hidden):
-                raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
+                raise EditRefused(
+                    f"{source} cannot be moved: a link to it in another file cannot be rewritten."
+                ) from None
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
-        are = "is" if len(others) == 1 else "are"
-        follow = f"There {are} {counted_files(others, 'other ')} whose links follow." if others else ""
+        follow = f"The links in {counted_files(others, 'other ')} are changed too." if others else ""
         remarks = [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
         remarks += [
             f"Obsidian's setting for {setting} still names {path}: change it there."
@@ -279,12 +280,12 @@ class NoteEditor:
         meant = ", ".join(named) or "another file"
         if is_refused and named:
             raise EditRefused(
-                f"{path} is not created: links that mean {meant} would mean it instead.",
+                f"{path} is not created: it would catch links that now lead to {meant}.",
                 hint="Choose another name, or edit the note that is there.",
             )
         if is_refused and before:
             meant = ", ".join(before[:MAX_NAMED])
-            self.staged.refusals[path] = f"{path} cannot be made: links that mean {meant} would mean it instead."
+            self.staged.refusals[path] = f"{path} cannot be made: it would catch links that now lead to {meant}."
         return () if self._for_model else remarks_on_new(changed, path, meant)
 
     def _rewrite(self, target: str, verb: str, edit: Edit, place: str = "", *, end: str = "") -> StagedEdit:
@@ -310,7 +311,7 @@ class NoteEditor:
             if not self._for_model or (shown := shown_text(before)) == before:
                 raise
             change(shown)  # raises with what the model may see
-            raise EditRefused("It cannot be changed so, because of a comment in the note.") from None
+            raise EditRefused("A comment in the note is in the way of this change.") from None
 
     def _filled(self, template: str, path: str) -> tuple[str, tuple[str, ...]]:
         """The text of a template for the note at a path, and what should be known of it."""

@@ -87,7 +87,8 @@ class PropertyLines:
             start = self.matter.span[0]
             lines = ", ".join(str(self.text.count("\n", 0, start + entry.start) + 1) for entry in found)
             raise EditRefused(
-                f"The property {name} is there {len(found)} times, in lines {lines}.", hint="Leave one of them first."
+                f"The property {name} is there {len(found)} times, in lines {lines}.",
+                hint="Delete all but one of them first.",
             )
         if found and (reason := self._obstacle(found[0])):
             raise EditRefused(f"The property {found[0].name} {reason}, and is left as it is.", hint=_BY_HAND)
@@ -124,7 +125,7 @@ class PropertyLines:
         if not self._root:
             return
         if self._root.flow_style or any(key.value == "<<" for key, _ in self._root.value):
-            raise EditRefused("The properties are written in a form that has no lines of their own.", hint=_BY_HAND)
+            raise EditRefused("The properties do not stand on lines of their own, as in {a: 1, b: 2}.", hint=_BY_HAND)
         for key, value in self._root.value:
             start = key.start_mark.index - key.start_mark.column
             colon = re.compile(r"[ \t]*:").match(self.source, key.end_mark.index)
@@ -143,11 +144,11 @@ class PropertyLines:
         """Why a property cannot be changed by its lines."""
         key_start = self.source[entry.start :].lstrip(" ")
         if entry.colon_end < 0 or key_start.startswith(("?", "!", "&")):
-            return "is written in a form that has no line of its own"
+            return "does not stand on a line of its own"
         if not _COMMENT.match(self.source, entry.value_end):
             return "shares its line with another"
         if self.source[entry.value_start : entry.value_start + 1] in {"&", "!"} or self._has_anchor(entry):
-            return "has an anchor or a type"
+            return "uses a YAML anchor (&) or tag (!)"
         return ""
 
     def _has_anchor(self, entry: Entry) -> bool:
@@ -341,7 +342,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
     if any(gap.strip(" \t\n,") for gap in gaps):
         raise EditRefused(
-            f"The property {entry.name} has comments or keys inside its brackets.", hint="Edit the passage itself."
+            f"The property {entry.name} would lose comments or keys in its brackets.", hint="Edit the passage itself."
         )
     separator = gaps[1] if len(gaps) > 2 else ", "
     written = [
@@ -363,7 +364,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
         dash = _DASH.match(lines.source, line)
         if not dash or dash.end() < start:
             raise EditRefused(
-                f"The list {entry.name} is written in a form that has no line for each item.",
+                f"The list {entry.name} does not have a line for each item.",
                 hint="Edit the passage itself.",
             )
         starts.append(line)
@@ -374,9 +375,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     chunks = [lines.source[one:two].rstrip("\n") for one, two in pairwise([*starts, end])]
     lead = lines.source[entry.colon_end : starts[0]].rstrip("\n")
     if sum(isinstance(item, Kept) for item in items) < len(chunks) and _has_inner_comments(lines, entry):
-        raise EditRefused(
-            f"The list {entry.name} has comments, and an item of it would go.", hint="Edit the passage itself."
-        )
+        raise EditRefused(f"The list {entry.name} would lose its comments.", hint="Edit the passage itself.")
     written = (
         chunks[item.number] if isinstance(item, Kept) else f"{marker}{write_scalar(item, quotes=_quotes(entry))}"
         for item in items
@@ -417,7 +416,7 @@ def _splice(lines: PropertyLines, name: str, value: PropertyValue | None) -> Spl
     after = _verify_rest(lines, splice.applied(lines.text), entry.name if entry else name)
     found = after.find(name)
     if not found or not _is_same(after.value_of(found), value):
-        raise EditRefused(f"The property {name} would not be read back as it was given.", hint=_BY_HAND)
+        raise EditRefused(f"That value of the property {name} cannot be stored as it is.", hint=_BY_HAND)
     return splice
 
 
@@ -435,7 +434,7 @@ def add_tag(text: str, tag: str) -> str:
         return text
     changed = set_property(text, *_tags_with(PropertyLines(with_line_end(text.removeprefix("\ufeff"), "\n")), name))
     if name.casefold() not in {each.casefold() for each in parse_note("", changed).tags}:
-        raise EditRefused("The note has more than one list of tags, and another one counts.", hint=_BY_HAND)
+        raise EditRefused("The note has several lists of tags, and the one to be changed is not used.", hint=_BY_HAND)
     return changed
 
 
@@ -503,7 +502,7 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
             items += [Kept(number) for number in range(start, end)] if kind == "equal" else value[first:last]
         return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
-        raise EditRefused(f"The property {entry.name} has comments inside its value.", hint="Edit the passage itself.")
+        raise EditRefused(f"The property {entry.name} would lose its comments.", hint="Edit the passage itself.")
     if isinstance(value, list):
         return _fresh(lines, value, comment)
     space = re.compile(r"[ \t]*").match(lines.source, entry.colon_end)

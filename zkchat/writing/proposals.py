@@ -307,7 +307,7 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             return agreed
         if self.reviewer is None:
-            raise FilesChanged(f"Links were written meanwhile, in {', '.join(followed.unseen)}. {NEEDS_ASKING}")
+            raise FilesChanged(f"Links were added in the meantime, in {', '.join(followed.unseen)}. {NEEDS_ASKING}")
         said = () if why.takes_yes else why.sentences
         return agreed.answered(self.reviewer.review(changes, remarks=(*followed.remarks, *said)))
 
@@ -381,7 +381,7 @@ class _Agreed(Struct, frozen=True, kw_only=True):
         """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
         changes, paths = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
         if not changes:
-            there = FilesChanged(f"{error.message} It holds what was proposed already.")
+            there = FilesChanged(f"{error.message} The note already says what was proposed.")
             there.exit_code = ExitCode.OK
             raise there
         return self.brought_to(changes, brought_to_present(paths))

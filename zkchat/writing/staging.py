@@ -25,6 +25,7 @@ from zkchat.core import (
     NoteUnreadable,
     VaultError,
     changed_blocks,
+    counted,
     path_before_moves,
     split_lines,
 )
@@ -58,13 +59,12 @@ class Followed(Struct, frozen=True, kw_only=True):
         """What the user should know of it, as sentences."""
         said = [brought_to_present(self.rebased)] if self.rebased else []
         if self.links:
-            follow = "1 more link follows" if self.links == 1 else f"{self.links} more links follow"
-            said.append(f"{follow}, written meanwhile.")
+            said.append(f"{counted(self.links, 'link')} added in the meantime: changed too.")
         return tuple(said)
 
 
 def brought_to_present(paths: Iterable[str]) -> str:
-    return f"Changed meanwhile: {', '.join(paths)}. The proposal was brought to the present text."
+    return f"Changed meanwhile: {', '.join(paths)}. The proposal was adapted to the new text."
 
 
 FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
@@ -408,4 +408,4 @@ def _encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise EditRefused("The text holds half of a character, which no file can.", hint="Leave it out.") from None
+        raise EditRefused("The text contains an invalid character.", hint="Leave it out.") from None

@@ -234,7 +234,7 @@ class Targets:
                 listed = ", ".join(self._library.confirmed((path, *others))[:MAX_CANDIDATES])
                 raise EditRefused(f"'{target}' may mean several notes: {listed}.", hint="Give the path of one of them.")
             case Resolved(path=path):
-                raise NoteNotFound(f"There is no note '{target}'.", hint=f"Only its id is that of {path}.")
+                raise NoteNotFound(f"There is no note '{target}'.", hint=f"Did you mean {path}, which has that id?")
             case Missing(suggestions=suggestions):
                 close = ", ".join(f"[[{name}]]" for name in suggestions)
                 raise NoteNotFound(f"There is no note '{target}'.", hint=f"Closest: {close}." if close else "")

@@ -236,7 +236,8 @@ class _Write:
     def _marked(self, edit: StagedEdit, note: str = "") -> ToolOutcome:
         """What the model is told of a change; why the user has to be asked whatever folders are accepted is noted."""
         reasons = [
-            f"The model first read {path}, a web clipping, in this turn." for path in self._readings.first_clippings()
+            f"The model first read {path}, from the web, which may have asked for this."
+            for path in self._readings.first_clippings()
         ]
         if len(_CODE.findall(edit.after)) > len(_CODE.findall(edit.before)):
             reasons.append(f"{edit.path} would hold code that plugins of Obsidian may run.")

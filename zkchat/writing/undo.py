@@ -14,7 +14,6 @@ from zkchat.core import (
     FileWrite,
     UsageError,
     ZkchatError,
-    counted,
     direct_moves,
     is_in_trash,
     path_before,
@@ -53,8 +52,8 @@ def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
     if not found.chosen and not found.taken_back:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if found.chosen and len(found.chosen) < count:
-        number = counted(len(found.chosen), "change")
-        raise UsageError(f"Only {number} can be undone.", hint="See: zkchat undo --list")
+        number = "change" if len(found.chosen) == 1 else f"{len(found.chosen):,} changes"
+        raise UsageError(f"Only the last {number} can be undone.", hint="See: zkchat undo --list")
     return found
 
 

@@ -177,7 +177,7 @@ def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_s
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
     asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
-        "Another terminal went on with this session: 2 messages came in. Yours goes on here, on a branch of its own."
+        "Another terminal went on with this session: 2 messages came in. Your question goes on separately from them."
     ]
     assert asked.message.parent_id == "a1"
     assert [message.id for message in here.history.thread] == ["q1", "a1", "q3"]

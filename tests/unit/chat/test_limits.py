@@ -84,7 +84,7 @@ def test_of_ten_thousand_calls_at_once_some_are_run_and_the_model_is_told(
     events = events_of(conversation_over(library, store, provider).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
     assert len(of_kind(events, ToolFinished)) == MAX_CALLS
-    assert "made 10,000 calls at once: 9,968 were not run" in " ".join(each.text for each in of_kind(events, Warned))
+    assert "look-ups at once; 9,968 were skipped" in " ".join(each.text for each in of_kind(events, Warned))
     asked, answered = provider.requests[-1].messages[-1 - MAX_CALLS :], stored(store)[-2]
     assert len(asked[0].tool_calls) == len(answered.parts) == MAX_CALLS
     assert "(9,968 more calls were not run: make at most 32 at once.)" in provider.requests[-1].messages[-1].text

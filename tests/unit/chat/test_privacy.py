@@ -182,19 +182,19 @@ def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
 
     context = RequestContext(
         left_out=(
-            left("[[A]]", "private", "is local"),
-            left("[[A]]", "private", "is local"),
+            left("[[A]]", "private", "is private"),
+            left("[[A]]", "private", "is private"),
             left("B.md", "private", "is never to be read"),
             left("C", "budget"),
-            left("1", "private", "rests on local notes", kind="message"),
-            left("2", "private", "rests on local notes", kind="message"),
-            left("3", "private", "rests on notes that are gone and may be local now", kind="message"),
+            left("1", "private", "rests on private notes", kind="message"),
+            left("2", "private", "rests on private notes", kind="message"),
+            left("3", "private", "rests on notes that were moved or deleted and may be private", kind="message"),
         )
     )
     assert withheld_warnings(context, ModelInfo(provider="openai", id="x")) == [
-        "withheld: [[A]] is local and openai:x is not on this machine",
-        "withheld: B.md is never to be read",
-        "withheld: what was said before with local notes, for openai:x is not on this machine",
-        "withheld: what was said before with notes that are gone and may be local now, for openai:x is not on this "
-        "machine",
+        "not sent: [[A]] is private and openai:x is not on this machine",
+        "not sent: B.md is never to be read",
+        "not sent: earlier messages that used private notes, for openai:x is not on this machine",
+        "not sent: earlier messages that used notes that were moved or deleted and may be private, for "
+        "openai:x is not on this machine",
     ]

@@ -116,8 +116,8 @@ def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: 
     (vault / "Bees.md").rename(vault / "Wasps.md")
     (vault / "Wasps.md").write_text("---\nzkchat: local\n---\nBees hum.\n")
     assert warnings(events_of(talk.say("And then?"))) == [
-        "withheld: what was said before with notes that are gone and may be local now, for reciting:x is not on this "
-        "machine "
+        "not sent: earlier messages that used notes that were moved or deleted and may be private, for "
+        "reciting:x is not on this machine "
     ]
     assert "hum" not in str(elsewhere.requests[-1])
     local = conversation_over(library, store, here, session=store.get(talk.session_id))

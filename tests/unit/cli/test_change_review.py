@@ -79,8 +79,8 @@ def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_pat
     verdict = desk.review()
     assert verdict.changes == ChangeSet(title="Edit Sleep.md", writes=(SLEEP,))
     assert not verdict.edited
-    assert "2 is left out: Create Inbox/Tea.md" in desk.screen
-    assert "1 is in again" in desk.screen
+    assert "Change 2 is left out: Create Inbox/Tea.md" in desk.screen
+    assert "Change 1 is included again" in desk.screen
     questions = [line.partition("?")[0] for line in desk.screen.splitlines() if "y yes" in line]
     assert questions == ["Apply", "Apply 1 of 2", "Apply 0 of 2", *["Apply 1 of 2"] * 3]
     assert "There is no change 7." in desk.screen
@@ -153,7 +153,7 @@ def test_a_file_that_nobody_edited_is_not_kept(tmp_path: Path, monkeypatch: pyte
 def test_what_moves_only_cannot_be_edited(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "e\nn\n")
     desk.review(ChangeSet(title="Move", moves=RENAME.moves))
-    assert "Nothing is written that could be edited." in desk.screen
+    assert "There is no new text to edit here." in desk.screen
 
 
 @pytest.mark.parametrize("columns", [60, 100])

@@ -65,9 +65,9 @@ def test_names_that_cannot_be(name: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (None, "is no table"),
-        ("uvx", "is no table"),
-        ([RUN], "is no table"),
+        (None, "needs a command or a url"),
+        ("uvx", "needs a command or a url"),
+        ([RUN], "needs a command or a url"),
         ({}, "has neither a command nor a url"),
         ({"command": ""}, "has neither a command nor a url"),
         ({"command": ["uvx"]}, "has a value of 'command' that is no text"),

@@ -75,7 +75,7 @@ def test_the_estimate_is_rather_high_than_low(text: str) -> None:
 
 
 def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=re.escape("There is no encoding 'p9000'.")) as caught:
+    with pytest.raises(ConfigError, match=re.escape("There is no tokenizer 'p9000'.")) as caught:
         tokenizer_for("p9000")
     assert "o200k_base" in caught.value.hint
 
@@ -114,7 +114,7 @@ def test_a_damaged_encoding_is_an_estimate_with_a_reason(encodings: Path, damage
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
     assert (tokenizer.exact, tokenizer.problem) == (
         False,
-        "The encoding 'o200k_base' of this installation is damaged.",
+        "A file of zkchat, o200k_base.tiktoken, is damaged.",
     )
     with pytest.raises(ConfigError, match="damaged"):
         tokens.check_encodings()
@@ -127,7 +127,7 @@ def test_a_missing_encoding_is_an_estimate_and_is_looked_for_once(
     (encodings / "o200k_base.tiktoken").unlink()
     tokenizer = Encoding("o200k_base")
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
-    assert tokenizer.problem == "The encoding 'o200k_base' of this installation cannot be read."
+    assert tokenizer.problem == "A file of zkchat, o200k_base.tiktoken, cannot be read."
     monkeypatch.setattr(tokens, "load_encoding", None)
     assert tokenizer.count("hello") == Estimate().count("hello")
 
@@ -137,6 +137,6 @@ def test_a_tiktoken_that_cannot_be_imported_is_an_estimate_with_a_reason(monkeyp
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     tokenizer = Encoding("o200k_base")
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
-    assert tokenizer.problem.startswith("tiktoken cannot be loaded (")
-    with pytest.raises(ConfigError, match="tiktoken cannot be loaded"):
+    assert tokenizer.problem.startswith("The token counter cannot be loaded (")
+    with pytest.raises(ConfigError, match="The token counter cannot be loaded"):
         tokens.check_encodings()

@@ -162,7 +162,7 @@ def test_calls_without_a_result_and_results_without_a_call_are_left_out_and_coun
     question, answer = file.conversations[0].messages.values()
     assert answer.parts == (TextPart(text="Seven."),)
     assert answer.parent_id == question.id
-    assert file.tally.phrases() == ["2 parts left out: 1 unmatched tool result, 1 unanswered tool call"]
+    assert file.tally.phrases() == ["2 parts left out: 2 internal records"]
 
 
 def test_a_compaction_block_archives_what_is_before_it() -> None:
@@ -329,7 +329,7 @@ def test_all_sessions_of_zk_chat_come_with_their_references_and_counts() -> None
     )
     assert (answered.token_count, answered.tool_tokens) == (4, 21)
     assert asked.created_at == datetime(2026, 2, 3, 9, 0, 1).astimezone()  # written without a zone
-    assert file.tally.phrases() == ["1 part left out: 1 unanswered tool call"]
+    assert file.tally.phrases() == ["1 part left out: 1 internal record"]
 
 
 # ChatGPT

@@ -144,7 +144,7 @@ def test_a_byte_order_mark_does_not_matter() -> None:
         ([{"role": "user", "content": 5}], "Message 1 has the content 5, which is no text"),
         ([{"role": "user", "content": [5]}], "no messages that can be read; 1 part left out: 1 'int' part"),
         ([{"role": "user", "content": [{"type": "input_audio"}]}], "no messages that can be read; 1 part left out"),
-        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "1 part left out: 1 nameless tool call"),
+        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "1 part left out: 1 internal record"),
         ([{"role": "assistant", "content": "", "tool_calls": {}}, 5], "Message 2 is not an object"),
         ([{"role": "king", "parts": []}], "Message 1 cannot be used: role: "),
         ({"entries": [5]}, "Entry 1 of the file is not an object"),

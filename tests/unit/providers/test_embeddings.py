@@ -185,7 +185,7 @@ def test_what_are_no_vectors_is_a_sentence(server: EmbeddingServer, wire: str, f
 
 def test_a_reply_beyond_the_limit_is_a_sentence(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_MAX_REPLY_BYTES", 1000)
-    with pytest.raises(ProviderError, match="more at once"):
+    with pytest.raises(ProviderError, match="too long"):
         embedder_at(server).embed(["tea"] * 10)
 
 
@@ -251,7 +251,7 @@ def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
     embedder.close()
     thread.join(4)
     assert len(errors) == 1
-    with pytest.raises(ProviderError, match="not asked any more"):
+    with pytest.raises(ProviderError, match="was cancelled"):
         embedder.embed_query("tea")
 
 

@@ -61,7 +61,7 @@ def test_a_list_that_is_none_is_a_sentence(server: Listing, body: object) -> Non
 def test_a_list_without_end_is_not_read_to_its_end(server: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "MAX_LIST_BYTES", 100)
     server.lists["/v1/models"] = 200, {"data": [{"id": "m" * 101}]}
-    assert "sent more at once than" in openai_error(server).message
+    assert "sent a reply that is too long" in openai_error(server).message
 
 
 @pytest.mark.parametrize(

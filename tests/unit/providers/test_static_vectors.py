@@ -133,7 +133,7 @@ def test_a_package_that_is_not_installed_is_named() -> None:
 
 
 def test_a_folder_without_vectors_is_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(ProviderError, match="no word vectors"):
+    with pytest.raises(ProviderError, match="is missing in"):
         StaticVectors(tmp_path)
 
 

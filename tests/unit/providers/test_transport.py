@@ -81,7 +81,7 @@ def test_certificates_are_always_checked() -> None:
 
 def test_authorities_that_cannot_be_read_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
-    with pytest.raises(ProviderError, match="The certificates to know Server by cannot be read"):
+    with pytest.raises(ProviderError, match="The certificates for checking Server cannot be read"):
         open_client("https://example.org", ENDPOINT, 1)
 
 

@@ -119,7 +119,7 @@ def test_the_panel_can_be_full_or_off() -> None:
     full = below(AnswerFooter(panel="full"), SLEEP, NAPS)
     assert full[0].startswith("╭─ Referenced Documents")
     assert any("Seven hours." in row for row in full)
-    assert "compaction at" in full[-1]
+    assert "summarised at" in full[-1]
     assert plain(AnswerFooter(panel="full"), SLEEP)[0] == "Referenced Documents"
     assert below(AnswerFooter(panel="off"), SLEEP, BROKEN) == []
     assert plain(AnswerFooter(panel="off"), SLEEP, BROKEN) == []

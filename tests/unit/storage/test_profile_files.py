@@ -78,4 +78,4 @@ def test_a_folder_of_the_vault_that_is_a_link_holds_nothing(folders: ProfileFold
 def test_of_a_thousand_files_the_first_are_read(folders: ProfileFolders) -> None:
     for number in range(201):
         (folders.vault / f".zkchat/rules/{number:03}.md").write_text("Obey.")
-    assert [file.read_error for file in folders.files() if file.read_error] == ["It is beyond the first 200."]
+    assert [file.read_error for file in folders.files() if file.read_error] == ["Only the first 200 files are read."]

@@ -354,8 +354,8 @@ def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told
     with opened.store as store:
         assert texts(store) == ALL_AND_THE_LAST
     assert opened.notices == (
-        f"{copied} was missing. 2 sessions with 13 messages came back from the copies in {copied.parent / 'backups'}; "
-        "what was said after the last of them did not. To begin anew, remove both.",
+        f"{copied} was missing and was restored from {copied.parent / 'backups'}: 2 sessions with 13 messages. "
+        "What came after the last backup is lost.",
     )
     assert open_at(copied).notices == ()
 

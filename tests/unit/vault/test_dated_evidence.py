@@ -201,7 +201,7 @@ def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
     [
         ("compost on:foo", True, "on:foo names no time."),
         ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 names no time. Notes "),
-        ("compost after:2026-06-01 before:2026-05-01", False, "No day is in after:2026-06-01 and before:2026-05-01."),
+        ("compost after:2026-06-01 before:2026-05-01", False, "No day fits after:2026-06-01 and before:2026-05-01."),
         ('the compost "turned on:foo"', True, ""),
     ],
 )
@@ -227,4 +227,4 @@ def test_the_remark_tells_of_days(library: Library, question: str, has_evidence:
 def test_a_doubtful_last_time_is_not_claimed(library: Library) -> None:
     found = find_evidence(library, "When did I last read about rye bread crust?", ())
     assert found.is_doubtful
-    assert found.remark == "It is not certain when; the newest passage found is from Monday, 2026-03-09."
+    assert found.remark == "No note says exactly when. The newest passage found is from Monday, 2026-03-09."

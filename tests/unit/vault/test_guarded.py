@@ -209,7 +209,7 @@ def test_private_names_are_not_suggested_elsewhere(elsewhere: GuardedLibrary, he
 
 
 def test_why_a_link_is_withheld(elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library) -> None:
-    assert elsewhere.withheld(link("Secret")) == "is local"
+    assert elsewhere.withheld(link("Secret")) == "is private"
     assert elsewhere.withheld(link("Never")) == "is never to be read"
     assert here.withheld(link("Never")) == "is never to be read"
     assert here.withheld(link("Secret")) == elsewhere.withheld(link("Open")) == elsewhere.withheld(link("Xyz")) == ""

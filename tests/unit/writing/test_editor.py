@@ -182,7 +182,7 @@ def test_a_note_is_moved_with_the_links_to_it(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "See [[Reading/Sleep|rest]].\n"}) as desk:
         moved = desk.editor.move("Sleep", "inbox")
         assert moved.path == "Inbox/Sleep.md"
-        assert moved.follow == "There is 1 other note whose links follow."
+        assert moved.follow == "The links in 1 other note are changed too."
         assert moves(desk) == [("Reading/Sleep.md", "Inbox/Sleep.md")]
         assert desk.written == {"Link.md": "See [[Inbox/Sleep|rest]].\n"}
         assert desk.editor.move("Sleep", "/").path == "Sleep.md"
@@ -207,7 +207,7 @@ def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> Non
     notes = {**PRIVATE, "Secret.md": "---\nzkchat: local\n---\n[[Open]] Quoll\n"}
     with open_desk(tmp_path, VaultConventions(), notes, Located(on_this_machine=False)) as desk:
         renamed = desk.editor.rename("Open", "Public")
-        assert renamed.follow == "There is 1 other note whose links follow."
+        assert renamed.follow == "The links in 1 other note are changed too."
         assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"
 
 
@@ -216,7 +216,7 @@ def test_a_new_note_that_would_take_over_links_is_refused_to_a_model(tmp_path: P
         library, staged = desk.editor.library, desk.staged
         editor = NoteEditor(library, staged, VaultConventions(), lambda: NOW, for_model=True)
         for create in (editor.create, partial(desk.editor.create, may_take_over=False)):
-            with pytest.raises(EditRefused, match=r"links that mean Reference/Sleep\.md would mean it instead"):
+            with pytest.raises(EditRefused, match=r"links that now lead to Reference/Sleep\.md"):
                 create("Sleep", "text")
         assert not staged.change_set()
         assert editor.create("Sleep well", "text").remarks == ()

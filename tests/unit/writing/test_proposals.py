@@ -132,7 +132,7 @@ def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(
     store.before_apply = meddle
     outcome = settle(proposed)
     assert (outcome.decision, outcome.proposed) == ("applied", outcome.changes)
-    assert outcome.reason == "Changed meanwhile: Sleep.md. The proposal was brought to the present text."
+    assert outcome.reason == "Changed meanwhile: Sleep.md. The proposal was adapted to the new text."
     assert store.files["Sleep.md"] == b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n"
     assert len(reviewer.asked) == 1
 
@@ -175,7 +175,7 @@ def test_what_somebody_else_has_written_just_the_same_is_no_failure(store: Chang
     saved_once(store, "tags: [one, same]\n")
     outcome = settle(proposed)
     assert (outcome.decision, outcome.exit_code) == ("kept", 0)
-    assert outcome.reason.endswith("It holds what was proposed already.")
+    assert outcome.reason.endswith("The note already says what was proposed.")
 
 
 def test_what_the_user_edited_is_brought_to_the_present_text_as_they_left_it(store: ChangesInMemory) -> None:

@@ -80,7 +80,7 @@ class Encoding:
 
     def __init__(self, name: str, *, exact: bool = True) -> None:
         if name not in DIGESTS:
-            raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(DIGESTS)}.")
+            raise ConfigError(f"There is no tokenizer '{name}'.", hint=f"There are: {', '.join(DIGESTS)}.")
         self._name = name
         self._is_own = exact
         self.problem = ""
@@ -157,9 +157,9 @@ def _data(name: str) -> bytes:
     try:
         data = (FOLDER / f"{name}.tiktoken").read_bytes()
     except OSError as error:
-        raise ConfigError(f"The encoding '{name}' of this installation cannot be read.", hint=REMEDY) from error
+        raise ConfigError(f"A file of zkchat, {name}.tiktoken, cannot be read.", hint=REMEDY) from error
     if sha256(data).hexdigest() != DIGESTS[name]:
-        raise ConfigError(f"The encoding '{name}' of this installation is damaged.", hint=REMEDY)
+        raise ConfigError(f"A file of zkchat, {name}.tiktoken, is damaged.", hint=REMEDY)
     return data
 
 
@@ -177,7 +177,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ZkchatError):
         return error.message
     what = next(iter(str(error).splitlines()), "") or type(error).__name__
-    return f"tiktoken cannot be loaded ({what})."
+    return f"The token counter cannot be loaded ({what})."
 
 
 TokenFeatures = Mapping[str, int]

@@ -312,7 +312,7 @@ class _Work:
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
             model = self._talk.model.shown
-            no_tools = f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before."
+            no_tools = f"{model} cannot change notes, as the goal did before."
             await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)
@@ -388,7 +388,7 @@ class _Work:
                     f"The plan has {bounds.steps + plan.left_out} steps, and {counted(bounds.steps, 'step')} may be "
                     f"taken: the last {plan.left_out} are left out."
                 )
-                await emit(Warned(text=text, hint="--steps N allows more, up to what you think it is worth."))
+                await emit(Warned(text=text, hint="--steps N allows more."))
         whole = " ".join(self.goal.text.split())
         if not steps and 1 < len(clauses := Question.parse(whole).clauses) <= bounds.steps:
             steps = clauses
@@ -525,8 +525,7 @@ class GoalChanges:
         if not results:
             return None
         refused = [outcome.text for _, outcome in results if outcome.failed]
-        when = "when the run ended" if goal.result_id else "before the run was stopped"
-        text = f"Proposed again, as {when}: {counted(len(results) - len(refused), 'change')}."
+        text = f"Proposed again, as before: {counted(len(results) - len(refused), 'change')}."
         if refused:
             reason, _, _ = refused[0].partition("\n")
             text += f" {counted(len(refused), 'change')} could not be. {reason}"
@@ -556,4 +555,4 @@ class GoalChanges:
             (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
         for path in during:
             if path not in before and is_from_web(self._talk.library, path):
-                yield f"The model first read {path}, a web clipping, in this run."
+                yield f"The model first read {path}, from the web, which may have asked for this."

@@ -253,7 +253,7 @@ class ConversationSearch:
             sessions = sorted(self._index.known()) if session is None else [session]
             rows = [row for each in sessions for row in (*self._index.rows(each, 0), *[GAP] * NEIGHBOURS)]
             if any(len(row.features) != len(GAP.features) for row in rows):
-                raise StorageDamaged("The index over messages holds what was not written to it.")
+                raise StorageDamaged("The index of your conversations is damaged.")
             self._rankings[session] = MessageRanking(rows)
         return self._rankings[session]
 

@@ -95,8 +95,8 @@ class ServerCall(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """`create_issue of the MCP server tracker (not declared local)`."""
-        where = "on this machine" if self.definition.is_local else "not declared local"
+        """`create_issue of the MCP server tracker (may send things on)`."""
+        where = "on this machine" if self.definition.is_local else "may send things on"
         origin = ", defined by the vault" if self.definition.origin == "vault" else ""
         return f"{self.tool.name} of the MCP server {self.definition.name} ({where}{origin})"
 
@@ -313,7 +313,7 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
             return ToolOutcome(text=refusal.text, summary="not called", failed=True, warning=refusal.warning)
         answer = await self.servers.call(self.definition.name, self.tool.name, given)
         if self._holds_what_is_withheld(answer.text):
-            return ToolOutcome(text=WITHHELD, summary="withheld: it holds text of a local note", failed=True)
+            return ToolOutcome(text=WITHHELD, summary="not sent: it holds text of a private note", failed=True)
         return outcome_of(answer, self.definition.name, self.tool.name, self.library, name)
 
     def _holds_what_is_withheld(self, text: str) -> bool:

@@ -132,7 +132,7 @@ class _Run:
             half = len(texts) // 2
             return np.concatenate([self._embedded(texts[:half]), self._embedded(texts[half:])])
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
-            raise ProviderError(f"{embedder.name} did not give a vector for each of {len(texts)} passages.")
+            raise ProviderError(f"{embedder.name} did not process all of {len(texts)} passages.")
         return np.nan_to_num(vectors.astype(np.float32, copy=False), posinf=0, neginf=0)
 
 

@@ -332,7 +332,7 @@ def _noticing_damage() -> Iterator[None]:
         yield
     except (IndexError, ValueError) as error:
         raise StorageDamaged(
-            "The text index does not fit together.", hint="It is only a cache: delete it, and it comes back."
+            "The search index is damaged.", hint="Rebuild it: zkchat config index --rebuild"
         ) from error
 
 

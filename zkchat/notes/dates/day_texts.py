@@ -473,7 +473,7 @@ def all_dates(facts: Mapping[str, DateFacts], zone: tzinfo | None) -> dict[str, 
         return {path: note_dates(each, zone) for path, each in facts.items()}
     except (TypeError, ValueError) as error:
         raise StorageDamaged(
-            "The dates in the note index are damaged.", hint="It is only a cache: delete it, and it comes back."
+            "The dates in the search index are damaged.", hint="Rebuild it: zkchat config index --rebuild"
         ) from error
 
 

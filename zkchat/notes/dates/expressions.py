@@ -466,10 +466,10 @@ def impossible_times(text: str, calendar: Calendar) -> str:
     for _, days in found:
         period = days.overlap(period)
     is_empty = period is not None and period.first and period.end and period.first >= period.end
-    return f"No day is in {' and '.join(words for words, _ in found)}." if is_empty else ""
+    return f"No day fits {' and '.join(words for words, _ in found)}." if is_empty else ""
 
 
 def check_times(text: str, calendar: Calendar) -> None:
     """Raises `UsageError` for a filter that names no time."""
     if unknown := unknown_times(text, calendar):
-        raise UsageError(unknown, hint=f"Write {PERIOD_FORMS}. In quotes it is text, as any phrase.")
+        raise UsageError(unknown, hint=f"Write {PERIOD_FORMS}. To search for the words themselves, put them in quotes.")

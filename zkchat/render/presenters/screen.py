@@ -287,7 +287,7 @@ class ScreenPresenter:
         section = self._section
         doing = "waiting for the model" if self._is_asked else activity or "getting ready"
         if isinstance(section, ActivitySection) and section.is_calling:
-            doing = "waiting for what it finds"
+            doing = "working"
         seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
         rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self.stops_by} stops it" if seconds else "")
         if section is None:

@@ -65,7 +65,7 @@ def _arguments(action: Action, context: CommandContext, argument: str) -> dict[s
         given[first.name] = argument
         given.setdefault("limit", MAX_LISTED)
     elif argument:
-        raise UsageError(f"/{action.name} takes nothing.")
+        raise UsageError(f"/{action.name} takes no words after it.")
     return given
 
 

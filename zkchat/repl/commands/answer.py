@@ -61,7 +61,7 @@ from zkchat.writing import (
 )
 
 _LIST: Final = "--list"
-_WHICH: Final = "/undo 2 takes the last two back, /undo #2 change 2."
+_WHICH: Final = "/undo 2 takes back the last two changes, /undo #2 only change 2."
 
 
 async def changes(context: CommandContext, argument: str) -> Outcome:
@@ -77,7 +77,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
-    context.surface.print_dimmed("/undo --list 3 shows change 3, /undo takes the last one back, /undo #3 change 3.")
+    context.surface.print_dimmed("/undo takes back the last change, /undo #3 only change 3; /undo --list 3 shows it.")
     return NOTHING
 
 

@@ -97,8 +97,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
     numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
     for item in subject.items(answer):
         place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
-        score = "" if item.score is None else f" {item.score:.2f}"
-        yield f"{place}{item.reason or 'always there'} [{item.include}{score}], {item.tokens:,} tokens"
+        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
     for reference in subject.found(answer):
         if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)
@@ -109,7 +108,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
 
 _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "budget": "there was no room for its {tokens:,} tokens",
-    "score": "your message did not call for it (nearness {score:.2f})",
+    "score": "it did not fit your message ({score:.2f} of 1)",
     "removed": "you dropped it",
     "private": "it must not leave this machine",
     "missing": "it could not be read",
@@ -132,10 +131,10 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     window = conversation.window
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
-    in_context = "" if conversation.model.needs_notes else f"{len(window.live)} in the context, "
+    seen = "" if conversation.model.needs_notes else f"the model sees {len(window.live)}; "
     context.surface.print(
-        f"{counted(len(said), 'message')}: {in_context}{archived} archived, "
-        f"{len(window.pinned)} pinned; {counted(len(window.compactions), 'compaction')}."
+        f"{counted(len(said), 'message')}: {seen}{counted(archived, 'older message')} left its window; "
+        f"{len(window.pinned)} pinned."
     )
     for line in _importance_lines(conversation.messages, window.pinned):
         context.surface.print(line)
@@ -172,7 +171,7 @@ async def context(context: CommandContext, argument: str) -> Outcome:
 
 async def compact(context: CommandContext, argument: str) -> Outcome:
     if not context.conversation.window.live:
-        raise UsageError("There is nothing to compact yet.")
+        raise UsageError("There is nothing to summarise yet.")
     return Play(context.conversation.compact(argument))
 
 
@@ -180,7 +179,7 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     message = context.conversation.uncompact()
     part = compaction_of(message) if message else None
     if part is None:
-        raise UsageError("Nothing is compacted in this conversation.")
+        raise UsageError("Nothing is summarised in this conversation.")
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []

@@ -60,8 +60,8 @@ async def history(context: CommandContext, argument: str) -> Outcome:
 async def expand(context: CommandContext, argument: str) -> Outcome:
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
-        raise UsageError("Nothing has been compacted in this conversation.")
-    wanted = parse_number(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
+        raise UsageError("Nothing is summarised in this conversation.")
+    wanted = parse_number(argument, markers[-1][0].number, "summary", "/history shows them.") if argument else 0
     part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
     context.surface.print(phrases.compaction(message))
     if part.summary:
@@ -80,7 +80,7 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     if is_pinned:
         context.surface.print(f"Message {number} is not pinned any more.")
     else:
-        context.surface.print(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
+        context.surface.print(f"Message {number} is pinned: it is never summarised. /pin {number} unpins it.")
     return NOTHING
 
 
@@ -102,7 +102,7 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
     """The message of that number. Raises `UsageError` for the marker of a compaction, which is no message."""
     message = message_numbered(context, argument)
     if compaction_of(message):
-        raise UsageError(f"{argument} is a compaction, which is always kept.", hint="/history numbers the messages.")
+        raise UsageError(f"{argument} is a summary, not a message.", hint="/history numbers the messages.")
     return message
 
 
@@ -116,11 +116,9 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
     if message.role == "user":
         return _continue_after(context, message.parent_id)
     if not is_answer(message) and compaction_of(message) is None:
-        raise UsageError(
-            f"Message {argument} is in the middle of an answer.", hint="Name a question or a whole answer."
-        )
+        raise UsageError(f"Message {argument} is a step of an answer.", hint="Name a question or a whole answer.")
     if message.id == messages[-1].id:
-        raise UsageError("The conversation goes on there already.")
+        raise UsageError("You are there already.")
     return _continue_after(context, message.id)
 
 
@@ -133,8 +131,8 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
     number = number_of(context, question)
     follows = number < len(context.conversation.messages)
-    rest = "what came after stays as a branch" if follows else "that one stays as a branch"
-    context.surface.print(f"What you send takes the place of message {number}; {rest}.")
+    rest = "it and what came after are kept" if follows else "the old one is kept"
+    context.surface.print(f"Your new text replaces message {number}; {rest} (/branch).")
     context.surface.print_dimmed("Ctrl-C leaves everything as it is.")
     return Edit(question.text, replaces=question.id)
 
@@ -211,7 +209,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     conversation = context.conversation
     left = next(iter(conversation.messages[-1:]), None)
     if left and left.id == message_id:
-        raise UsageError("The conversation goes on there already.")
+        raise UsageError("You are there already.")
     in_force = conversation.window.compactions
     conversation.branch(message_id)
     count = len(conversation.messages)
@@ -219,8 +217,8 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     context.surface.print(f"The conversation goes on {place}.")
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
-        if count and marker.id not in there:
-            context.surface.print(f"Does not count there: {phrases.compaction(marker)}. /compact summarises anew.")
+        if count and marker.id not in there and (part := compaction_of(marker)):
+            context.surface.print(f"Summary #{part.number} does not apply here. /compact makes a new one.")
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where it was; /branch lists all branches.")
@@ -239,7 +237,7 @@ def _list_branches(context: CommandContext) -> Outcome:
         context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if not any(each.is_current for each in branches):
         context.surface.print(f"You are after message {len(conversation.messages)}, where a new branch begins.")
-    context.surface.print_dimmed("* is the present one. /branch b1 goes to the first, /branch N on from message N.")
+    context.surface.print_dimmed("* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4.")
     return NOTHING
 
 

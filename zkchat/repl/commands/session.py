@@ -304,8 +304,8 @@ async def add(context: CommandContext, argument: str) -> Outcome:
     items = context.items
     offered = items.find(*parse_item("add", argument))
     if offered.is_in:
-        raise UsageError(f"{offered.title} is in every request already.")
-    _print_cost(context, f"{offered.title} is in every request from now on", *await items.add(offered))
+        raise UsageError(f"{offered.title} is sent with every message already.")
+    _print_cost(context, f"{offered.title} is sent with every message from now on", *await items.add(offered))
     return NOTHING
 
 
@@ -313,8 +313,8 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
     items = context.items
     offered = items.find(*parse_item("drop", argument))
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
-        raise UsageError(f"{offered.title} is in no request of this session.")
-    _print_cost(context, f"{offered.title} is in no request from now on", *await items.drop(offered))
+        raise UsageError(f"{offered.title} is not sent in this session.")
+    _print_cost(context, f"{offered.title} is not sent from now on", *await items.drop(offered))
     return NOTHING
 
 
@@ -328,11 +328,11 @@ async def rules(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
-    outcome = _list(context, "tool", f"{context.conversation.model.shown} calls no tools.")
+    outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
     if names := ", ".join(_without_room(context.conversation.messages)):
-        context.surface.print_dimmed(f"Left out of the last request, where tools had no more room: {names}")
+        context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
     return outcome
 
 
@@ -383,13 +383,13 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
 def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
     state = items.memory_state
     if not state.is_on:
-        return f"{page} is in no request: {state.reason}"
+        return f"{page} is not sent: {state.reason}"
     if page in state.dropped:
-        return f"{page} is in no request of this session: dropped by you"
+        return f"{page} is not sent in this session: dropped by you"
     return (
-        f"{page} is in every request"
+        f"{page} is sent with every message"
         if is_approved
-        else f"{page} is in no request until you approve: zkchat config trust"
+        else f"{page} is not sent until you approve: zkchat config trust"
     )
 
 
@@ -446,9 +446,9 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
         mark, state = ("*" if each.is_in else " "), "" if each.is_in and not each.is_added else each.state
         tell(f"{mark} {each.called:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
     if any(each.is_in for each in every):
-        context.surface.print_dimmed("* in every request")
+        context.surface.print_dimmed("* sent every time")
     return NOTHING
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.print(f"{sentence}. Each request takes {after:,} tokens now ({before:,} before).")
+    context.surface.print(f"{sentence}. Each message takes {after:,} tokens now ({before:,} before).")

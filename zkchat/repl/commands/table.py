@@ -179,7 +179,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
     Command(
         name="open",
         arguments="[NOTE]",
-        help="open in its program",
+        help="open in another app",
         details="NOTE as for /show. In Obsidian if the vault is used with it, else with the program that your system "
         "has for it; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
         act=documents.open_,
@@ -199,17 +199,16 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[DAYS]",
         help="/today --summary",
-        details="The name of earlier versions.",
+        details="The old name of it.",
         act=documents.brief,
     ),
     Command(
         name="link",
         is_minor=True,
         arguments="[NOTE]",
-        help="mentions into links",
-        details="One key each: where other notes name NOTE without a link to it, then what NOTE names; without NOTE, "
-        "what the notes name that changed last. What you say yes to is one change, which /undo takes back. NOTE as for "
-        "/show.",
+        help="link notes that are named",
+        details="Shows each place where a note is named without a link; you press y or n. With NOTE (as for /show), "
+        "where others name it, then names in it; without, names in the newest notes. /undo takes all back at once.",
         act=documents.link,
         complete=complete_place,
         describe=describe_number,
@@ -291,7 +290,7 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="write",
         arguments="[on]",
-        help="let it change notes",
+        help="model may edit notes",
         details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
         "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
         "what became of the last proposal; /write diff shows that one.",
@@ -301,7 +300,7 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="goal",
         arguments="[GOAL]",
-        help="work in steps",
+        help="a task in many steps",
         details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
         "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
         "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
@@ -337,7 +336,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="branch",
         is_minor=True,
         arguments="[N]",
-        help="list, begin branches",
+        help="go back, take another way",
         details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to one, "
         "/branch 4 goes on after answer 4, or in the place of question 4. What came later is kept as a branch.",
         act=history.branch,
@@ -349,7 +348,7 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[N]",
         help="what was said",
         details="A line for each message in the context, * before those that are pinned; with N, one message whole; "
-        "with --archived, those that were compacted too.",
+        "with --archived, those too that the model no longer sees.",
         act=history.history,
         complete=_complete_history,
     ),
@@ -357,8 +356,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="expand",
         is_minor=True,
         arguments="[N]",
-        help="what was compacted",
-        details="The summary of compaction N, or of the last one, and the messages that it archived.",
+        help="what was summarised",
+        details="Summary N, or the last one, and the messages that it stands for.",
         act=history.expand,
     ),
     Command(
@@ -366,7 +365,7 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[N]",
         help="keep a message whole",
-        details="Message N, or the last answer, through all compactions. Once more lets it go.",
+        details="Message N, or the last answer, is never summarised. /pin N again unpins it.",
         act=history.pin,
         complete=complete_message_number,
     ),
@@ -374,9 +373,9 @@ _OTHER: Final[Sequence[Command]] = (
         name="priority",
         is_minor=True,
         arguments="N 1-10",
-        help="how important it is",
-        details="From 8 on, message N is kept word for word through compactions while it fits; below 5 it leaves "
-        "before others. 5 is usual. /stats lists what is pinned and what has another priority.",
+        help="how long a message stays",
+        details="From 8 on, message N is kept word for word while it fits; below 5 it is summarised before "
+        "others. 5 is usual. /stats lists what is pinned and what has another priority.",
         act=history.priority,
         complete=complete_message_number,
     ),
@@ -426,7 +425,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="stats",
         is_minor=True,
         help="what fills the context",
-        details="The meter, and how many messages are in the context, archived and pinned.",
+        details="How full the model's window is, and how many messages are in it, left it and are pinned.",
         act=context_window.stats,
     ),
     Command(
@@ -440,8 +439,8 @@ _OTHER: Final[Sequence[Command]] = (
     Command(
         name="uncompact",
         is_minor=True,
-        help="take a compaction back",
-        details="The messages of the last compaction are in the context again.",
+        help="take a summary back",
+        details="The model sees the messages of the last summary again.",
         act=context_window.uncompact,
     ),
     Command(
@@ -459,8 +458,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="WHAT",
         help="send it every time",
-        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is in every request of this session, "
-        "also when you come back to it. You see what that costs.",
+        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this "
+        "session, also when you come back to it. You see what that costs.",
         act=session.add,
         complete=session.complete_item,
     ),
@@ -470,7 +469,7 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="WHAT",
         help="do not send it again",
         details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (the vault's page and facts): it is "
-        "in no further request of this session.",
+        "not sent any more in this session.",
         act=session.drop,
         complete=session.complete_item_to_drop,
     ),
@@ -478,15 +477,15 @@ _OTHER: Final[Sequence[Command]] = (
         name="rules",
         is_minor=True,
         help="rules of the session",
-        details="Each with its mode and what it takes; * before those that are in every request.",
+        details="Each with when it is sent and its tokens; * is sent every time.",
         act=session.rules,
     ),
     Command(
         name="tools",
         is_minor=True,
         help="what the model can do",
-        details="Each tool with its mode and what it takes; * before those that are in every request. Tools of MCP "
-        "servers are called server/tool; of a server that cannot be used you read why.",
+        details="Each tool with when it is sent and its tokens; * is sent every time. Tools of MCP servers are called "
+        "server/tool; of a server that cannot be used you read why.",
         act=session.tools,
     ),
     Command(
@@ -561,7 +560,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("@", "agents, notes, files and folders; / after a folder shows what is in it"),
         ("#", "tags of your notes, with how many have them"),
         ("/", "commands and their arguments, at the beginning of a line"),
-        ("Tab, Down", "take the first row of the menu, the next one; Enter keeps it"),
+        ("Tab, Down", "choose the first row of the menu, again the next; Enter takes it"),
     ),
     "The screen": (
         ("Ctrl-L", "clear the screen; what you typed stays"),

@@ -98,7 +98,7 @@ class PdfExtractor:
             return None
         if is_late.is_set():
             return ExtractedText(trouble=f"It takes longer than {self.limits.max_seconds:g} seconds to read {_BY_NAME}")
-        return ExtractedText(trouble=f"It is too large to read, or made to crash what reads it, {_BY_NAME}")
+        return ExtractedText(trouble=f"It is too large or damaged {_BY_NAME}")
 
     def stop(self) -> None:
         """End the process now; what it extracts is extracted another time."""

@@ -78,7 +78,7 @@ class ProgressFile:
         except (OSError, ValueError) as error:
             raise StorageError(
                 f"{self._file} cannot be read: {error}.",
-                hint="It tells how far a change came that was interrupted. Remove it to leave that change as it is.",
+                hint="It is needed to finish an interrupted change. Delete it only to leave that change half done.",
             ) from error
 
     def clear(self) -> None:

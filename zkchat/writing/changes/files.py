@@ -204,7 +204,7 @@ class VaultTree(VaultFiles):
             link = os.readlink(place.path, dir_fd=place.descriptor)
         if not Path(link).is_absolute() and move.source.rpartition("/")[0] != move.target.rpartition("/")[0]:
             raise VaultError(
-                f"{move.source} is a link to {link}, which would not lead there from another folder.",
+                f"{move.source} is a symbolic link to {link}, which would break in another folder.",
                 hint="Move the file that it leads to.",
             )
 
@@ -301,7 +301,7 @@ class VaultTree(VaultFiles):
         except NoteNotFound as error:
             raise VaultError(f"{path!r} is no name for a note.", hint=error.hint) from error
         if not path.isascii() and any(_is_hidden_in_disguise(part) for part in parts):
-            raise VaultError(f"{path!r} is no name for a note.", hint="It begins with a character that is not seen.")
+            raise VaultError(f"{path!r} is no name for a note.", hint="It begins with an invisible character.")
         return parts
 
     @contextmanager
@@ -468,7 +468,7 @@ def _is_hidden_in_disguise(name: str) -> bool:
 
 
 def _changing_link(path: str) -> VaultError:
-    return VaultError(f"{path} is a link that changes, or behind one, and was left as it is.")
+    return VaultError(f"{path} goes through a symbolic link that just changed; it was not touched.")
 
 
 def is_only_case(move: FileMove) -> bool:

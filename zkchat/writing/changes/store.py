@@ -258,7 +258,7 @@ class VaultChanges:
             message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
             raise StorageError(
                 f"{message} What was changed already could not be taken back: {error.message}",
-                hint="When zkchat is started again, or changes a note, it takes that back.",
+                hint="zkchat will undo it at its next start or change.",
             ) from reason
 
     def _finish_interrupted(self, journal: SqliteChangeJournal) -> None:
@@ -407,7 +407,7 @@ class GitCommits:
 
     def _commit(self, changes: ChangeSet, message: str) -> str:
         if self._names_programs():
-            return "The change was not committed: the repository's own settings name programs to be run."
+            return "The change was not committed: the repository's settings run programs. Commit it yourself."
         files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(touched_paths(changes)))
         if not files or not self._list(["status", "--porcelain", "--untracked-files=all"], files):
             return ""  # git ignores them, or has committed them as they are

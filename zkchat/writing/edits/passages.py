@@ -23,8 +23,8 @@ _MAX_OUTLINE: Final = 40
 """Headings, or ids of blocks, that a refusal lists."""
 _MAX_NAME: Final = 80
 """Characters of a heading in a list."""
-_OTHER_HEADINGS: Final = "Headings of the note would no longer be what they are, or stand under others."
-_OTHER_LINKS: Final = "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
+_OTHER_HEADINGS: Final = "The change would alter other headings of the note."
+_OTHER_LINKS: Final = "The change would break links, comments or blocks elsewhere in the note."
 
 
 def checked(new: str) -> str:
@@ -32,7 +32,7 @@ def checked(new: str) -> str:
     try:
         new.encode()
     except UnicodeEncodeError:
-        raise EditRefused("The text holds half a character, which no file can hold.") from None
+        raise EditRefused("The text contains an invalid character.") from None
     return with_line_end(new, "\n")
 
 
@@ -138,7 +138,7 @@ class ParsedNote:
         self.text = text
         self.note: Note = parse_note("", text)
         if left_out := [warning.text for warning in self.note.warnings if warning.kind == "excess"]:
-            raise EditRefused(f"The note is too large for its sections to be told. {left_out[0]}")
+            raise EditRefused(f"The note is too large to find its sections. {left_out[0]}")
 
     def line_start(self, offset: int) -> int:
         """Where the line of an offset begins."""

@@ -112,9 +112,7 @@ def _replacing_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: st
         own = parsed.text[span.start :]
         new = own[: len(own) - len(own.lstrip(" \t"))] + new.lstrip()
     if not is_own_line and ("\n\n" in new or new.rstrip().endswith(("```", "~~~", "|"))):
-        raise EditRefused(
-            f"The id ^{block.id} belongs to one paragraph, and cannot stay with such a text.", hint=_ELSEWHERE
-        )
+        raise EditRefused(f"^{block.id} marks one paragraph; the new text must be one paragraph too.", hint=_ELSEWHERE)
     if include_children and span.end > span.own_end:
         kept = parsed.text[span.text_end : span.own_end]
         return Splice(start, span.end, new + kept)

@@ -265,7 +265,7 @@ def _anchor_place(text: str, link: Link) -> tuple[int, int]:
     opening = text.rfind("](", link.start, link.end)
     start = text.find("#", opening, link.end) + 1
     if opening < 0 or not start:
-        raise EditRefused(f"The heading of {link.text} cannot be changed where it stands.")
+        raise EditRefused(f"zkchat cannot rewrite the heading in the link {link.text}.")
     is_angle = text[opening + 2 : link.end].lstrip().startswith("<")
     end = text.find(">", start, link.end) if is_angle else start
     while not is_angle and end < link.end - 1 and not text[end].isspace():
@@ -275,7 +275,7 @@ def _anchor_place(text: str, link: Link) -> tuple[int, int]:
 
 def _cannot(broken: BrokenLink) -> EditRefused:
     return EditRefused(
-        f"The link {broken.link.text} in {broken.source} cannot be rewritten where it stands.",
+        f"zkchat cannot rewrite the link {broken.link.text} in {broken.source}.",
         hint="Change it in your editor.",
     )
 
@@ -373,7 +373,7 @@ class MovedFiles(Struct, frozen=True, kw_only=True):
 
 def cannot_be_written(link: str, source: str, wanted: str) -> EditRefused:
     return EditRefused(
-        f"The link {link} in {source} cannot be written so that it means {wanted}.",
+        f"The link {link} in {source} cannot be rewritten to lead to {wanted}.",
         hint="Choose a name without # ^ | [ ] % and quotation marks, or change that link first.",
     )
 

@@ -402,7 +402,7 @@ def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library
     again = writing(library, store, vault, reviewer, "Three.", "All.")
     events = events_of(goal_run(again, library).resume())
     warnings = [event.text for event in events if isinstance(event, Warned)]
-    assert "Proposed again, as before the run was stopped: 2 changes." in warnings
+    assert "Proposed again, as before: 2 changes." in warnings
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
 
 
@@ -428,7 +428,7 @@ def test_a_clipping_that_was_read_in_an_earlier_step_calls_for_a_question(librar
     assert isinstance(talk.writing.proposals, Proposals)
     talk.writing.proposals.always.add("")
     events_of(goal_run(talk, library).start("Write"))
-    assert reviewer.remarks == ["The model first read Clip.md, a web clipping, in this run."]
+    assert reviewer.remarks == ["The model first read Clip.md, from the web, which may have asked for this."]
     assert vault.store.files["Sleep.md"] == b"# Sleep\n"
 
 

@@ -168,10 +168,10 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     assert rows_after(LinksResolved(references=())) == ["… getting ready, 6 s; Ctrl-C stops it"]
     assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == [waiting("the model", 3)]
     assert rows_after() == [waiting("the model", 6)]
-    assert rows_after(call) == ['⌕ search "sleep" …', waiting("what it finds", 3)]
+    assert rows_after(call) == ['⌕ search "sleep" …', "… working, 3 s; Ctrl-C stops it"]
     other = ToolStarted(call_id="2", name="recall", arguments="")
     forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
-    assert rows_after(other, forgotten) == ['⌕ recall → nothing · search "sleep" …', waiting("what it finds", 3)]
+    assert rows_after(other, forgotten) == ['⌕ recall → nothing · search "sleep" …', "… working, 3 s; Ctrl-C stops it"]
     done = ['⌕ recall → nothing · search "sleep" → 4 passages']
     assert rows_after(found) == [*done, waiting("the model", 3)]
     assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, waiting("the model", 6)]

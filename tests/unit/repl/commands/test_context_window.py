@@ -39,7 +39,7 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     told = harness.typed("/stats")
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
-        "2 messages: 1 in the context, 1 archived, 1 pinned; 1 compaction.",
+        "2 messages: the model sees 1; 1 older message left its window; 1 pinned.",
         "Pinned: 2.",
         "Model scripted:play. Session s1.",
     ]
@@ -50,7 +50,7 @@ def test_stats_lists_priorities_that_are_not_the_usual_one(harness: CommandHarne
     for message_id, priority in (("m1", 9), ("m4", 9), ("m3", 2), ("m2", 5)):
         harness.conversation.prioritise(message_id, priority)
     assert harness.typed("/stats").splitlines()[2:4] == [
-        "Priority 9: 1, 4 (compactions keep it word for word while it fits).",
+        "Priority 9: 1, 4 (it is kept word for word while it fits).",
         "Priority 2: 3 (it leaves the context before others).",
     ]
 
@@ -153,4 +153,4 @@ def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> No
     compact(harness)
     assert harness.typed("/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
     assert len(harness.conversation.window.live) == 2
-    assert harness.typed("/uncompact") == "Nothing is compacted in this conversation."
+    assert harness.typed("/uncompact") == "Nothing is summarised in this conversation."

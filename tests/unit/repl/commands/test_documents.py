@@ -83,7 +83,7 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
         ("/open ²", "There is no note '²' in the vault. Look for it: /search WORDS"),
         ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. Look for it: /search WORDS"),
         ("/show more", "No note is being read. /show [[Note]], a path, or a number."),
-        ("/show photo.png", "photo.png is no text. Open it in a program of your own."),
+        ("/show photo.png", "photo.png is no text. Open it with another program."),
         ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. Look for it: /search WORDS"),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(har
     harness.typed("/show Local")
     assert harness.surface.drawn == ["Mine alone."]
     told = harness.typed("/show Never")
-    assert told == "Never.md is never to be read by zkchat, and is not shown. Open it in a program of your own."
+    assert told == "Never.md is never to be read by zkchat, and is not shown. Open it with another program."
     assert "Unsaid" not in "".join(harness.surface.drawn)
 
 

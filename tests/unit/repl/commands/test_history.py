@@ -109,9 +109,9 @@ def test_expand_shows_the_summary_and_what_was_archived(harness: CommandHarness)
 
 
 def test_what_was_not_compacted_cannot_be_expanded(harness: CommandHarness) -> None:
-    assert harness.typed("/expand 1") == "Nothing has been compacted in this conversation."
+    assert harness.typed("/expand 1") == "Nothing is summarised in this conversation."
     compact(harness, "m1")
-    assert harness.typed("/expand 2") == "There is no compaction 2: there is one. /history shows them."
+    assert harness.typed("/expand 2") == "There is no summary 2: there is one. /history shows them."
 
 
 def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -> None:
@@ -123,9 +123,7 @@ def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -
 
 
 def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: CommandHarness) -> None:
-    assert harness.typed("/priority 1 9") == (
-        "Message 1 has priority 9: compactions keep it word for word while it fits."
-    )
+    assert harness.typed("/priority 1 9") == ("Message 1 has priority 9: it is kept word for word while it fits.")
     assert harness.typed("/priority #2  2") == "Message 2 has priority 2: it leaves the context before others."
     assert harness.typed("/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
     assert [message.priority for message in harness.conversation.window.live] == [9, 2, 7, 5]
@@ -145,7 +143,7 @@ def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> Non
 @pytest.mark.parametrize("line", ["/priority 5 9", "/pin 5"])
 def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness, line: str) -> None:
     compact(harness, "m1")
-    assert harness.typed(line).startswith("5 is a compaction, which is always kept.")
+    assert harness.typed(line).startswith("5 is a summary, not a message.")
     assert not harness.conversation.window.pinned
 
 
@@ -162,7 +160,7 @@ def test_branches_are_listed_with_their_first_words_and_returned_to(harness: Com
     assert "/branch b1" in footer
     assert "goes on after message 4" in harness.typed("/branch b1")
     assert said(harness)[-1] == "Seven hours."
-    assert harness.typed("/branch b1") == "The conversation goes on there already."
+    assert harness.typed("/branch b1") == "You are there already."
     assert "goes on after message 4" in harness.typed("/branch B2")
     assert said(harness)[-1] == "Deeper."
     assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
@@ -179,11 +177,8 @@ def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
 
 def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
-    assert (
-        "Does not count there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
-        in harness.typed("/branch 4")
-    )
-    assert "Does not count there" not in harness.typed("/branch b1")
+    assert "Summary #1 does not apply here. /compact makes a new one." in harness.typed("/branch 4")
+    assert "does not apply" not in harness.typed("/branch b1")
 
 
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
@@ -191,12 +186,12 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
     harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="x")])
     for number in (6, 7):
-        assert "in the middle of an answer" in harness.typed(f"/branch {number}")
+        assert "is a step of an answer" in harness.typed(f"/branch {number}")
     assert len(said(harness)) == 7
 
 
 def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
-    assert harness.typed("/branch 4") == "The conversation goes on there already."
+    assert harness.typed("/branch 4") == "You are there already."
     assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
     assert "There is no branch 'xyz' in this session." in CommandHarness().typed("/branch xyz")
 
@@ -205,10 +200,10 @@ def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHa
     before = [*harness.store.entries("s1")]
     assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
     assert harness.store.entries("s1") == before
-    assert "takes the place of message 3; what came after stays as a branch." in harness.surface.text
+    assert "replaces message 3; it and what came after are kept (/branch)." in harness.surface.text
     harness.conversation.add("user", "More?")
     assert harness.outcome("/edit") == Edit("More?", replaces="m5")
-    assert "takes the place of message 5; that one stays as a branch." in harness.surface.text
+    assert "replaces message 5; the old one is kept (/branch)." in harness.surface.text
 
 
 def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:

@@ -91,21 +91,23 @@ def costs(told: str) -> tuple[int, int]:
 
 def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
-    assert told.startswith("Units is in every request from now on.")
+    assert told.startswith("Units is sent with every message from now on.")
     before, after = costs(told)
     assert after > before
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]
     dropped = harness.typed("/drop rule Units")
-    assert dropped.startswith("Units is in no request from now on.")
+    assert dropped.startswith("Units is not sent from now on.")
     assert harness.typed("/rules").splitlines()[-2].endswith("dropped by you")
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour"]
 
 
 def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: ConversationHarness) -> None:
-    assert harness.typed("/add [[bees]]").startswith("Bees.md is in every request")
-    assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith("Beekeeping.md#Hives is in every request")
+    assert harness.typed("/add [[bees]]").startswith("Bees.md is sent with every message")
+    assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith(
+        "Beekeeping.md#Hives is sent with every message"
+    )
     events_of(harness.talk.say("Hello!"))
     assert harness.sent()[-2:] == ["Bees.md", "Beekeeping.md#Hives"]
     system = harness.talk.messages[-1].request_context
@@ -118,7 +120,7 @@ def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: Conversat
 def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: ConversationHarness, tmp_path: Path) -> None:
     harness.typed("/add [[Bees]]")
     (tmp_path / "vault" / "Bees.md").unlink()
-    assert harness.typed("/drop [[Bees]]").startswith("Bees.md is in no request")
+    assert harness.typed("/drop [[Bees]]").startswith("Bees.md is not sent")
 
 
 def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHarness) -> None:
@@ -137,11 +139,11 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
             "Name a note, a rule, a tool or memory: /drop [[Note]], /drop rule NAME, /drop tool NAME, /drop memory.",
         ),
         ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
-        ("/add rule Brevity", "Brevity is in every request already."),
+        ("/add rule Brevity", "Brevity is sent with every message already."),
         ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
         ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
         ("/add [[Nothing at all like it]]", "There is no note [[Nothing at all like it]]."),
-        ("/drop rule Units", "Units is in no request of this session."),
+        ("/drop rule Units", "Units is not sent in this session."),
         ("/remember", "What is to be remembered? /remember My thesis is due on 30 June."),
         ("/agent smal", "There is no agent 'smal'. There is: small"),
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
@@ -154,20 +156,20 @@ def test_wrong_use_is_shown_with_the_way_out(harness: ConversationHarness, line:
 def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(harness: ConversationHarness) -> None:
     rules = harness.typed("/rules").splitlines()
     assert re.fullmatch(r"\* Brevity  \[always\] +\d+ tokens", rules[0])
-    assert re.fullmatch(r"  Dates    \[agent\] +\d+ tokens  when a message calls for it", rules[1])
+    assert re.fullmatch(r"  Dates    \[agent\] +\d+ tokens  when it fits a message", rules[1])
     assert re.fullmatch(r"  Units    \[manual\] +\d+ tokens  when you add it", rules[2])
-    assert rules[3:] == ["* in every request"]
+    assert rules[3:] == ["* sent every time"]
     assert any(line.startswith("* read_document") for line in harness.typed("/tools").splitlines())
-    assert harness.typed("/tools").count("in every request") == 1
-    assert harness.typed("/drop tool find_related").startswith("find_related is in no request")
+    assert harness.typed("/tools").count("sent every time") == 1
+    assert harness.typed("/drop tool find_related").startswith("find_related is not sent")
     assert any("find_related" in line and "dropped by you" in line for line in harness.typed("/tools").splitlines())
 
 
 def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     harness = ConversationHarness(library, calls_tools=False, profiles=())
     assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat memory rules new NAME TEXT."
-    assert harness.typed("/tools") == "reciting:x calls no tools."
-    assert harness.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
+    assert harness.typed("/tools") == "reciting:x has no tools: it can only answer."
+    assert harness.typed("/add tool read_document") == "reciting:x has no tools. /model chooses another one."
     assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat memory rules new"
 
 
@@ -190,7 +192,7 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
     assert harness.typed("/memory") == "Nothing was written."
     assert (harness.files, harness.page_editor.edited) == ({}, [])
     harness.surface.says_yes = True
-    assert harness.typed("/memory").startswith("ZKCHAT.md is in every request.")
+    assert harness.typed("/memory").startswith("ZKCHAT.md is sent with every message.")
     assert [*harness.files] == ["ZKCHAT.md"]
     assert harness.page_editor.edited == ["ZKCHAT.md"]
     harness.typed("/memory")
@@ -200,7 +202,7 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
 def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
     harness.changes.files["AGENTS.md"] = b"Be kind.\n"
     harness.page_editor.unapproved.add("AGENTS.md")
-    assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat config trust.")
+    assert harness.typed("/memory").startswith("AGENTS.md is not sent until you approve: zkchat config trust.")
 
 
 def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
@@ -251,9 +253,7 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     ]
     assert "- you dropped it" in harness.typed("/why tool find_related")
     assert "added by you [manual]" in harness.typed("/why [[Bees]]")
-    assert re.search(
-        r"(on the subject of your message \[agent 0\.\d\d\]|nearness 0\.\d\d)", harness.typed("/why rule Dates")
-    )
+    assert re.search(r"(on the subject of your message \[agent\]|0\.\d\d of 1)", harness.typed("/why rule Dates"))
 
 
 def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> None:
@@ -267,7 +267,7 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
     ("why", "words"),
     [
         ("budget", "there was no room for its 120 tokens"),
-        ("score", "your message did not call for it (nearness 0.31)"),
+        ("score", "it did not fit your message (0.31 of 1)"),
         ("removed", "you dropped it"),
         ("private", "it must not leave this machine"),
         ("missing", "it could not be read"),

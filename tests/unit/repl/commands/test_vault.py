@@ -76,7 +76,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     [
         ("/search", 'What shall be searched for? For example: /search tag:idea path:Projects "a phrase" -without'),
         ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
-        ("/search after:2026 before:2025", "No day is in after:2026 and before:2025."),
+        ("/search after:2026 before:2025", "No day fits after:2026 and before:2025."),
         ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),

@@ -131,7 +131,7 @@ def test_where_the_repository_names_programs_nothing_is_committed(repository: Re
     repository.note(".gitattributes", b"B.md filter=evil\n")  # a file that the change does not touch
     repository.note("B.md", b"b.MD")  # as long as before, so that git reads it
     (warning,) = repository.warnings(write("New.md", None, b"n"))
-    assert warning == "The change was not committed: the repository's own settings name programs to be run."
+    assert warning == "The change was not committed: the repository's settings run programs. Commit it yourself."
     assert repository.contents["New.md"] == b"n"
     assert not ran.exists()
     assert repository.last_commit[0] == "first"

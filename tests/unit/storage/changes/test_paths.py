@@ -129,7 +129,7 @@ def test_a_link_that_is_none_any_more_when_it_is_followed_is_refused(
 
     (disk.vault / "linked").symlink_to(disk.vault / "a")
     monkeypatch.setattr("os.path.realpath", realpath)
-    with pytest.raises(VaultError, match="a link that changes"):
+    with pytest.raises(VaultError, match="symbolic link that just changed"):
         disk.store.apply(change(write("linked/new.md", None, b"text")), HERE)
 
 

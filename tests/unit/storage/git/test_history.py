@@ -149,7 +149,7 @@ def test_a_long_history_is_cut_and_what_was_read_counts(vault: Path, monkeypatch
     monkeypatch.setattr(history, "MAX_BYTES", 2_000)
     reader = over(vault)
     found = reader.read(reader.head(), "")
-    assert found.trouble == "it told too much"
+    assert found.trouble == "it printed too much"
     assert day(found.files["a.md"]) == "2026-02-02"
     assert len(found.files) < 61
 

@@ -24,7 +24,7 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
     ("text", "old", "new", "reason", "hint"),
     [
         ("text", "", "x", "is empty", "Give the words"),
-        ("text", "text", "\ud800", "half a character", ""),
+        ("text", "text", "\ud800", "invalid character", ""),
         ("text", "text", "text", "nothing to change", ""),
         ("a b a\nc a", "a", "x", "3 times, and was expected once: lines 1, 1, 2", "more of the text around"),
         ("aaa", "aa", "b", "2 times", ""),

@@ -76,7 +76,7 @@ def test_a_link_in_a_note_that_was_not_shown_follows_after_another_yes(tmp_path:
     world, reviewer, outcome = rename(tmp_path, meanwhile, yes, yes)
     assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
     assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
-    assert reviewer.remarks == ["2 more links follow, written meanwhile."]
+    assert reviewer.remarks == ["2 links added in the meantime: changed too."]
     assert (outcome.decision, outcome.edited, outcome.proposed) == ("applied", False, outcome.changes)
 
 
@@ -96,7 +96,7 @@ def test_a_link_added_to_a_note_of_the_set_follows_without_another_question(tmp_
     assert text(world, "A.md") == "[[Centre]] first\n\none [[Centre]]\n\ntwo\n\nthree\n" + edit
     assert len(reviewer.asked) == 1
     assert outcome.reason == (
-        "Changed meanwhile: A.md. The proposal was brought to the present text. 1 more link follows, written meanwhile."
+        "Changed meanwhile: A.md. The proposal was adapted to the new text. 1 link added in the meantime: changed too."
     )
 
 
@@ -123,7 +123,7 @@ def test_a_yes_beforehand_holds_for_links_that_are_written_meanwhile(tmp_path: P
 
     world, _, outcome = rename(tmp_path, meanwhile, assumes_yes=True)
     assert text(world, "New.md") == "[[Centre]]\n"
-    assert outcome.reason == "1 more link follows, written meanwhile."
+    assert outcome.reason == "1 link added in the meantime: changed too."
 
 
 def test_a_note_that_the_user_left_out_stays_left_out(tmp_path: Path) -> None:

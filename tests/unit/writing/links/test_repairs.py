@@ -67,6 +67,6 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_staged(tmp_path: Path)
         staged = StagedChanges(FilesInMemory(notes))
         (broken,) = broken_links(library)
         repair = Repair(path="a/Twin.md", anchor="^x", reason="", confidence=1)
-        with pytest.raises(EditRefused, match="cannot be rewritten where it stands"):
+        with pytest.raises(EditRefused, match="cannot rewrite the link"):
             LinkRepairer(library, staged, LinkStyle()).stage(broken, repair)
         assert not staged
