@@ -232,7 +232,7 @@ class Anthropic:
             async for event in events:
                 for chunk in answer.chunks(event.to_dict(mode="json")):
                     yield chunk
-        for chunk in answer.end(self._endpoint, request):
+        for chunk in answer.end(self._endpoint, request, self._settings):
             if isinstance(chunk, ToolRequested):
                 self._remember(chunk.call.call_id, answer.thoughts)
             yield chunk
@@ -442,7 +442,7 @@ class _Answer:
             self.thoughts[-1]["thinking"] += text
         yield ThinkingChunk(text=text)
 
-    def end(self, endpoint: Endpoint, request: ModelRequest) -> Iterator[ModelChunk]:
+    def end(self, endpoint: Endpoint, request: ModelRequest, settings: ModelSettings) -> Iterator[ModelChunk]:
         """The chunks that end an answer. One that was cut has no `Finish`, and its tool calls do not count."""
         yield from self._splitter.end()
         if not self._reason:
@@ -461,7 +461,8 @@ class _Answer:
             cached_tokens=cached,
         )
         reason = _REASONS.get(self._reason, "stop")
-        finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, endpoint))
+        warning = truncation_warning(request, usage, endpoint)
+        finish = Finish(reason=reason, usage=settings.priced(usage), warning=warning)
         yield from finish_chunks(self._splitter, finish)
 
 
