@@ -123,7 +123,7 @@ def test_a_summary_that_would_be_larger_than_what_it_replaces_is_not_made(world:
     typed = [*(f"Is {number} odd?" for number in range(9)), "/compact", "/stats", ""]
     told = world.run("chat", "--plain", "--model", play, stdin="\n".join(typed))
     assert "The conversation is still too short to be worth a summary." in told.err
-    assert "0 archived" in told.out
+    assert "0 older messages left" in told.out
 
 
 def test_clearing_archives_everything(world: World) -> None:

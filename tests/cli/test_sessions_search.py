@@ -95,7 +95,7 @@ def test_a_session_is_resumed_by_a_part_of_its_title_or_what_was_said(world: Wor
     run = partial(world.run, "chat", "--plain", "--model", "quote")
     assert f"Session {talk}." in run(stdin="/resume bird\n/stats\n").out
     assert f"Session {talk}." in run(stdin="/resume roof\n/stats\n").out
-    assert "1 message: 0 archived" in run(stdin="/resume roof\n/stats\n").out  # no model has a context here
+    assert "1 message: 0 older messages left" in run(stdin="/resume roof\n/stats\n").out  # no model has a context here
     several = run(stdin="/resume Konrad\n/sessions roof\n/sessions xylophone\n").out
     assert talk in several
     assert other in several

@@ -32,7 +32,7 @@ def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
     stopped = Terminal(user, command=["setup"], cwd=user.vault)
     wait_for_words(stopped, "1. Which folder holds your notes? Folder [", "1 note]:")
     stopped.type("\r")
-    wait_for_words(stopped, "2. Which model is to answer?", "Number or name [ollama:tells]:")
+    wait_for_words(stopped, "2. Which model is to answer?", "Number, name, or the address of a server [ollama:tells]:")
     stopped.type("\x03")
     assert stopped.finish() == ExitCode.INTERRUPTED
     assert "Nothing was written." in stopped.text

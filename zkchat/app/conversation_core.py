@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.models import LiveSettings, survey_models, verify_model
-from zkchat.app.settings import SettingsEditor
-from zkchat.app.setup import BASE_URL, WITHOUT_KEY, with_settings
+from zkchat.app.settings import BASE_URL, SettingsEditor
 from zkchat.app.stores import open_memory, open_message_search
 from zkchat.app.workspace import Workspace
 from zkchat.chat import (
@@ -73,6 +72,8 @@ class ModelCatalogue:
         return await verify_model(self._workspace(), name)
 
     async def of_server(self, address: str) -> ModelRow:
+        from zkchat.app.setup import WITHOUT_KEY, with_settings  # which brings a library for TOML
+
         here = self._workspace()
         environment = with_settings(here.environment, {BASE_URL: address, **WITHOUT_KEY})
         overview = await survey_models(replace(here, environment=environment).changed_by(None, None))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.app.paths import FoundFolder, Paths, find_paths, known_vaults
-from zkchat.app.settings import LOCK_SECONDS, SettingsEditor, check_setting
+from zkchat.app.settings import BASE_URL, LOCK_SECONDS, SettingsEditor, check_setting
 from zkchat.config import (
     HOSTS,
     ExpansionError,
@@ -124,7 +124,6 @@ def offer_within_setup(offer: str) -> str:
     return offer.replace(SETUP_HELPS, "")
 
 
-BASE_URL: Final = "openai.base_url"
 WITHOUT_KEY: Final = {"openai.api_key_env": "ZKCHAT_NO_KEY"}
 """What an address is tried with that somebody has only typed: the key of another service does not go there."""
 

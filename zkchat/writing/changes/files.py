@@ -183,6 +183,10 @@ class VaultTree(VaultFiles):
                 return place.status()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # no file can have it
+                return None
+            raise
 
     def require_changeable(self, path: str, *, or_trash: bool = False) -> None:
         """Raises `VaultError` for a path that no change may touch; in the trash are places for whole files."""
