@@ -21,7 +21,7 @@ from zkchat.config import (
 )
 from zkchat.core import Agent, ConfigError, Environment, Scope, TrustState, VaultItem, locked, resolve_link
 
-BASE_URL: Final = "openai.base_url"
+BASE_URL = "openai.base_url"
 LOCK_SECONDS = 30.0
 
 
