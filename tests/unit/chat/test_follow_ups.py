@@ -140,6 +140,7 @@ def test_words_that_point_back(text: str, expected: bool) -> None:
         ("my coffee is too sour, what should I change?", ("my coffee is too sour, what should I change?",)),
         ("in the bread note, how long does it bake?", ("in the bread note, how long does it bake?",)),
         ("面包烤多久？端口是多少？", ("面包烤多久", "端口是多少？")),
+        ("When will the baker I know what price asks open?", ("When will the baker I know what price asks open?",)),
     ],
 )
 def test_two_questions_in_one_are_told_apart(text: str, expected: tuple[str, ...]) -> None:
