@@ -17,11 +17,11 @@ from zkchat.index import (
     Library,
     RankedBlock,
     WeightedQuestion,
+    own_terms,
     query_terms,
     rank_blocks,
     terms,
     topic_of,
-    topic_terms,
 )
 from zkchat.notes import day_of_headings, plus, sentences
 
@@ -132,7 +132,7 @@ def _disagree(question: str, one: Evidence, another: Evidence) -> bool:
 
 def _on_topic(question: str, text: str) -> str:
     """The sentences of a passage that hold most of the question; all of them where none holds any of it."""
-    asked = frozenset(topic_terms(topic_of(question)))
+    asked = own_terms(question)
     split = sentences(text)
     shares = [len(asked.intersection(terms(sentence))) for sentence in split]
     least = MIN_SENTENCE_SHARE * max(shares, default=0)

@@ -120,7 +120,7 @@ MAX_INLINE_SIDE: Final = 1568
 """Pixels of the longer side of an image that is stored with its message."""
 
 
-def read_image_file(path: str, most: int) -> bytes:
+def read_named_file(path: str, most: int) -> bytes:
     """What a file holds that the user named. Raises `NoteNotFound` or `NoteUnreadable`."""
     try:
         return read_bounded(Path(path), max_bytes=most)
@@ -134,15 +134,15 @@ def outside_reader(workspace: Workspace, may_send: FileReviewer | None) -> ReadO
     """Reads the text of files outside the vault, each after one yes of the user for a model."""
     if may_send is None:
         return nothing_outside
-    home, vault = workspace.environment.home, workspace.paths.vault
+    home, vault = workspace.environment.home, workspace.paths.vault.resolve()
     agreed: set[tuple[Path, str]] = set()
 
     def read(typed: str, model: ModelInfo) -> str | None:
         file = resolve_link(home / typed[2:] if typed.startswith("~/") else Path(typed))
-        if file.is_relative_to(vault.resolve()):  # whose rules of privacy go by its path there
-            inside = file.relative_to(vault.resolve()).as_posix()
+        if file.is_relative_to(vault):  # whose rules of privacy go by its path there
+            inside = file.relative_to(vault).as_posix()
             raise OutsideVault(f"{typed} is in the vault.", hint=f"Name it by its path there: @{inside}")
-        data = read_image_file(str(file), workspace.settings.vault.max_note_bytes)
+        data = read_named_file(str(file), workspace.settings.vault.max_note_bytes)
         encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
         if encoding == "utf-8" and b"\0" in data:
             raise NoteUnreadable(f"{typed} holds no text.")
@@ -159,20 +159,21 @@ def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -
     """The images for a message; one of the vault as if it were mentioned. Raises `UsageError` for what is no image."""
     if not files:
         return ()
+    vault = vault.resolve()
     parts: list[ImagePart] = []
     for file in dict.fromkeys(files):
         whole = environment.cwd / file.expanduser()
         try:
-            data = read_image_file(str(whole), MAX_FILE_BYTES)
+            data = read_named_file(str(whole), MAX_FILE_BYTES)
             header = inspect_image(data, file.name)
         except NoteNotFound as error:
             raise UsageError(f"--image: There is no file {file}.") from error
         except ZkchatError as error:
             raise UsageError(f"--image: {error.message}", hint=error.hint) from error
-        inside = whole.resolve().is_relative_to(vault.resolve())
+        inside = whole.resolve().is_relative_to(vault)
         parts.append(
             ImagePart(
-                name=whole.resolve().relative_to(vault.resolve()).as_posix() if inside else file.name,
+                name=whole.resolve().relative_to(vault).as_posix() if inside else file.name,
                 media_type=f"image/{header.format}",
                 file="" if inside else str(whole),
                 digest=digest_of(data),
@@ -470,7 +471,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             reviewer=options.user_interface.reviewer,
             may_remember=options.user_interface.may_remember,
             live=live,
-            read_file=read_image_file,
+            read_file=read_named_file,
             read_outside=outside_reader(workspace, options.user_interface.file_reviewer),
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)

@@ -279,8 +279,7 @@ class Conversation:
 
         def observe(event: Event) -> Awaitable[None]:
             if isinstance(event, TurnFinished):
-                said = reversed([*self.history.messages.values()])
-                cost = cost_of(takewhile(lambda each: each.role != "user", said))
+                cost = cost_of(takewhile(lambda each: each.role != "user", self.history.newest_first))
                 return emit(replace(event, next_usage=self.usage, cost=cost))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 

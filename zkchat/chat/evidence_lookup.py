@@ -32,7 +32,7 @@ from zkchat.core import (
     VaultError,
     VaultListing,
 )
-from zkchat.index import Library, terms, topic_of, topic_terms
+from zkchat.index import Library, own_terms, terms, topic_terms
 from zkchat.notes import is_folder, link_catalog
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _in_conversation(
     """What is said on a question with the topic of those before it, unless it has one of its own."""
     from zkchat.answers import Earlier, find_evidence
 
-    own = topic_terms(topic_of(question.prose))
+    own = own_terms(question.prose)
     only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
     earlier = Earlier(only_before, question.notes)
     found = find_evidence(library, question.sought, linked, earlier=earlier, limit=limit, skip=skip)

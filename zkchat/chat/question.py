@@ -34,6 +34,7 @@ from zkchat.index import (
     Library,
     are_related,
     begins_unspaced,
+    own_terms,
     term_matches,
     terms,
     topic_of,
@@ -279,7 +280,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
-        asked = topic_terms(topic_of(self.prose))
+        asked = own_terms(self.prose)
         return term_matches(text, lambda term: term in asked or any(are_related(each, term) for each in asked))
 
     @classmethod

@@ -44,6 +44,7 @@ from zkchat.index import (
     has_unspaced,
     lacks_number,
     language_of,
+    own_terms,
     synonyms_of,
     terms,
     topic_of,
@@ -270,7 +271,7 @@ def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequenc
     if not used and (exchange.core.info.is_tiny or not told):
         return False  # it says anything
     topic = topic_of(question.prose)
-    weights = library.idf(topic_terms(topic))
+    weights = library.idf(own_terms(question.prose))
     needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
     needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         language_of,
         misspelled,
         names_in,
+        own_terms,
         parts_of,
         rank_blocks,
         synonyms_of,

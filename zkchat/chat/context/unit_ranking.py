@@ -16,7 +16,7 @@ from zkchat.chat.context.condensing import (
     split_units,
 )
 from zkchat.core import MessageExcerpt, lazy_pattern
-from zkchat.index import UNSPACED_SCRIPTS, idf, query_terms, terms, topic_of, topic_terms, words
+from zkchat.index import UNSPACED_SCRIPTS, idf, own_terms, query_terms, terms, words
 from zkchat.language import FOR_A_FAILURE, FOR_A_SUCCESS, NEGATORS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
 
 MAX_TERMS: Final = 40
@@ -84,7 +84,7 @@ def answering_units(units: TextUnits, question: str) -> list[int]:
 
 def _occurrences(units: TextUnits, question: str) -> Iterator[set[int]]:
     """For each term of the question the units that hold it, in any form; a failure is held by any sign of it."""
-    asked = topic_terms(topic_of(question)) or frozenset(query_terms(question))
+    asked = own_terms(question) or frozenset(query_terms(question))
     lowered = _lowered(units.text)
     asks_for_failure = _asks_for_failure(question)
     failure = _terms(FOR_A_FAILURE) if asks_for_failure else frozenset()

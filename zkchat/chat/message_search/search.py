@@ -5,7 +5,7 @@ that are wanted are picked from the same scores.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -194,19 +194,7 @@ class ConversationSearch:
         asked = set(query_terms(query))
         found = self.found(query, session=session, limit=max(limit, MIN_CANDIDATES), among=among)
         found.sort(key=lambda each: asked.isdisjoint(terms(each.message.text)))
-        return [
-            MessageHit(
-                session=message.session,
-                message=message.id,
-                external_id=message.external_id,
-                role=message.role,
-                name=message.name,
-                time=message.time,
-                snippet=snippet(message.text, asked),
-                score=round(score, 4),
-            )
-            for message, score in found[:limit]
-        ]
+        return [_hit(each.session, each, each.time, asked, score) for each, score in found[:limit]]
 
     def look_up(
         self, store: SessionStore, words: str, calendar: Calendar, *, session: str | None = None, limit: int = 10
@@ -222,20 +210,8 @@ class ConversationSearch:
         wanted = EntryFilter(role="user", since=first, until=end)
         sessions = store.sessions() if session is None else [store.get(session)]
         said = (next((message for _, message in _said(store.entries(each.id, wanted))), None) for each in sessions)
-        return [
-            MessageHit(
-                session=each.id,
-                message=message.id,
-                external_id=message.external_id,
-                role=message.role,
-                name=message.name,
-                time=message.created_at,
-                snippet=snippet(message.text, set()),
-                score=1.0,
-            )
-            for each, message in zip(sessions, said, strict=True)
-            if message
-        ][:limit]
+        begun = ((each.id, message) for each, message in zip(sessions, said, strict=True) if message)
+        return [_hit(each, message, message.created_at, set(), 1.0) for each, message in islice(begun, limit)]
 
     def _take(self, session: str, entries: Sequence[Entry]) -> None:
         if entries:
@@ -270,6 +246,21 @@ class ConversationSearch:
 
         rows = self._embedded(texts) if texts else None
         return [b""] * len(texts) if rows is None else [packed(row[None]) for row in rows]
+
+
+def _hit(
+    session: str, message: IndexedMessage | ChatMessage, time: datetime, asked: Set[str], score: float
+) -> MessageHit:
+    return MessageHit(
+        session=session,
+        message=message.id,
+        external_id=message.external_id,
+        role=message.role,
+        name=message.name,
+        time=time,
+        snippet=snippet(message.text, asked),
+        score=round(score, 4),
+    )
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:

@@ -80,6 +80,7 @@ _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
 
+@cache
 def _folded(listed: str) -> frozenset[str]:
     return frozenset(words(listed))
 
@@ -287,9 +288,21 @@ def topic_terms(text: str) -> frozenset[str]:
     return telling
 
 
+def own_terms(question: str) -> frozenset[str]:
+    """Those of `topic_terms` that do not only ask."""
+    return topic_terms(question).intersection(query_terms(topic_of(question)))
+
+
 def _telling_terms(text: str) -> frozenset[str]:
-    telling = (stem(word) for word in query_words(text) if word not in _STOP_WORDS)
+    stop_words = _stop_words(words(text[:MAX_QUERY_CHARACTERS]))
+    telling = (stem(word) for word in query_words(text) if word not in stop_words)
     return frozenset(term for term in telling if term not in _small_talk())
+
+
+def _stop_words(used: Sequence[str]) -> frozenset[str]:
+    """Those of the language that these words seem to be in, where it is clear: "una" is a name in English."""
+    (likeliest, hits), (_, others), *_ = _likeliest_languages(tuple(used))
+    return _folded(STOP_WORDS[likeliest]) if hits >= _MIN_HITS and hits > others else _STOP_WORDS
 
 
 def _holds_one_of(question: str, spaced: frozenset[str], unspaced: str) -> bool:

@@ -106,6 +106,7 @@ def test_small_talk_has_no_topic(said: str) -> None:
     ("said", "term"),
     [
         ("What is a thumb tack?", "tack"),
+        ("Who is Una?", "una"),
         ("How is it going with the compost?", "compost"),
         ("Hello, what does [[Sleep]] say?", "sleep"),
         ("你好,堆肥怎么做?", "堆肥"),
