@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -80,27 +81,42 @@ def look_up(
 def _in_conversation(
     library: Library, question: Question, linked: Sequence[tuple[str, str]], limit: int, skip: int
 ) -> Findings:
-    """What is said on a question with the topic of those before it, unless it has one of its own."""
+    """What is said on a question, with the topic of those before it where it goes on with them."""
     from zkchat.answers import Earlier, find_evidence
 
-    own = own_terms(question.prose)
-    only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
-    earlier = Earlier(only_before, question.notes)
-    found = find_evidence(library, question.sought, linked, earlier=earlier, limit=limit, skip=skip)
-    if not question.topic or question.refers:
-        return found
-    alone = find_evidence(library, question.prose, linked, limit=limit, skip=skip)
+    find = partial(find_evidence, library, limit=limit, skip=skip)
+    alone, own = find(question.prose, linked), own_terms(question.prose)
     best = alone.evidence[:1]
-    if question.points_back and (named := [(each.relative_path, "") for each in best if each.linked]):
-        return find_evidence(library, question.sought, named, limit=limit, skip=skip)  # "and the Pebble?"
-    is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in best)
-    if question.points_back:
-        return alone if is_whole else found
-    is_said = any(own & _terms_of(each) for each in found.evidence[:1])
-    is_named = bool(own) and any(own <= {*terms(each.title)} for each in best)
-    is_new = len(question.prose.split()) > MAX_BARE and not (alone.evidence or own <= library.idf(own).keys())
-    is_other = is_whole or is_new or (not is_said and (len(own) > 1 or is_named))
-    return found if question.stays_with(found.evidence) and not is_other else alone
+    is_sure = bool(best) and not alone.is_doubtful
+    if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):
+        return alone
+    only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
+    found = find(question.sought, linked, earlier=Earlier(only_before, question.notes))
+    if not found.evidence and question.notes:
+        of_note = find(question.prose, [(question.notes[0], "")]).evidence
+        is_held = any(own & _terms_of(each) for each in of_note)
+        found = Findings(tuple(replace(each, linked=False) for each in of_note), is_doubtful=True) if is_held else found
+    if question.points_back and not question.refers and any(each.linked for each in best):
+        return find(question.sought, [(best[0].relative_path, "")])  # "and the Pebble?"
+    if not (question.refers or _is_better(library, question, found, best)):
+        return alone
+    return found if question.goes_on else replace(found, is_doubtful=True)
+
+
+def _is_better(library: Library, question: Question, found: Findings, alone: Sequence[Evidence]) -> bool:
+    """Whether what was found with the topic before is rather meant than the best that was found without it."""
+    own, first = own_terms(question.prose), found.evidence[:1]
+    if not question.goes_on:
+        is_there = any(each.relative_path in question.notes for each in first)
+        is_known = not alone and 2 * len(library.idf(own)) >= len(own)
+        return is_there and (is_known or any(own & _terms_of(each) for each in found.evidence))
+    is_said = any(own & _terms_of(each) for each in first)
+    is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone)
+    if question.points_back or is_whole:
+        return not is_whole
+    is_named = bool(own) and any(own <= {*terms(each.title)} for each in alone)
+    is_new = len(question.prose.split()) > MAX_BARE and not (alone or own <= library.idf(own).keys())
+    return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_named))
 
 
 def _terms_of(evidence: Evidence) -> frozenset[str]:

@@ -187,12 +187,13 @@ class Question(Struct, frozen=True, kw_only=True):
         return as_open_as(self.prose, f"{self.prose} {self.topic}") if self.topic else self.prose
 
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
-        """The question with the topic of the earlier messages, the latest first, if it points back to them, or is so
-        short that it may: "who is responsible?"."""
+        """The question with the topic of the earlier messages, the latest first: of the latest question that was
+        answered and those that point back to it, or of an older one that this question speaks of again."""
         topics: list[str] = []
         notes: list[str] = []
         is_open = True
-        for message in islice(earlier, MAX_EARLIER) if self.points_back or self._is_short else ():
+        is_own = self.links or self.split.material or not self.asks
+        for message in () if is_own else self._from_same_topic([*islice(earlier, MAX_EARLIER)]):
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
                 topics += (each.title for each in cited)
@@ -204,7 +205,7 @@ class Question(Struct, frozen=True, kw_only=True):
                     continue  # "Thanks!"
                 is_open = is_open and not message.local
                 topics.append(" ".join([topic_of(question.prose), *(link.target for link in question.links)]))
-                if not question.points_back:
+                if notes and not question.points_back:
                     break
         said = [frozenset(words(each)) for each in topics]
         new = [each for place, each in enumerate(topics) if not any(said[place] <= other for other in said[:place])]
@@ -212,9 +213,22 @@ class Question(Struct, frozen=True, kw_only=True):
         prose = self.prose if is_open else str(self.prose)
         return replace(self, topic=topic, notes=tuple(notes), prose=prose) if topic else self
 
+    def _from_same_topic(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        """Those up to the latest that asks about the same, by a word; all where none does."""
+        own = own_terms(self.prose)
+        asked = [place for place, each in enumerate(messages) if each.role == "user"]
+        same = next((place for place in asked if own & own_terms(Question.of(messages[place]).prose)), 0)
+        return messages[max((place + 1 for place in asked if place < same), default=0) :]
+
     def stays_with(self, evidence: Sequence[Evidence]) -> bool:
         """Whether what was found is on the topic of earlier questions: a short question may have one of its own."""
-        return bool(self.topic) and (self.refers or any(each.relative_path in self.notes for each in evidence[:1]))
+        is_there = self.goes_on and any(each.relative_path in self.notes for each in evidence[:1])
+        return bool(self.topic) and (self.refers or is_there)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it points back, or is so short that it may: "who is responsible?"."""
+        return self.points_back or self._is_short
 
     @property
     def points_back(self) -> bool:
@@ -242,15 +256,14 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def halves(self) -> tuple[str, ...]:
         """What is looked for in the notes: two things where it is two questions, each with a topic of its own."""
-        asked = self.sought
-        for found in _AND.finditer(asked):
-            first, second = asked[: found.start()], asked[found.end() :]
+        for found in _AND.finditer(self.prose):
+            first, second = self.prose[: found.start()], self.prose[found.end() :]
             are_questions = _asks_early(first, 3) and _asks_early(second, 2)
             if are_questions and topic_terms(first) and topic_terms(second) - _for_a_figure():
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
-                return as_open_as(asked, first), as_open_as(asked, second)
-        return (asked,)
+                return tuple(as_open_as(self.prose, f"{each} {self.topic}".strip()) for each in (first, second))
+        return (self.sought,)
 
     @property
     def clauses(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ NOTES = {
     "Jellyfin.md": "# Jellyfin\n\nJellyfin plays our films. It listens on port 8096.\n",
     "Router.md": "# Router\n\nThe port of the router is 443.\n",
     "Bread.md": "# Bread\n\nThe bread bakes for 40 minutes.\n",
+    "Courier co-op.md": "# Courier co-op\n\nThe couriers sit on Quay Street.\n\n## Fees\n\nIn January they were late.\n",
 }
 
 
@@ -72,6 +73,32 @@ def test_what_goes_on_with_something_else_is_about_that(library: Library, questi
     events = events_of(talk.say(question))
     assert answer_of(events).text.startswith(first)
     assert not any(each.text.startswith("About") for each in of_kind(events, Remarked))
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "first"),
+    [
+        # Back to an earlier topic: its note, and not that of the question before.
+        (
+            ["What plays films?", "How long does bread bake?"],
+            "and films, does it listen on a port?",
+            "> Jellyfin plays",
+        ),
+        # A question that found nothing does not end the topic.
+        (["What is Jellyfin?", "who invented the gramophone?"], "and its port?", "> Jellyfin plays"),
+        # Alone it is not answered, and nothing in it points back; one of its words is in the note.
+        (["What is Jellyfin?"], "do the children watch cartoons or films every weekend?", "> Jellyfin plays"),
+        # The words of a topic are no question: "co" asks in Polish.
+        (["Where is the [[Courier co-op]]?"], "why were they late in January?", "> In January they were late"),
+    ],
+)
+def test_a_question_stays_with_what_was_spoken_of(
+    library: Library, before: list[str], question: str, first: str
+) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    for said in before:
+        events_of(talk.say(said))
+    assert answer_of(events_of(talk.say(question))).text.startswith(first)
 
 
 def test_a_passage_that_answers_two_questions_is_quoted_once(library: Library) -> None:
