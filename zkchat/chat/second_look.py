@@ -238,7 +238,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     said = "gave no answer that can be read" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
-    is_sure = is_blind or is_strange or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
+    is_sure = is_blind or is_strange or question.stays_with(request.evidence)
+    is_sure = is_sure or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
     evidence = request.evidence if is_sure else ()
     if evidence and is_blind and request.is_doubtful:
         await emit(Remarked(text=DOUBT.text))
