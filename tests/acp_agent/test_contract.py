@@ -191,9 +191,9 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
         ("/help", "- `/search QUERY`"),
         ("/help all", "- `/history [N]`"),
         ("/help goal", "makes a plan"),
-        ("/memory", "/memory is for the terminal."),
+        ("/memory", "/memory works only in a terminal."),
         ("/memory Tea is at four.", "zkchat memory add"),
-        ("/quit", "/quit is for the terminal."),
+        ("/quit", "/quit works only in a terminal."),
         ("/serch", "Did you mean /search"),
         ("/write on", "cannot change notes"),
         ("/stats", "Session"),
@@ -406,5 +406,5 @@ def test_a_process_prints_nothing_but_the_protocol_and_keeps_what_came_when_it_i
     stderr = ending.run(ending.process.stderr.read()).decode()
     assert ending.stop() == 143
     assert answer.exception(30) is not None
-    assert stderr == "zkchat: Ended by SIGTERM. What came of an answer is kept.\n"
+    assert stderr == "zkchat: Ended by SIGTERM. Any unfinished answer is kept.\n"
     assert "Seven, " in world.run("sessions", "show", session).out

@@ -61,9 +61,8 @@ def test_all_conversations_are_stored_with_their_own_times(world: World) -> None
     assert result.code == 0
     assert [line.split("  ", 1)[1] for line in result.out.splitlines()] == ["1 message  Light", "2 messages  Sleep"]
     assert result.err == (
-        "Claude export: 2 conversations, 3 messages; "
-        "1 conversation left out.\n"
-        "  3 (“Empty”): It holds no messages that can be read.\n"
+        "Claude export: 2 conversations, 3 messages; 1 conversation left out.\n  3 (“Empty”): It has no messages "
+        "that can be read.\n"
     )
     light = next(each for each in sessions(world) if each["title"] == "Light")
     assert light["created_at"].startswith(light["updated_at"][:10])
@@ -80,7 +79,7 @@ def test_an_export_is_read_inside_its_archive(world: World) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (archive(**{"a.json": [], "b.json": []}), "export.zip: The .zip holds no conversations.json."),
+        (archive(**{"a.json": [], "b.json": []}), "export.zip: The .zip has no conversations.json."),
         (archive(**{"conversations.json": [GROWN]})[:80], "export.zip: The .zip cannot be read"),
         (damaged_archive(), "export.zip: The .zip cannot be read: Corrupt input data."),
         (b"SQLite format 3\0" + b"x" * 500, "export.zip: The database cannot be read"),

@@ -153,7 +153,7 @@ def _asks_early(text: str, most: int) -> bool:
 
 
 def wants_change(text: str) -> bool:
-    """Whether a message asks for a change of notes: "Add a task to …", "Could you rename …?", and no question."""
+    """Whether a message asks for a change to notes: "Add a task to …", "Could you rename …?", and no question."""
     used = words(text)
     is_said = not _CHANGES.isdisjoint(used[:_CHANGE_WORDS]) or any(sign in text for sign in UNSPACED_CHANGES)
     return is_said and not _begins_as_question(used)
@@ -186,8 +186,8 @@ class Question(Struct, frozen=True, kw_only=True):
         return as_open_as(self.prose, f"{self.prose} {self.topic}") if self.topic else self.prose
 
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
-        """The question with the topic of the earlier messages, the latest first, if it points back to them, or is so
-        short that it may: "who is responsible?"."""
+        """The question with the topic of the earlier messages, newest first, if it points back to them, or is so short
+        that it may: "who is responsible?"."""
         topics: list[str] = []
         notes: list[str] = []
         is_open = True

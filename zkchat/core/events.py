@@ -50,7 +50,7 @@ class Goal(Value, frozen=True, kw_only=True):
     """Of all requests and answers so far."""
     seconds: float = 0.0
     writes: bool = False
-    """Whether the model may propose changes of notes, also when the run goes on."""
+    """Whether the model may propose changes to notes, also when the run goes on."""
     review: ReviewTime = "end"
     decisions: tuple[Decision, ...] = ()
     """What became of the changes that were proposed, by review."""
@@ -243,7 +243,7 @@ class Compacted(Notice, frozen=True, kw_only=True, tag="compacted"):
 
 
 class ChangesReviewed(Notice, frozen=True, kw_only=True, tag="changes_reviewed"):
-    """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
+    """What became of the changes to notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
     nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
     the patch, `exit_code` that of a command which was to apply them. `stops`: the user wants nothing more of what made
     the proposal."""
