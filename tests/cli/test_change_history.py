@@ -127,7 +127,7 @@ def test_a_change_that_was_taken_back_by_other_means_counts_as_undone(garden: Wo
     assert "-More." in dry.out
     undone = garden.run("undo", "--yes")
     assert undone.out == "Plants/Compost.md is as it was.\n"
-    assert f"Change {taken_back} (Append to Inbox.md) was already undone" in undone.err
+    assert f"Change {taken_back} (Append to Inbox.md) had already been reverted" in undone.err
     rows = garden.run("changes", "--json").json
     assert [(row["id"], row["state"]) for row in rows] == [(taken_back, "undone"), (first, "undone")]
 

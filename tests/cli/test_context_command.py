@@ -56,7 +56,7 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
     shown = world.run("context", "stats", "--model", name).out
     assert "/ 4,096 tokens" in shown
     assert "8 messages: 8 sent to the model, 0 archived" in shown
-    assert "more turns" in shown
+    assert "more questions" in shown
     told = world.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
     assert told["turns_left"] > 0
@@ -66,7 +66,7 @@ def test_an_answer_shows_why_it_was_what_it_was(world: World) -> None:
     talked(world, 2)
     shown = world.run("context", "show", "--message", "2").out
     assert "in every request: default" in shown
-    assert "of the 2,048 tokens" in shown
+    assert "of the context window (2,048 tokens)" in shown
     assert world.run("context", "show", "--message", "2", "--json").json["items"][0]["type"] == "system"
 
 

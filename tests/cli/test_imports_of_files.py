@@ -100,7 +100,7 @@ def test_more_than_is_read_at_once_is_refused_also_when_it_is_packed_small(
     assert len(bomb) < 5_000
     for content, name in ((bomb, "bomb.zip"), (b" " * 100_001, "large.json")):
         result = imported(world, content, name=name)
-        assert (result.code, "holds more than" in result.err, "jq" in result.err) == (5, True, True)
+        assert (result.code, "has more than" in result.err, "jq" in result.err) == (5, True, True)
 
 
 def test_what_is_no_regular_file_is_not_waited_for(world: World) -> None:
@@ -239,7 +239,7 @@ def test_the_log_of_llm_is_read_in_both_of_its_forms(world: World) -> None:
 def test_views_and_foreign_tables_of_a_database_are_not_asked(world: World, schema: str) -> None:
     log(world, schema)
     result = world.run("context", "import", "logs.db")
-    assert (result.code, "holds no conversations of llm" in result.err) == (5, True)
+    assert (result.code, "has no conversations of llm" in result.err) == (5, True)
 
 
 def test_odd_rows_of_a_database_are_read_as_far_as_they_go(world: World) -> None:

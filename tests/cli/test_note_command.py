@@ -360,4 +360,4 @@ def test_words_without_quotes_are_refused(world: World) -> None:
     refused = world.run("note", "new", "My", "title", "here", "--yes")
     assert (refused.code, 'zkchat note new "My title here"' in refused.err) == (ExitCode.USAGE, True)
     daily = world.run("note", "append", "--daily", "Hub", "- x", "--yes")
-    assert (daily.code, "--daily takes the place of NOTE" in daily.err) == (ExitCode.USAGE, True)
+    assert (daily.code, "Give either NOTE or --daily" in daily.err) == (ExitCode.USAGE, True)

@@ -45,4 +45,4 @@ def test_links_that_waited_for_a_saved_note_are_told(world: World) -> None:
     shown = chat(world, "How many hours of sleep do adults need?", "/save [[Kept]]", "/export Talk", "/save [[Other]]")
     assert "1 link in 1 note that led nowhere leads to Kept.md." in shown
     assert "2 links in 2 notes that led nowhere lead to Talk.md." in shown, "the saved note quotes the first"
-    assert "Other.md." not in shown
+    assert "to Other.md." not in shown

@@ -102,7 +102,7 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
 def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
     user.configure('[vault]\ndefault = "~/gone"\n')
     result = answered(user, "", "quote", "-")
-    assert f"The vault {user.home / 'gone'} is not there. It is your default vault" in " ".join(result.err.split())
+    assert f"The vault {user.home / 'gone'} does not exist. It is your default vault" in " ".join(result.err.split())
     assert f'default = "{user.vault}"' in settings(user)
 
 

@@ -392,7 +392,7 @@ def _load(text: str) -> Json:
     try:
         content = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise UnreadableDocument("is no JSON") from error
+        raise UnreadableDocument("is not JSON") from error
     if not isinstance(content, dict):
         raise UnreadableDocument("has no JSON object")
     return content

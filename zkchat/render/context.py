@@ -318,7 +318,7 @@ def _why_sent(items: Sequence[RequestItem]) -> str:
         is_passing = item.this_turn_only and item.include == "always"
         meaning = "only for this message" if is_passing else _MODES[item.include]
         meaning = "earlier messages on this" if (item.type, item.include) == ("recall", "manual") else meaning
-        name = f"rule {_name(item)}" if item.type == "rule" else _name(item)
+        name = _titled(item) if item.type in {"rule", "outcome"} else _name(item)
         named.setdefault(meaning, Counter())[name, item.type == "evidence"] += 1
     told = [f"{messages} of this conversation"] if messages else []
     return "; ".join([*told, *(f"{why}: {', '.join(map(_times, names.items()))}" for why, names in named.items())])

@@ -137,7 +137,7 @@ def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
 def test_what_was_edited_is_kept_where_the_editor_fails(tmp_path: Path, ending: str, left: str) -> None:
     desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, f'sed -i s/Eight/Nine/ "$1"; {ending}'))
     assert desk.review() == Verdict(answer="yes", changes=TWO)
-    kept = Path(desk.screen.partition("What you left in the editor is kept: ")[2].splitlines()[0])
+    kept = Path(desk.screen.partition("The text you wrote is kept in ")[2].splitlines()[0])
     assert kept.read_text(errors="surrogateescape") == left
     rmtree(kept.parent)
 

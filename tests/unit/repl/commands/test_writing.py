@@ -40,7 +40,7 @@ def test_the_status_lists_the_mode_and_the_folders_that_need_no_question(harness
 
 def test_where_proposals_are_only_shown_no_folder_counts(harness: CommandHarness) -> None:
     said = allow(harness, "Inbox", mode="propose", agreed=("Projects",))
-    assert "written nowhere (write.mode is propose)." in said
+    assert "never applied (write.mode is propose)." in said
     assert "Inbox" not in said
     assert "The model cannot change your notes." in harness.typed("/write off")
 

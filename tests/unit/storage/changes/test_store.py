@@ -708,7 +708,7 @@ def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Di
     assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
     assert disk.notices == [
         "A change was interrupted and has been undone, except for 1 file: Change.\nA.md was changed by somebody "
-        "else, and was not changed."
+        "else, so it was left alone."
     ]
 
 
@@ -804,7 +804,7 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
         disk.note(each.path, b"theirs")
     disk.restart()
     first, *named, rest = disk.notices[0].split("\n")
-    assert first == "A change was interrupted and has been undone, but for 12 files: Change."
+    assert first == "A change was interrupted and has been undone, except for 12 files: Change."
     assert (len(named), rest) == (10, "… and 2 more.")
 
 
