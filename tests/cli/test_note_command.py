@@ -191,8 +191,8 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["append", "Inbox"], "What do you want to append?"),
-        (["append", "Inbox", "  "], "What do you want to append?"),
+        (["append", "Inbox"], "Append what?"),
+        (["append", "Inbox", "  "], "Append what?"),
         (["append", "Inbox", "x", "--prepend"], "--prepend needs a section."),
         (["set", "Inbox", "due"], "What should due be?"),
         (["set", "Inbox", "due", "x", "--remove"], "Give either a value or --remove"),

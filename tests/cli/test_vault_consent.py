@@ -98,9 +98,7 @@ def search(world: World, typed: str, *more: str, cwd: Path | None = None) -> Res
 def test_a_yes_is_remembered_and_asked_for_once(stranger: World) -> None:
     declined = search(stranger, "\n")
     assert declined.code == ExitCode.VAULT
-    assert (
-        f"Chat with the notes in {stranger.vault} (1 note)? No note is changed unless you say so. [y/N]" in declined.err
-    )
+    assert f"Chat with the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]" in declined.err
     assert "is not a vault yet" in declined.err
     agreed = search(stranger, "y\n")
     assert agreed.code == ExitCode.OK

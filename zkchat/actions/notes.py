@@ -265,7 +265,7 @@ def timeline(
     note: NoteArgument,
     limit: Annotated[
         int,
-        Argument(option="--limit", name="N", least=1, most=1_000, help="How many events, counting from the latest."),
+        Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events to show."),
     ] = 50,
 ) -> Result:
     """Show the history of a note, oldest first.

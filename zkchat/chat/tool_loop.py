@@ -275,9 +275,7 @@ class Exchange(Struct):
         async with aclosing(instead or core.provider.stream(request)) as chunks:
             await self._receive(chunks, self.draft, reader, emit)
         if self.finish is None:
-            raise ProviderError(
-                f"The answer from {name} was cut off.", hint="What arrived is saved. Ask again to continue."
-            )
+            raise ProviderError(f"The answer from {name} was cut off.", hint="It is saved. Ask again to continue.")
         if self.finish.usage:
             await emit(UsageReported(usage=self.finish.usage))
         if self.finish.warning:

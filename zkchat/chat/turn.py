@@ -560,9 +560,7 @@ def _resources_read(user: ChatMessage, resources: Iterable[Resource]) -> Iterato
     for each in resources:
         text = sent.get((each.server, each.uri))
         if text is None:
-            yield Warned(
-                text=f"@{each.server}:{each.uri} is not sent: it is empty, or does not fit in the context window."
-            )
+            yield Warned(text=f"@{each.server}:{each.uri} is not sent: it is empty, or does not fit in the context.")
         else:
             yield ResourceRead(server=each.server, uri=each.uri, characters=len(text))
 

@@ -59,9 +59,7 @@ ResumeOption = Annotated[
     bool,
     flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one."),
 ]
-UnaskedOption = Annotated[
-    bool, flag("--yes -y", "Start the plan without asking; with --write, apply proposed changes too.")
-]
+UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
 
 
 class _Named(NamedTuple):

@@ -210,7 +210,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
     if secret and editor.is_read_by_others:
-        io.note(f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}")
+        io.note(f"Others on this machine may read what you entered. Protect it: chmod 600 {editor.file}")
     # Arguments that name files here, but not where the server is started.
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:

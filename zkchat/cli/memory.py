@@ -60,9 +60,7 @@ def refs(
     io: CommandIO,
     note: Annotated[str | None, argument("NOTE", "A path, a title or a [[wikilink]].")] = None,
     top: Annotated[bool, flag("--top", "The notes used most: --top, or --top 20.")] = False,
-    graph: Annotated[
-        Path | None, option("--graph", "FILE.html", "Write a web page with a graph of conversations and notes.")
-    ] = None,
+    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw conversations and notes as a web page.")] = None,
     yes: YesOption = False,
 ) -> Told:
     """Show which conversations used a note. Or the notes used most, or a web page with a graph of both.
@@ -135,9 +133,7 @@ def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
 def _check_target(target: Path, *, yes: bool) -> None:
     """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
     if target.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(
-            f"{target.name} is not a name for a web page.", hint="For example: zkchat refs --graph refs.html"
-        )
+        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
     if target.is_file() and not yes:
         with target.open("rb") as page:
             if page.read(len(MARK)) != MARK.encode():

@@ -188,9 +188,7 @@ def append(
         raise UsageError("Give either NOTE or --daily, not both.", hint='zkchat note append --daily "A text"')
     body = _read_text(notes.io, [note, *(text or [])] if daily else text or [])
     if not body.strip():
-        raise UsageError(
-            "What do you want to append?", hint='zkchat note append NOTE "A text", or - for standard input.'
-        )
+        raise UsageError("Append what?", hint='zkchat note append NOTE "A text", or - for standard input.')
     if prepend and not section and (daily or "#" not in note):
         raise UsageError("--prepend needs a section.", hint="zkchat note append NOTE TEXT --section HEADING --prepend")
     editor = notes.editing.editor

@@ -194,9 +194,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_answer_chars: Annotated[
         int, Meta(ge=1), "Characters of an answer, thinking included, after which it is stopped; what arrived is kept."
     ] = 1_000_000
-    max_answer_seconds: Annotated[
-        int, Meta(ge=1), "Seconds after which an answer is stopped; what arrived is kept."
-    ] = 3_600
+    max_answer_seconds: Annotated[int, Meta(ge=1), "Seconds after which an answer is stopped, and kept so far."] = 3_600
 
 
 class Storage(Struct, frozen=True, kw_only=True):
@@ -420,7 +418,7 @@ class Anthropic(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
     local: Annotated[
         bool,
-        "Whether a server on this machine runs its models itself; most pass requests on, and get no private notes.",
+        "Whether a server on this machine runs its models itself; most pass them on, and get no private notes.",
     ] = False
 
 

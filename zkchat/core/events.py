@@ -275,8 +275,8 @@ class AnswerReplaced(Tagged, frozen=True, kw_only=True, tag="replaced"):
 
 class TurnFinished(Tagged, frozen=True, kw_only=True, tag="finished"):
     """The answer is complete and on disk. `usage` is what its request took, `next_usage` what the next one will take
-    before its question. `abstained` says that it is no answer: your notes say nothing about this. `cut_off`: the model ran
-    out of room. `cost` is in dollars."""
+    before its question. `abstained` says that it is no answer: your notes say nothing about this. `cut_off`: the model
+    ran out of room. `cost` is in dollars."""
 
     message: ChatMessage
     usage: ContextUsage

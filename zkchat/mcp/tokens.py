@@ -48,9 +48,7 @@ def _of_file(file: Path) -> AccessToken:
     try:
         content = read_bounded(file, max_bytes=2 * _MAX_CHARACTERS)
         if file.stat().st_mode & 0o077:
-            raise ConfigError(
-                f"Others on this machine may read {file}.", hint=f"To keep it to yourself: chmod 600 {file}"
-            )
+            raise ConfigError(f"Others on this machine may read {file}.", hint=f"Protect it: chmod 600 {file}")
     except (FileNotFoundError, NotADirectoryError):
         text = secrets.token_urlsafe(_RANDOM_BYTES)
         write_atomically(file, f"{text}\n", mode=0o600)

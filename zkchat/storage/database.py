@@ -544,9 +544,7 @@ class CacheDatabase:
             database.execute(f"PRAGMA user_version = {self._version}")
 
     def _damaged(self) -> StorageDamaged:
-        return StorageDamaged(
-            f"{self._path} is damaged.", hint="It is only a cache: delete it, and it will be rebuilt."
-        )
+        return StorageDamaged(f"{self._path} is damaged.", hint="It is only a cache: delete it, and it is rebuilt.")
 
 
 def _version(database: sqlite3.Connection) -> int:

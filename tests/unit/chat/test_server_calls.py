@@ -291,7 +291,7 @@ def test_a_resource_that_a_message_names_goes_along_as_data(library: Library) ->
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"text": ""}, "@web:memo://a.md is not sent: it is empty, or does not fit in the context window."),
+        ({"text": ""}, "@web:memo://a.md is not sent: it is empty, or does not fit in the context."),
         ({"text": "There is none.", "failed": True}, "@web:memo://a.md is left out. There is none."),
     ],
 )

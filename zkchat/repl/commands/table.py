@@ -190,9 +190,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="today",
         arguments="[DAYS]",
         help="tasks and changes",
-        details="Today's daily note, open tasks by due date, notes that changed in the last seven days, or DAYS, "
-        "notes from this day in earlier years, and what is not linked. With --summary, a model adds a "
-        "summary.",
+        details="Today's daily note, open tasks by due date, notes that changed in the last seven days, or DAYS, notes "
+        "from this day in earlier years, and what is not linked. With --summary, a model adds a summary.",
         act=documents.today,
     ),
     Command(
@@ -208,9 +207,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[NOTE]",
         help="link mentioned notes",
-        details="Shows each place where a note is mentioned without a link; you press y or n. With NOTE (as in "
-        "/show), where others mention it, then mentions in it; without, mentions in the newest notes. "
-        "/undo reverts all at once.",
+        details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show), where others "
+        "mention it, then mentions in it; without, mentions in the newest notes. /undo reverts all at once.",
         act=documents.link,
         complete=complete_place,
         describe=describe_number,

@@ -181,11 +181,8 @@ class StagedLinks(Struct, frozen=True, kw_only=True):
     def remarks(self) -> list[str]:
         """What could not be linked after all, as sentences."""
         return [
-            *(f"{path} changed meanwhile, and was not changed." for path in self.changed_meanwhile),
-            *(
-                f"{link.source}:{link.line}: {link.text} cannot be a link there, and was not changed."
-                for link in self.unsuitable
-            ),
+            *(f"{path} changed meanwhile, and was skipped." for path in self.changed_meanwhile),
+            *(f"{link.source}:{link.line}: {link.text} cannot be a link there." for link in self.unsuitable),
         ]
 
 

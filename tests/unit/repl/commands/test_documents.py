@@ -82,7 +82,7 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/open ²", "There is no note '²' in the vault. To search for it: /search WORDS"),
         ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. To search for it: /search WORDS"),
-        ("/show more", "No note is being read, so there is no next page. /show [[Note]], a path, or a number."),
+        ("/show more", "There is no next page. /show [[Note]], a path, or a number."),
         ("/show photo.png", "photo.png is not text. Open it with another program."),
         ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. To search for it: /search WORDS"),
     ],
