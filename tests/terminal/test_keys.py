@@ -69,7 +69,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for_prompt()
     assert "Deep" not in terminal.text
     terminal.type(f"half{CTRL_T}")
-    terminal.wait_for("Thinking of the last answer:", "Deep thought.", "Ctrl-T folds it.", "you › half")
+    terminal.wait_for("Thinking of the last answer:", "Deep thought.", "Ctrl-T hides it.", "you › half")
     terminal.type(f"{ESCAPE}{ESCAPE}")
     prompt_is(terminal, "")
     terminal.type(UP)
@@ -129,7 +129,7 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
         connection.commit()
     terminal = chat("--resume", "--model", model, width=40, height=16)
     terminal.wait_for(
-        "Which session do you want to continue?  500",
+        "Continue which session?  500",
         "› What is 眠り?",
         "just now",
         "↑↓ move · Enter choose · Esc back",

@@ -136,9 +136,9 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     assert chat.arguments() == ["+119", str(chat.world.vault / "Long.md")]
     chat.say("/refs", "[[Sleep]]")
     chat.say("/show 1", "Sleep.md", "Adults need seven hours of sleep.")
-    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more goes on")
+    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")
     assert "Paragraph 20." not in seen
-    chat.say("/show more", "Paragraph 10.", "/show more goes on")
+    chat.say("/show more", "Paragraph 10.", "/show more continues")
     chat.say("/show all", "Paragraph 59.", "Stripes.")
     chat.say("/backlinks [[Coffee]] ", "Coffee: 1 link from other notes", "Sleep.md:5")
     chat.say("/links 1", "[[Nowhere]] → nothing")
@@ -228,7 +228,7 @@ def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
     chat.terminal.send("/memory\r")
     chat.see("There is no ZKCHAT.md in this vault yet. Create one? [y/N]")
     chat.say("y", "ZKCHAT.md is sent with every message")
-    assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everybody")
+    assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everyone")
     chat.say("/remember My thesis is due on 30 June.", "Remembered.")
     assert [fact["text"] for fact in chat.world.run("memory", "list", "--json").json] == [
         "My thesis is due on 30 June."
