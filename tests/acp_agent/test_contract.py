@@ -256,7 +256,7 @@ def test_mentioned_notes_become_links_and_files_elsewhere_are_not_read(acp: Acp)
     )
     assert said(acp, session) == 'Compare [[Evergreen notes]] (lines 3 to 4) with `Plan.md`@"Sleep plan.png"'
     assert "Plan.md is not in this vault, so it was not read." in acp.text(session)
-    assert "image is no image that zkchat knows" in acp.text(session)
+    assert "image is not an image that zkchat can read" in acp.text(session)
     assert "Not sent: image. scripted:" in acp.text(session)  # the script does not see
     assert "Evergreen notes" in acp.world.run("context", "show", session).out
 
