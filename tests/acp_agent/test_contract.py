@@ -191,9 +191,9 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
         ("/help", "- `/search QUERY`"),
         ("/help all", "- `/history [N]`"),
         ("/help goal", "makes a plan"),
-        ("/memory", "/memory is for the terminal."),
+        ("/memory", "/memory works only in a terminal."),
         ("/memory Tea is at four.", "zkchat memory add"),
-        ("/quit", "/quit is for the terminal."),
+        ("/quit", "/quit works only in a terminal."),
         ("/serch", "Did you mean /search"),
         ("/write on", "cannot change notes"),
         ("/stats", "Session"),
@@ -256,7 +256,7 @@ def test_mentioned_notes_become_links_and_files_elsewhere_are_not_read(acp: Acp)
     )
     assert said(acp, session) == 'Compare [[Evergreen notes]] (lines 3 to 4) with `Plan.md`@"Sleep plan.png"'
     assert "Plan.md is not in this vault, so it was not read." in acp.text(session)
-    assert "image is no image that zkchat knows" in acp.text(session)
+    assert "image is not an image that zkchat can read" in acp.text(session)
     assert "Not sent: image. scripted:" in acp.text(session)  # the script does not see
     assert "Evergreen notes" in acp.world.run("context", "show", session).out
 
@@ -406,5 +406,5 @@ def test_a_process_prints_nothing_but_the_protocol_and_keeps_what_came_when_it_i
     stderr = ending.run(ending.process.stderr.read()).decode()
     assert ending.stop() == 143
     assert answer.exception(30) is not None
-    assert stderr == "zkchat: Ended by SIGTERM. What came of an answer is kept.\n"
+    assert stderr == "zkchat: Ended by SIGTERM. Any unfinished answer is kept.\n"
     assert "Seven, " in world.run("sessions", "show", session).out

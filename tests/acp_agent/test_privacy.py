@@ -76,7 +76,7 @@ def test_nothing_of_a_local_note_reaches_a_model_elsewhere(acp: Acp, server: Rec
     server.call = None
     assert leaked(server.received(), FILE) == set()
     assert "not sent" in acp.text(session)
-    assert "is private, so nothing of it was sent." in acp.text(session)
+    assert "is private, so it was not sent." in acp.text(session)
 
 
 def test_a_folder_that_is_made_local_while_an_editor_is_connected_stays_here(acp: Acp, server: Recorder) -> None:

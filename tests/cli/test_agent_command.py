@@ -55,7 +55,7 @@ def test_an_agent_of_the_vault_is_shown_for_the_user_to_judge_before_it_is_appro
     world.note(".zkchat/agents/poet.md", POET)
     listed, shown = world.run("agent", "list"), world.run("agent", "show", "poet")
     assert "poet" not in listed.out
-    assert "Not used, as they came with the vault: poet." in listed.err
+    assert "Not used, because they came with the vault: poet." in listed.err
     assert shown.out.startswith("poet  (vault, not approved)\n")
     assert POET in shown.out
     assert world.run("agent", "show", "poet", "--json").json["is_approved"] is False
@@ -65,7 +65,7 @@ def test_an_agent_of_the_vault_is_shown_for_the_user_to_judge_before_it_is_appro
 
 def test_a_new_agent_with_the_name_of_another_is_a_copy_of_it(world: World) -> None:
     result = world.run("agent", "new", "research", "--scope", "vault")
-    assert f"Made {world.vault / '.zkchat/agents/research.md'}." in result.out
+    assert f"Created {world.vault / '.zkchat/agents/research.md'}." in result.out
     shown = world.run("agent", "show", "research", "--json").json
     assert shown["origin"] == "vault"
     assert "You research the user's own notes" in shown["text"]
@@ -74,9 +74,7 @@ def test_a_new_agent_with_the_name_of_another_is_a_copy_of_it(world: World) -> N
     assert mine.read_text() == (world.vault / ".zkchat/agents/research.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("my poet", "cannot be written in a message"), ("../x", "cannot be written")]
-)
+@pytest.mark.parametrize(("name", "words"), [("my poet", "cannot be typed in a message"), ("../x", "cannot be typed")])
 def test_a_name_that_cannot_be_used_is_refused(world: World, name: str, words: str) -> None:
     result = world.run("agent", "new", name)
     assert result.code == ExitCode.USAGE
@@ -87,7 +85,7 @@ def test_a_file_that_is_there_is_not_overwritten(world: World, mine: Path) -> No
     (mine / "poet.md").write_text(POET)
     result = world.run("agent", "new", "poet")
     assert result.code == ExitCode.USAGE
-    assert "is there already" in result.err
+    assert "already exists" in result.err
     assert (mine / "poet.md").read_text() == POET
 
 
@@ -175,7 +173,7 @@ def test_a_rule_is_made_listed_and_shown(world: World) -> None:
         "--description",
         "Dates: all of them",
     )
-    assert made.out == f"Made {world.home / '.config/zkchat/rules/Dates.md'}.\n"
+    assert made.out == f"Created {world.home / '.config/zkchat/rules/Dates.md'}.\n"
     assert world.run("rules", "list").out == "Dates  [agent]  (user)  Dates: all of them\n"
     shown = world.run("rules", "show", "dates").out
     assert shown.startswith("Dates  [agent]  (user)")
@@ -212,7 +210,7 @@ def test_an_agent_is_switched_off_and_on_again(world: World, mine: Path) -> None
 def test_whoever_asks_an_agent_that_is_off_hears_so(world: World, mine: Path) -> None:
     (mine / "poet.md").write_text("---\nenabled: false\n---\nYou are a poet.\n")
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
-    way_out = "Switch it on: zkchat config agents config poet enabled true"
+    way_out = "Turn it on: zkchat config agents config poet enabled true"
     chosen = world.run("ask", "--agent", "poet", "How long?", "--model", "quote")
     assert chosen.code == ExitCode.CONFIG
     assert f"The agent 'poet' is switched off.\n        {way_out}" in chosen.err

@@ -90,7 +90,7 @@ def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_sa
     agent(world, "odd", "context:\n  max_tokens: 3")
     result = world.run("ask", "Hello!", "--agent", "odd", "--model", model)
     assert result.code == 0
-    assert "The settings of the agent odd are left out." in result.err
+    assert "The settings of the agent odd are ignored." in result.err
     assert "odd.md" in result.err
     assert record(world)["agent"] == "odd"
 
@@ -109,8 +109,8 @@ def test_an_approved_agent_of_the_vault_brings_its_model_and_a_changed_one_is_as
 
 def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
     first = chat(world, model, "I decided to drink 3 cups of tea.", "/remember I like tea.", options=("--private",))
-    assert "This conversation is private: nothing of it is remembered in others." in first.err
-    assert "This conversation is private, so nothing of it is remembered." in first.out
+    assert "This conversation is private: nothing from it is remembered in others." in first.err
+    assert "This conversation is private, so nothing from it is remembered." in first.out
     assert "Remember “" not in first.err
     assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
     again = chat(world, model, "I prefer coffee.", "/remember I like coffee.", options=("--continue",))
@@ -189,12 +189,12 @@ def test_a_compaction_proposes_at_once(world: World, model: str) -> None:
     compacted = chat(world, model, "I decided to write in English.", LONG, "And then?", "/compact", "y", "/stats")
     assert compacted.err.count("Remember “") == 1
     assert [fact["text"] for fact in facts(world)] == ["I decided to write in English."]
-    assert "older messages left its window" in compacted.out
+    assert "0 archived" not in compacted.out
 
 
 def test_a_key_is_never_remembered_whoever_agrees(world: World, model: str) -> None:
     left = chat(world, model, "My key must be sk-abcdefghijklmnop1234.", "/quit", "y")
-    assert "That looks like a key" in left.err
+    assert "That looks like a secret key" in left.err
     assert facts(world) == []
 
 

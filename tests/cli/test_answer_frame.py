@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.world import World
 
-DOUBT = "No passage answers this for certain. These come nearest."
+DOUBT = "No passage answers this for certain. These come closest."
 
 
 @pytest.fixture
@@ -42,15 +42,15 @@ def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
 @pytest.mark.parametrize(
     ("question", "answer", "remarks"),
     [
-        ("What is the capital of France?", "Your notes hold nothing on “capital, France”.", []),
+        ("What is the capital of France?", "Your notes say nothing about “capital, France”.", []),
         (
             "Was kostet das Gewächshaus?",
-            "Your notes hold nothing on “kostet, Gewächshaus”.",
+            "Your notes say nothing about “kostet, Gewächshaus”.",
             ["Your notes are mostly in English, the question is in German: try it in English."],
         ),
         (
             "Combien coûte la serre ?",
-            "Your notes hold nothing on “serre”.",
+            "Your notes say nothing about “serre”.",
             ["Your notes are mostly in English, the question is in French: try it in English."],
         ),
         (
@@ -68,7 +68,7 @@ def test_that_there_is_nothing_is_an_answer_of_its_own(
     assert told["remarks"] == remarks
     assert told["abstained"]
     assert all(word in question for word in told["searched_for"])
-    assert bool(told["searched_for"]) == ("hold nothing on" in answer)
+    assert bool(told["searched_for"]) == ("say nothing about" in answer)
     result = world.run("ask", question)
     assert (result.code, result.out) == (7, f"{answer}\n")
     assert result.err.splitlines() == remarks

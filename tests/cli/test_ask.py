@@ -80,7 +80,7 @@ def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: Wo
 def test_where_the_notes_hold_nothing_a_way_out_is_shown_beside_the_answer(slept: World) -> None:
     result = slept.run("ask", "Who won the chess championship?", terminal=True)
     assert result.code == ExitCode.NO_ANSWER
-    assert "Your notes hold nothing on “won, chess, championship”." in result.out
+    assert "Your notes say nothing about “won, chess, championship”." in result.out
     assert "Try the words that your notes use" in result.err
     assert "Try the words" not in result.out
     assert slept.run("ask", "Who won the chess championship?").err == ""
@@ -270,7 +270,7 @@ def test_more_than_is_read_of_standard_input_is_refused_with_a_way_out(slept: Wo
     for piped in ("a" * 1001, "ä" * 501):
         result = slept.run("ask", "How long?", stdin=piped)
         assert (result.code, result.out) == (ExitCode.USAGE, "")
-        assert "Standard input holds more than 1,000 bytes" in result.err
+        assert "Standard input has more than 1,000 bytes" in result.err
         assert "limits.max_input_bytes" in result.err
 
 

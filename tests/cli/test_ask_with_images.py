@@ -122,7 +122,7 @@ def test_an_image_that_the_user_names_goes_along_from_anywhere(world: World, ser
     ("name", "content", "said"),
     [
         ("none.png", None, "There is no file"),
-        ("note.txt", b"Text.", "is no image"),
+        ("note.txt", b"Text.", "is not an image"),
         ("cut.png", b"\x89PNG\r\n\x1a\n", "broken"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_later_turn_shows_the_image_again_unless_its_file_changed(world: World
     assert "- bed.png (its file is gone)" in json.dumps(gone)
     shown = world.run("context", "show", "--message", "2")
     assert "Images" in shown.out
-    assert "The image bed.png is not there any more." in shown.err
+    assert "The image bed.png no longer exists." in shown.err
 
 
 def test_low_detail_and_no_images_are_settings(world: World, server: SeeingServer) -> None:

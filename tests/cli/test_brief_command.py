@@ -41,7 +41,7 @@ Changed: 1 today · 1 yesterday · 2 in 7 days
 Home (today 09:36 · Home.md)
 Secret (yesterday 12:00 · Secret.md)
 
-Without links: 1 note of these days
+Without links: 1 note from these days
 Secret (Secret.md)
 """
     )

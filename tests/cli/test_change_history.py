@@ -51,7 +51,7 @@ def test_several_changes_are_undone_from_the_last_to_the_first(garden: World) ->
     too_many = garden.run("undo", "6", "--yes")
     assert (too_many.code, too_many.out) == (ExitCode.USAGE, "")
     undone = garden.run("undo", "2", "--yes")
-    assert undone.out == "Plants/Compost.md is back from the trash.\nFresh.md is gone again.\n"
+    assert undone.out == "Plants/Compost.md is back from the trash.\nFresh.md is removed again.\n"
     assert garden.run("undo", "3", "--yes", "--json").json["undone"][0]["title"] == "Append to Inbox.md"
     assert tree(garden.vault) == before
 
@@ -127,7 +127,7 @@ def test_a_change_that_was_taken_back_by_other_means_counts_as_undone(garden: Wo
     assert "-More." in dry.out
     undone = garden.run("undo", "--yes")
     assert undone.out == "Plants/Compost.md is as it was.\n"
-    assert f"Change {taken_back} (Append to Inbox.md) was taken back already" in undone.err
+    assert f"Change {taken_back} (Append to Inbox.md) had already been reverted" in undone.err
     rows = garden.run("changes", "--json").json
     assert [(row["id"], row["state"]) for row in rows] == [(taken_back, "undone"), (first, "undone")]
 
@@ -150,7 +150,7 @@ def test_what_undo_takes_is_told(garden: World, arguments: list[str]) -> None:
     append(garden, "- Two")
     refused = garden.run("undo", *arguments, "--yes")
     assert (refused.code, refused.out) == (ExitCode.USAGE, "")
-    assert "zkchat undo 3 takes back the last three changes, zkchat undo --id 3 only change 3." in refused.err
+    assert "zkchat undo 3 reverts the last three changes, zkchat undo --id 3 only change 3." in refused.err
     assert garden.run("undo", "#1", "--yes").out == "Inbox.md is as it was.\n"
 
 
@@ -217,7 +217,7 @@ def test_a_file_that_changed_since_is_told_before_anybody_is_asked(garden: World
         assert "Undo change" not in refused.err
         assert "is not undone: Inbox.md changed since." in refused.err
     (garden.vault / "Inbox.md").unlink()
-    assert "Inbox.md is not there any more." in garden.run("undo", "--yes").err
+    assert "Inbox.md no longer exists." in garden.run("undo", "--yes").err
 
 
 def test_one_change_is_shown_by_its_number(garden: World) -> None:

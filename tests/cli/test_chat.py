@@ -178,7 +178,7 @@ def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_gr
     world.variables["ZKCHAT_VAULT__MAX_NOTE_BYTES"] = "100"
     world.note("Large.md", "x" * 200)
     chat = at_prompt(world, "one\r\x04", "--model", model)
-    greeting, _, rest = chat.err.partition("Ctrl-D to leave.")
+    greeting, _, rest = chat.err.partition("Ctrl-D to quit.")
     assert "Large.md" not in greeting
     assert rest.count("warning: Large.md") == 1
     world.note("Larger.md", "x" * 300)

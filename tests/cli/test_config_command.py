@@ -166,7 +166,7 @@ class TestTrust:
     def test_yes_can_be_said_beforehand(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
         assert config.run("trust", "--yes").code == 0
-        assert "All is approved." in config.run("trust").out
+        assert "Everything is approved." in config.run("trust").out
 
     def test_a_changed_value_is_asked_about_again(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
@@ -176,7 +176,7 @@ class TestTrust:
 
     def test_a_vault_that_asks_for_nothing_needs_no_approval(self, config: ConfigCommand) -> None:
         config.vault_file.write_text('[ui]\ncolor = "never"\n')
-        assert "need your approval" in config.run("trust").out
+        assert "needs your approval" in config.run("trust").out
 
     def test_what_the_user_sets_in_the_vaults_file_is_approved_by_that(self, config: ConfigCommand) -> None:
         assert config.run("set", "ollama.host", "http://h:1", "--scope", "vault").code == 0

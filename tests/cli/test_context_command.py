@@ -55,8 +55,8 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None
     name = talked(world, 4, window=4096)
     shown = world.run("context", "stats", "--model", name).out
     assert "/ 4,096 tokens" in shown
-    assert "8 messages sent to the model, 0 older" in shown
-    assert "more turns" in shown
+    assert "8 messages: 8 sent to the model, 0 archived" in shown
+    assert "more questions" in shown
     told = world.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
     assert told["turns_left"] > 0
@@ -66,7 +66,7 @@ def test_an_answer_shows_why_it_was_what_it_was(world: World) -> None:
     talked(world, 2)
     shown = world.run("context", "show", "--message", "2").out
     assert "in every request: default" in shown
-    assert "of the 2,048 that the model can read at once" in shown
+    assert "of the context window (2,048 tokens)" in shown
     assert world.run("context", "show", "--message", "2", "--json").json["items"][0]["type"] == "system"
 
 
@@ -123,7 +123,7 @@ def test_a_summary_that_would_be_larger_than_what_it_replaces_is_not_made(world:
     typed = [*(f"Is {number} odd?" for number in range(9)), "/compact", "/stats", ""]
     told = world.run("chat", "--plain", "--model", play, stdin="\n".join(typed))
     assert "The conversation is still too short to be worth a summary." in told.err
-    assert "0 older messages left" in told.out
+    assert "0 archived" in told.out
 
 
 def test_clearing_archives_everything(world: World) -> None:

@@ -28,7 +28,7 @@ def test_whatever_is_damaged_the_next_question_is_answered_and_the_file_is_kept(
         assert "Traceback" not in told
         kept += re.findall(r"the damaged file is kept as (\S+)\.", told)
         # Damage that showed only when the turn was written: then the way out is told with it.
-        assert ("not saved" in told) <= ("Start zkchat again" in told)
+        assert ("not saved" in told) <= ("Restart zkchat" in told)
     assert len(kept) > 1
     assert len(set(kept)) == len(kept)
     assert all(Path(name).is_file() for name in kept)

@@ -16,7 +16,7 @@ def test_a_sound_installation_has_no_problems(world: World) -> None:
     for subject in ("Python", "packages", "SQLite", "terminal", "settings", "vault", "sessions", "model", "Ollama"):
         assert subject in result.out
     assert "1 note\n" in result.out
-    assert "Everything needed is there." in result.out
+    assert "Everything zkchat needs is there." in result.out
 
 
 def test_a_vault_that_is_not_there_is_a_problem_with_a_way_out(world: World) -> None:
@@ -117,7 +117,7 @@ def test_folders_that_cannot_be_written_are_told_before_a_conversation_is_lost(w
     world.variables["XDG_CACHE_HOME"] = str(file)
     result = world.run("doctor", "--vault", ".")
     assert result.code == 0
-    assert f"! folders    {file / 'zkchat'} cannot be written, so every command indexes your notes anew" in result.out
+    assert f"! folders    {file / 'zkchat'} cannot be written, so every command indexes your notes again" in result.out
     world.variables["XDG_DATA_HOME"] = str(file)
     result = world.run("doctor", "--vault", ".")
     assert result.code == ExitCode.STORAGE

@@ -93,7 +93,7 @@ def test_json_as_that_of_the_benchmarks_is_read_too(vault: World) -> None:
         ("What? => Compost\n", "Line 1: 'Compost' is neither a [[Note]] nor words in quotation marks."),
         ("What? => [[Compost]] |\n", "Line 1: '' is neither a [[Note]] nor words in quotation marks."),
         ("What? => [[Comopst]]\n", "Line 1: There is no note '[[Comopst]]' in the vault."),
-        ("  And that? => [[Compost]]\n", "Line 1: It is indented as a follow-up, and there is no question above it."),
+        ("  And that? => [[Compost]]\n", "Line 1: It is indented as a follow-up, but there is no question above it."),
         ("# nothing\n", "There is no question in the file."),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_file_that_is_a_note_of_the_vault_is_refused(vault: World) -> None:
     vault.note("Questions.md", QUESTIONS)
     refused = vault.run("eval", "Questions.md")
     assert refused.code == 2
-    assert "Questions.md is a note of this vault: it would be found itself." in refused.err
+    assert "Questions.md is a note in this vault, so the search would find it." in refused.err
     assert vault.run("eval", "gone.txt").code == 2
 
 

@@ -81,7 +81,7 @@ def test_a_session_keeps_its_word(user: World, server: RecordingServer, language
     assert "0 messages archived" not in chat.out + chat.err
     assert PAGE[language] not in said(server)
     stats = user.run("context", "stats").out
-    assert f"Model ollama:m, window {server.window:,} tokens." in stats
+    assert f"Model ollama:m, context window {server.window:,} tokens." in stats
     assert max(map(server.prompt_tokens, _chat_requests(server))) <= server.window - RESERVE
 
 

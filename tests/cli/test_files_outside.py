@@ -100,11 +100,11 @@ def test_there_is_no_way_round_the_rules_of_the_vault(scene: Scene) -> None:
 def test_what_is_no_text_is_told(scene: Scene) -> None:
     (scene.world.home / "data.bin").write_bytes(b"\0\1\2")
     for name, why in (
-        ("~/data.bin", "holds no text"),
+        ("~/data.bin", "has no text"),
         ("~/none.txt", "There is no file"),
         ("~/", "not a regular file"),
         ("/dev/zero", "not a regular file"),
     ):
         assert why in ask(scene, HERE, f"What is in @{name}?", typed="y\n")
     said = scene.world.run("ask", "What is in @~/todo.txt?", "--model", "quote", typed="y\n", terminal=True)
-    assert "is not read: no model answers." in said.err
+    assert "was not read: no model is in use." in said.err

@@ -48,7 +48,7 @@ def test_yes_repairs_what_is_certain_and_nothing_else(garden: World) -> None:
 def test_a_key_chooses_a_repair(garden: World) -> None:
     done = garden.run("vault", "fix-links", typed="n\n1\n1\n")
     assert "Source.md:1  2 of 3\n  [[Compost heaps]]\n  1 [[Compost heap]]  has a similar name, 90%\n" in done.err
-    assert "Which? 1 repair it so · n leave it · c create the note · q enough" in done.err
+    assert "Which? 1 repair it like this · n leave it · c create the note · q enough" in done.err
     assert source(garden) == SOURCE.replace("heaps", "heap").replace("Turnings it", "Turning it")
 
 

@@ -139,8 +139,8 @@ def test_tokens_are_a_bound_that_ends_the_run_with_what_is_done(vault: World) ->
     assert result.code == ExitCode.NO_ANSWER
     assert "done: 2. Two." in result.err
     assert "done: 3. Three." not in result.err
-    assert "Stopped: The tokens are used up: 9,000 of 10,500 tokens are used" in result.err
-    assert "Go on with it: zkchat ask --goal --resume" in result.err
+    assert "Stopped: The token limit is reached: 9,000 of 10,500 tokens are used" in result.err
+    assert "To continue: zkchat ask --goal --resume" in result.err
 
 
 def test_tokens_are_a_bound_inside_a_step_that_calls_tools_without_end(vault: World) -> None:
@@ -150,7 +150,7 @@ def test_tokens_are_a_bound_inside_a_step_that_calls_tools_without_end(vault: Wo
         vault, "Search", "--tokens", "4000", answers=(said("1. Search."), call, [*call], [*call], [*call], [*call])
     )
     assert result.code == ExitCode.NO_ANSWER
-    assert "Stopped: The tokens are used up" in result.err
+    assert "Stopped: The token limit is reached" in result.err
 
 
 def test_a_stopped_goal_goes_on_from_its_first_open_step(vault: World) -> None:
@@ -170,7 +170,7 @@ def test_a_stopped_goal_goes_on_from_its_first_open_step(vault: World) -> None:
 def test_there_may_be_nothing_to_go_on_with(vault: World) -> None:
     nothing = vault.run("agent", "run", "--resume", stdin="")
     assert (nothing.code, nothing.out) == (ExitCode.SESSION, "")
-    assert "There is no goal to go on with in this vault." in nothing.err
+    assert "There is no goal to continue in this vault." in nothing.err
     run(vault, "Compare")
     assert vault.run("agent", "run", "--resume", stdin="").code == ExitCode.SESSION
     session = vault.run("sessions", "list", "--json").json[0]["id"]
@@ -200,7 +200,7 @@ def test_at_a_terminal_the_plan_is_asked_about(vault: World) -> None:
     assert stopped.code == ExitCode.NO_ANSWER
     assert "It was stopped before its first step." in stopped.out
     assert "☐ 1. Find the notes on sleep." in stopped.out
-    assert "Enter or y works on this plan" in stopped.err
+    assert "Enter or y starts this plan" in stopped.err
     assert "Check against your notes" not in stopped.out
     went_on = vault.run("agent", "run", "--resume", "--model", model, typed="\n", terminal=True)
     assert went_on.code == ExitCode.OK
@@ -299,7 +299,7 @@ def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: Worl
     vault.script(*WRITING)
     again = vault.run("agent", "run", "--resume", "--yes", stdin="")
     assert again.code == ExitCode.OK
-    assert "The model may propose changes of notes, as when the goal was begun." in again.err
+    assert "The model may propose changes to notes, as when the goal was started." in again.err
     assert "Proposed again, as before: 1 change." in again.err
     assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
     assert again.err.count("Applied: ") == 1
@@ -311,12 +311,12 @@ def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: Worl
 def test_a_finished_goal_whose_changes_nobody_could_review_goes_on_with_the_review_alone(vault: World) -> None:
     first = run(vault, "Collect", "--write", "--json", answers=WRITING)
     assert first.code == ExitCode.USAGE
-    assert "There is no terminal to ask you at, so no change is made. --yes makes" in first.err
+    assert "Nothing is changed: there is no terminal to ask you on. --yes applies" in first.err
     assert (first.json["state"], first.json["reason"]) == ("done", "Its changes were not applied.")
     again = vault.run("agent", "run", "--resume", stdin="")
     assert again.code == ExitCode.USAGE
     assert "Finished; its changes were not applied (2 of 2 steps" in again.err
-    assert "Its changes can still be reviewed. Go on with it: zkchat ask --goal --resume" in again.err
+    assert "You can still review its changes. To continue: zkchat ask --goal --resume" in again.err
     reviewed = vault.run("agent", "run", "--resume", "--yes", "--json", stdin="")
     assert (reviewed.code, reviewed.json["reason"]) == (ExitCode.OK, "")
     assert reviewed.json["tokens"] == first.json["tokens"]

@@ -44,7 +44,19 @@ def test_arguments_are_named_as_in_other_programs(world: World) -> None:
     assert world.run("context", "stats", "--help").out.startswith("Usage: zkchat context stats [OPTIONS] [SESSION]\n")
     assert world.run("ask", "--help").out.startswith("Usage: zkchat ask [OPTIONS] [QUESTION]...\n")
     limit = next(line for line in world.run("search", "--help").out.splitlines() if "--limit" in line)
-    assert limit.split() == ["--limit", "N", "How", "many", "at", "most.", "[default:", "10;", "at", "least", "1]"]
+    assert limit.split() == [
+        "--limit",
+        "N",
+        "Maximum",
+        "number",
+        "to",
+        "show.",
+        "[default:",
+        "10;",
+        "at",
+        "least",
+        "1]",
+    ]
     assert "[1 to 10]" in world.run("sessions", "priority", "--help").out
 
 

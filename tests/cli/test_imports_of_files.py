@@ -61,9 +61,8 @@ def test_all_conversations_are_stored_with_their_own_times(world: World) -> None
     assert result.code == 0
     assert [line.split("  ", 1)[1] for line in result.out.splitlines()] == ["1 message  Light", "2 messages  Sleep"]
     assert result.err == (
-        "Claude export: 2 conversations, 3 messages; "
-        "1 conversation left out.\n"
-        "  3 (“Empty”): It holds no messages that can be read.\n"
+        "Claude export: 2 conversations, 3 messages; 1 conversation left out.\n  3 (“Empty”): It has no messages "
+        "that can be read.\n"
     )
     light = next(each for each in sessions(world) if each["title"] == "Light")
     assert light["created_at"].startswith(light["updated_at"][:10])
@@ -80,7 +79,7 @@ def test_an_export_is_read_inside_its_archive(world: World) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (archive(**{"a.json": [], "b.json": []}), "export.zip: The .zip holds no conversations.json."),
+        (archive(**{"a.json": [], "b.json": []}), "export.zip: The .zip has no conversations.json."),
         (archive(**{"conversations.json": [GROWN]})[:80], "export.zip: The .zip cannot be read"),
         (damaged_archive(), "export.zip: The .zip cannot be read: Corrupt input data."),
         (b"SQLite format 3\0" + b"x" * 500, "export.zip: The database cannot be read"),
@@ -101,7 +100,7 @@ def test_more_than_is_read_at_once_is_refused_also_when_it_is_packed_small(
     assert len(bomb) < 5_000
     for content, name in ((bomb, "bomb.zip"), (b" " * 100_001, "large.json")):
         result = imported(world, content, name=name)
-        assert (result.code, "holds more than" in result.err, "jq" in result.err) == (5, True, True)
+        assert (result.code, "has more than" in result.err, "jq" in result.err) == (5, True, True)
 
 
 def test_what_is_no_regular_file_is_not_waited_for(world: World) -> None:
@@ -240,7 +239,7 @@ def test_the_log_of_llm_is_read_in_both_of_its_forms(world: World) -> None:
 def test_views_and_foreign_tables_of_a_database_are_not_asked(world: World, schema: str) -> None:
     log(world, schema)
     result = world.run("context", "import", "logs.db")
-    assert (result.code, "holds no conversations of llm" in result.err) == (5, True)
+    assert (result.code, "has no conversations of llm" in result.err) == (5, True)
 
 
 def test_odd_rows_of_a_database_are_read_as_far_as_they_go(world: World) -> None:

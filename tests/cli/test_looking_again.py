@@ -25,7 +25,7 @@ def test_a_careless_model_is_asked_again_with_what_the_notes_say(world: World) -
     result = world.run("ask", QUESTION, "--model", model)
     assert result.code == 0
     assert result.out == f"{FOUNDED[0]['text']}\n"
-    assert "answered without looking into your notes" in result.err
+    assert "answered without reading your notes" in result.err
     assert "references.look_again" in result.err
 
 

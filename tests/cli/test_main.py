@@ -112,7 +112,7 @@ def test_a_bug_is_told_in_a_sentence_and_kept_in_a_private_file(world: World, mo
     monkeypatch.setattr(ask, "_question", broken)
     result = world.run("ask", "x")
     assert result.code == ExitCode.BUG
-    assert "That is a bug: RuntimeError: lost 9" in result.err
+    assert "This is a bug: RuntimeError: lost 9" in result.err
     (report,) = world.home.rglob("crash.txt")
     assert "RuntimeError" in report.read_text()
     assert "sk-canary" not in report.read_text().replace('key = "sk-canary"', "")

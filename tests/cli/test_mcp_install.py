@@ -55,7 +55,7 @@ def test_an_entry_is_written_where_a_program_looks_for_it(
     result = world.run("mcp", "install", program, "--yes")
     assert result.code == 0
     assert json.loads(result.out) == json.loads(file.read_text()) == {table: {"zkchat": {**more, **entry_of(world)}}}
-    assert "is there already" in world.run("mcp", "install", program, "--yes").err
+    assert "already there" in world.run("mcp", "install", program, "--yes").err
 
 
 def test_all_else_in_a_file_stays(world: World) -> None:
@@ -119,9 +119,9 @@ def test_without_a_yes_nothing_is_written(world: World) -> None:
     [
         ('{"a": 1, "a": 2}', "'a' is there twice"),
         ("{", "is broken at line 1"),
-        ("[]", "is no JSON object"),
+        ("[]", "is not a JSON object"),
         ('{"mcpServers": []}', "has no section 'mcpServers'"),
-        (b"\xff\xfe{", "is not a UTF-8 text"),
+        (b"\xff\xfe{", "is not UTF-8 text"),
         ('{"x": NaN}', "cannot be rewritten exactly as it is"),
         ('{"é": "\\ud800"}', "cannot be rewritten exactly as it is"),
     ],

@@ -78,7 +78,7 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
     assert (
         "! tides  server of the vault: not approved; to see and approve it: zkchat config trust\n    tides\n" in shown
     )
-    assert "The server 'bad' has a value of 'command' that is no text." in shown
+    assert "The server 'bad' has a value of 'command' that is not text." in shown
     assert not (tmp_path / "witness").exists()
 
 
@@ -217,9 +217,9 @@ def test_paths_are_those_from_the_current_folder(world: World) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--url foo", "is no address that begins with http:// or https://"),
-        ("--url foo --header A:${API_TOKEN}", "is no address that begins with http:// or https://"),
-        ("--url http://127.0.0.1:1 --header A:é", "holds what no header can hold"),
+        ("--url foo", "is not an address that begins with http:// or https://"),
+        ("--url foo --header A:${API_TOKEN}", "is not an address that begins with http:// or https://"),
+        ("--url http://127.0.0.1:1 --header A:é", "contains what a header cannot"),
         ("--header A:b -- x", "Headers need a server with a url"),
     ],
 )
@@ -334,7 +334,7 @@ def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.Mo
     monkeypatch.setattr("zkchat.cli.mcp_servers.is_client_installed", lambda: False)
     assert opened(world) == (
         [],
-        ["MCP servers are left out, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],
+        ["MCP servers are not used, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],
     )
     result = world.run("mcp", "check")
     assert result.code == 3

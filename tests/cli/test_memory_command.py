@@ -35,7 +35,7 @@ def test_a_fact_that_contradicts_another_says_so(world: World) -> None:
     assert [fact["text"] for fact in result["replaced"]] == ["My favourite colour is blue"]
     assert texts(world) == ["My favourite colour is green"]
     shown = world.run("memory", "show", result["fact"]["id"]).out
-    assert "It took the place of: My favourite colour is blue" in shown
+    assert "It replaced: My favourite colour is blue" in shown
 
 
 def test_a_key_is_not_remembered(world: World) -> None:
@@ -57,7 +57,7 @@ def test_facts_are_found_by_words_and_meaning(world: World, tea: str) -> None:
     assert world.run("memory", "search", "tea").out.endswith(f"{tea}  I like tea\n")
     found = world.run("memory", "search", "automobile", "--json").json
     assert [fact["text"] for fact in found] == ["The car is at the garage"]
-    assert "Nothing that is remembered is about that." in world.run("memory", "search", "quantum").err
+    assert "Nothing remembered matches." in world.run("memory", "search", "quantum").err
 
 
 def test_a_fact_is_forgotten_on_the_users_word(world: World, tea: str) -> None:
@@ -75,8 +75,8 @@ def test_what_is_exported_can_be_imported(world: World, tea: str) -> None:
     assert len(world.run("memory", "export", "--json").json) == 2
     (world.vault / "facts.md").write_text(exported + "- Mia is six\n- My favourite colour is green\n")
     result = world.run("memory", "import", "@facts.md")
-    assert result.out == "Remembered 2 of 4; the others were known.\n"
-    assert "My favourite colour is green It takes the place of: My favourite colour is blue" in result.err
+    assert result.out == "Remembered 2 of 4; the others were already known.\n"
+    assert "My favourite colour is green It replaces: My favourite colour is blue" in result.err
     assert set(texts(world)) == {"I like tea", "Mia is six", "My favourite colour is green"}
     (world.vault / "known.md").write_text("- Mia is six")
     assert world.run("memory", "import", "known.md", "--json").json["new"] == 0
@@ -110,7 +110,7 @@ def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_m
     shown = world.run("memory", "relevance").out
     assert "I like tea" in shown
     assert "garage" not in shown
-    assert "Tea.md (not there any more): used 1 time in 1 conversation" in shown
+    assert "Tea.md (no longer exists): used 1 time in 1 conversation" in shown
     world.note("Tea.md", "# Tea\n")
     assert "Tea.md: used 1 time in 1 conversation" in world.run("memory", "relevance").out
     found = world.run("memory", "relevance", "drinks", "--json").json

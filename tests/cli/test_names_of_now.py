@@ -57,11 +57,11 @@ def test_both_names_do_the_same(vault: World, now: str, earlier: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("show", "Which note is to be shown?"),
+        ("show", "Which note do you want to see?"),
         ("show Sleep --links --used", "Choose one: --links, --used."),
         ("check --yes", "--yes and --dry-run need --fix."),
-        ("check draft.txt --fix", "FILE and --fix do not go together."),
-        ("undo --diff", "--since and --diff are for a list."),
+        ("check draft.txt --fix", "FILE and --fix cannot be used together."),
+        ("undo --diff", "--since and --diff need --list."),
         ("undo --list --id x", "'x' is not the number of a change."),
     ],
 )

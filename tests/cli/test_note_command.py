@@ -58,7 +58,7 @@ def test_a_note_is_never_made_over_another(garden: World) -> None:
     before = tree(garden.vault)
     again = note(garden, "new", "Inbox", "Gone.", "--yes")
     assert again.code == ExitCode.VAULT
-    assert "Inbox.md is there already" in again.err
+    assert "Inbox.md already exists" in again.err
     assert tree(garden.vault) == before
 
 
@@ -126,7 +126,7 @@ def test_what_is_so_already_is_no_failure(garden: World, arguments: list[str]) -
     note(garden, *arguments, "--yes")
     before = tree(garden.vault)
     again = note(garden, *arguments)
-    assert (again.code, again.err) == (0, "Nothing was changed: Plants/Compost.md says so already.\n")
+    assert (again.code, again.err) == (0, "Nothing was changed: Plants/Compost.md already says this.\n")
     assert note(garden, *arguments, "--yes", "--json").json["applied"] is False
     assert (tree(garden.vault), len(garden.run("changes", "--json").json)) == (before, 1)
 
@@ -191,11 +191,11 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["append", "Inbox"], "What shall be appended?"),
-        (["append", "Inbox", "  "], "What shall be appended?"),
+        (["append", "Inbox"], "Append what?"),
+        (["append", "Inbox", "  "], "Append what?"),
         (["append", "Inbox", "x", "--prepend"], "--prepend needs a section."),
-        (["set", "Inbox", "due"], "What shall due be?"),
-        (["set", "Inbox", "due", "x", "--remove"], "set to a value, or removed"),
+        (["set", "Inbox", "due"], "What should due be?"),
+        (["set", "Inbox", "due", "x", "--remove"], "Give either a value or --remove"),
         (["new", "A", "text", "--template", "T"], "either a template or a text"),
     ],
 )
@@ -360,4 +360,4 @@ def test_words_without_quotes_are_refused(world: World) -> None:
     refused = world.run("note", "new", "My", "title", "here", "--yes")
     assert (refused.code, 'zkchat note new "My title here"' in refused.err) == (ExitCode.USAGE, True)
     daily = world.run("note", "append", "--daily", "Hub", "- x", "--yes")
-    assert (daily.code, "--daily takes the place of NOTE" in daily.err) == (ExitCode.USAGE, True)
+    assert (daily.code, "Give either NOTE or --daily" in daily.err) == (ExitCode.USAGE, True)

@@ -35,7 +35,7 @@ def test_show_says_that_there_is_no_text(garden: World) -> None:
     garden.note("Blank.md", "\n")
     for name in ("Empty.canvas", "Blank.md"):
         shown = garden.run("show", name)
-        assert (shown.code, shown.out, shown.err) == (0, "", f"{name} holds no text.\n")
+        assert (shown.code, shown.out, shown.err) == (0, "", f"{name} has no text.\n")
 
 
 def test_show_draws_a_note_on_a_terminal(garden: World) -> None:

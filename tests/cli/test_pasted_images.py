@@ -47,10 +47,10 @@ def test_the_image_on_the_clipboard_goes_along(chat: World, name: str) -> None:
 
 def test_without_an_image_a_program_or_a_question_a_sentence_says_so(chat: World) -> None:
     said = paste(chat, "/paste What is it?")
-    assert "No program is here that reads the clipboard." in said
+    assert "There is no program here to read the clipboard." in said
     assert "wl-paste" in said
     install(chat, "wl-paste", b"no image")
     said = paste(chat, "/paste What is it?")
     assert "There is no image on the clipboard." in said
     assert "A red square." not in said
-    assert "A question belongs to the image." in paste(chat, "/paste")
+    assert "Ask a question about the image." in paste(chat, "/paste")

@@ -39,7 +39,7 @@ def test_what_is_broken_is_listed_with_its_trouble_and_not_tried_again(indexed: 
     again = indexed.run("index", "--json")
     troubles = {each["path"]: each["text"] for each in again.json["warnings"] if each["kind"] == "extraction"}
     assert len(troubles) == len(HOPELESS) + 1
-    assert troubles["broken/encrypted.pdf"] == "It is encrypted and is found by its name only."
+    assert troubles["broken/encrypted.pdf"] == "It is encrypted and is only found by its name."
     assert again.json["changed"] == 0
 
 
@@ -111,7 +111,7 @@ def test_a_question_waits_for_no_more_than_a_while(fresh: World, monkeypatch: py
 
 def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compose_pdf, "is_installed", lambda: False)
-    said = "The text of PDFs needs the package pypdfium2, which is not installed."
+    said = "Reading PDFs needs the package pypdfium2, which is not installed."
     hint = "pip install 'zkchat[pdf]'"
     index = fresh.run("index")
     assert (index.code, index.err.count(said), index.err.count(hint)) == (0, 1, 1)

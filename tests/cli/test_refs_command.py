@@ -47,7 +47,7 @@ def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World, n
     assert [(use["session_title"], use["is_gone"]) for use in world.run("refs", name, "--json").json] == [
         ("Days", True)
     ]
-    assert world.run("refs", name).err == "Gone.md is not there any more.\n"
+    assert world.run("refs", name).err == "Gone.md no longer exists.\n"
 
 
 def test_a_note_that_nobody_used_is_said_to_be_unused(world: World) -> None:
@@ -69,9 +69,9 @@ def test_the_notes_used_most_come_first(world: World) -> None:
 def test_of_the_notes_used_most_it_is_said_which_are_gone(world: World) -> None:
     (world.vault / "Sleep.md").unlink()
     assert [line.rpartition("  ")[2] for line in world.run("refs", "--top").out.splitlines()] == [
-        "Sleep.md (not there any more)",
+        "Sleep.md (no longer exists)",
         "Coffee.md",
-        "Gone.md (not there any more)",
+        "Gone.md (no longer exists)",
     ]
     gone = {note["path"]: note["is_gone"] for note in world.run("refs", "--top", "--json").json}
     assert gone == {"Sleep.md": True, "Coffee.md": False, "Gone.md": True}
@@ -115,8 +115,8 @@ def test_a_note_is_never_overwritten(world: World) -> None:
 
 def test_a_page_in_the_vault_is_taken_back_by_undo(world: World) -> None:
     result = world.run("refs", "--graph", "refs.html")
-    assert (result.code, result.err) == (0, "zkchat undo takes it back.\n")
+    assert (result.code, result.err) == (0, "zkchat undo reverts it.\n")
     page = world.vault / "refs.html"
     assert page.is_file()
-    assert world.run("undo", "--yes").out == "refs.html is gone again.\n"
+    assert world.run("undo", "--yes").out == "refs.html is removed again.\n"
     assert not page.exists()

@@ -22,7 +22,7 @@ def counts(world: World) -> dict[object, object]:
 def test_the_session_that_is_chosen_from_the_list_goes_on(world: World, two_sessions: str) -> None:
     chat = at_prompt(world, "one\rthree\r\x04", "--resume", "--model", two_sessions)
     assert chat.code == 0
-    assert "Going on in “one”, 2 messages." in chat.err
+    assert "Continuing “one”, 2 messages." in chat.err
     assert counts(world) == {"one": 4, "two": 2}
     at_prompt(world, "/resume\rtwo\rfour\r\x04", "--model", two_sessions)
     assert counts(world) == {"one": 4, "two": 4}
@@ -31,9 +31,9 @@ def test_the_session_that_is_chosen_from_the_list_goes_on(world: World, two_sess
 def test_leaving_the_list_begins_nothing(world: World, two_sessions: str) -> None:
     chat = at_prompt(world, "\x03", "--resume", "--model", two_sessions)
     assert (chat.code, chat.out) == (0, "")
-    assert chat.err == "No session was chosen. To begin a new one: zkchat\n"
+    assert chat.err == "No session was chosen. To start a new one: zkchat\n"
     still = at_prompt(world, "/resume\r\x03three\r\x04", "--continue", "--model", two_sessions)
-    assert "Going on in “two”" in still.err
+    assert "Continuing “two”" in still.err
     assert counts(world) == {"one": 2, "two": 4}
 
 
@@ -45,7 +45,7 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert "zkchat --session" in piped.err
     plain = on_plain_terminal(world, "/resume\n/resume 2\nthree\n", "--plain", "--model", two_sessions)
     assert " 2. one" in plain.out
-    assert "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said." in plain.out
+    assert "To continue one of them: /resume NUMBER, TITLE, ID or words that were said." in plain.out
     assert counts(world) == {"one": 4, "two": 2}
 
 
@@ -74,10 +74,10 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
 
 def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, two_sessions: str) -> None:
     said = at_prompt(world, "three\r/model quote\r\x04", "--model", two_sessions)
-    assert said.err.splitlines()[-1] == "To go on later: zkchat -c"
+    assert said.err.splitlines()[-1] == "To continue later: zkchat -c"
     spaced = world.vault.rename(world.root / "my vault")
     elsewhere = at_prompt(world, "four\r/quit\r", "--vault", str(spaced), "--model", two_sessions)
-    assert f"To go on later: zkchat --vault '{spaced}' -c" in elsewhere.err
+    assert f"To continue later: zkchat --vault '{spaced}' -c" in elsewhere.err
     silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
     assert "Resume:" not in silent.err
     piped = world.run("chat", "--vault", str(spaced), "--model", two_sessions, stdin="five\n")

@@ -28,7 +28,7 @@ def test_what_is_saved_of_a_chat_neither_answers_nor_takes_the_place_of_a_note(w
 
     before = {text: asked(text) for text in (question, "[[Sleep]]", "@Sleep", "What is sleep?")}
     shown = chat(world, question, "/save [[Sleep]]", "/save", "y", "/export [[Naps talk]]", "/export", "y")
-    assert shown.count("is in your vault now.") == 4
+    assert shown.count("Saved as ") == 4
     notes = [path.read_text("utf-8") for path in world.vault.glob("*.md") if path.name != "Naps.md"]
     assert len(notes) == 4
     assert all("zkchat-note: " in note and "[[Sleep]]" in note for note in notes)
@@ -45,4 +45,4 @@ def test_links_that_waited_for_a_saved_note_are_told(world: World) -> None:
     shown = chat(world, "How many hours of sleep do adults need?", "/save [[Kept]]", "/export Talk", "/save [[Other]]")
     assert "1 link in 1 note that led nowhere leads to Kept.md." in shown
     assert "2 links in 2 notes that led nowhere lead to Talk.md." in shown, "the saved note quotes the first"
-    assert "Other.md." not in shown
+    assert "to Other.md." not in shown

@@ -96,7 +96,7 @@ def test_a_reader_at_a_terminal_is_told_which_model_goes_on_and_what_the_setting
     configure(user, server, 'model = "ollama:n"')
     ask(user, "--model", "ollama:m")
     said = user.run("ask", "And children?", "-c", terminal=True).err
-    assert "This session goes on with its model, ollama:m (window 8,192 tokens)." in said
+    assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in said
     assert "Your settings name ollama:n" in said
     assert "goes on with its model" not in user.run("ask", "How?", "--model", "ollama:m", terminal=True).err
 
@@ -111,7 +111,7 @@ def test_a_name_that_is_gone_from_the_settings_is_told_and_nothing_is_sent(user:
     asked(server)
     result = user.run("ask", "And children?", "-c")
     assert result.code == ExitCode.CONFIG
-    assert "The model of this session, careful (ollama:m), is not in your settings any more." in result.err
+    assert "The model of this session, careful (ollama:m), is no longer in your settings." in result.err
     assert "--model ollama:m" in result.err
     assert asked(server) == []
     ask(user, "-c", "--model", "ollama:m")
@@ -144,7 +144,7 @@ def test_a_model_that_cannot_be_reached_is_named_and_no_other_one_is_asked(
     error = result.json["error"]
     assert "(m)" in error["text"]
     assert (
-        "It is the model of this session: --model NAME, in a chat /model NAME, goes on with another." in error["hint"]
+        "It is the model of this session: --model NAME, in a chat /model NAME, continues with another." in error["hint"]
     )
     assert asked(server) == []
 
@@ -169,7 +169,7 @@ def test_a_model_that_ran_here_and_runs_elsewhere_now_is_sent_nothing(user: Worl
 def test_it_is_told_once_when_a_session_leaves_the_machine(user: World, server: Loopback, before: str) -> None:
     ask(user, "--model", before)
     user.variables |= {"ZKCHAT_MODEL": "openai:n", "ZKCHAT_OPENAI__LOCAL": "false"}
-    warning = f"openai:n is not on this machine; until now this session was answered here, by {before}."
+    warning = f"openai:n is not on this machine; so far this session was answered here, by {before}."
     assert warning in user.run("ask", "And children?", "-c").err
     assert warning not in user.run("ask", "And babies?", "-c").err
 
@@ -233,7 +233,7 @@ def test_a_session_in_the_vault_leads_to_no_server_elsewhere_and_to_no_file(
     asked(server)
     result = ask(user, "-c")
     assert asked(server) == ["n"]
-    assert f"This session is stored in the vault and wants the model {name}" in result.err
+    assert f"This session is stored in the vault and asks for the model {name}" in result.err
     assert f"--model {name}" in result.err
 
 
@@ -260,7 +260,7 @@ def test_the_context_commands_name_the_model_of_the_session_and_its_window(
     for day in range(4):
         said = f"On day {day} I went to bed at ten, read for an hour, and slept until the neighbour's dog woke me. " * 9
         assert user.run("ask", f"{said} Is that enough?", "-c", "--model", f"{wire}:m").code == ExitCode.OK
-    line = f"Model {wire}:m, window 8,192 tokens."
+    line = f"Model {wire}:m, context window 8,192 tokens."
     assert line in user.run("context", "show").out
     shown = user.run("context", "show", "--json").json
     assert (shown["model"], shown["window"]) == (f"{wire}:m", 8192)
@@ -285,7 +285,7 @@ def test_statistics_without_the_server_keep_the_window_of_the_session_and_say_so
         user.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = ""
     result = user.run("context", "stats")
     assert result.code == ExitCode.OK
-    assert "Model openai:m, window 3,000 tokens (last known; its server does not answer now)." in result.out
+    assert "Model openai:m, context window 3,000 tokens (last known; its server does not answer now)." in result.out
     assert "It is the model of this session" in result.err
     told = user.run("context", "stats", "--json").json
     assert (told["window"], bool(told["trouble"])) == (3000, True)
@@ -312,8 +312,8 @@ def test_each_session_of_a_chat_has_its_own_model(user: World, server: Loopback)
         options=("--model", "ollama:n"),
     )
     assert asked(server) == ["m", "n", "m", "n"]
-    assert "This session goes on with its model, ollama:m (window 8,192 tokens)." in result.err
-    assert "ollama:n answers from now on." in result.err
+    assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in result.err
+    assert "ollama:n answers now." in result.err
 
 
 def test_an_agent_that_is_chosen_later_brings_its_model(user: World, server: Loopback) -> None:

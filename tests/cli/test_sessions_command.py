@@ -172,7 +172,7 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
         "Message 3 has priority 9: it is kept word for word while it fits.\n"
     )
     shown = world.run("context", "show", "Sleep").out.splitlines()
-    assert shown[2:4] == ["   2  assistant: Answer 2.  (pinned)", "   3  user: Question 3?  (priority 9)"]
+    assert shown[3:5] == ["   2  assistant: Answer 2.  (pinned)", "   3  user: Question 3?  (priority 9)"]
     assert world.run("sessions", "show", "Sleep").out.count("(priority 9)") == 1
     assert [
         each["priority"] for each in world.run("sessions", "show", talk, "--last", "2", "--json").json["messages"]

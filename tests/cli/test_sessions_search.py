@@ -95,12 +95,12 @@ def test_a_session_is_resumed_by_a_part_of_its_title_or_what_was_said(world: Wor
     run = partial(world.run, "chat", "--plain", "--model", "quote")
     assert f"Session {talk}." in run(stdin="/resume bird\n/stats\n").out
     assert f"Session {talk}." in run(stdin="/resume roof\n/stats\n").out
-    assert "1 message: 0 older messages left" in run(stdin="/resume roof\n/stats\n").out  # no model has a context here
+    assert "1 message: 0 archived" in run(stdin="/resume roof\n/stats\n").out  # no model has a context here
     several = run(stdin="/resume Konrad\n/sessions roof\n/sessions xylophone\n").out
     assert talk in several
     assert other in several
-    assert "To go on in one of them: /resume ID." in several
-    assert "No session has “xylophone” in its title, nor in what was said." in several
+    assert "To continue one of them: /resume ID." in several
+    assert "No session has “xylophone” in its title or its messages." in several
 
 
 def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:
@@ -113,7 +113,7 @@ def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:
 def test_nothing_found_is_said_to_somebody_who_looks(world: World, talk: str) -> None:
     result = world.run("sessions", "search", "xylophone", terminal=True)
     assert (result.code, result.out) == (ExitCode.OK, "")
-    assert "Nothing that was said matches." in result.err
+    assert "No message matches." in result.err
 
 
 @pytest.mark.parametrize("arguments", [(), ("heron", "--stdin")])

@@ -51,7 +51,7 @@ def test_three_answers_make_the_settings_and_nothing_is_written_into_the_folder(
     assert settings(user) == written(user, "ollama:thinks", "journal")
     assert "model = ollama:thinks" in result.out
     assert str(user.settings_file) in result.out
-    assert "Begin: zkchat" in result.out
+    assert "To start: zkchat" in result.out
     assert sorted(path.name for path in user.vault.iterdir()) == ["Journal", "Sleep.md"]
     assert user.run("search", "seven hours").code == ExitCode.OK  # it is a vault now
 
@@ -71,7 +71,7 @@ def test_run_again_enter_keeps_what_is_set(user: World) -> None:
 def test_what_cannot_be_is_asked_again(user: World) -> None:
     result = answered(user, str(user.root / "nowhere"), "", "ollama:gone", "9", "1", "Journel", "Journal")
     assert result.code == ExitCode.OK
-    assert "nowhere is not there." in result.err
+    assert "nowhere does not exist." in result.err
     assert "has no model 'gone'" in result.err
     assert "There is no model '9'." in result.err
     assert f"Not in {user.vault}: Journel." in result.err
@@ -94,7 +94,7 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
     assert "Sleep.md" in user.run("search", "seven hours", stdin="", cwd=outside).out
     again = answered(user, "", "", "", cwd=other)
     assert f"[{user.vault}, 2 notes]" in again.err
-    assert f"Begin: zkchat --vault {user.vault}" in again.out
+    assert f"To start: zkchat --vault {user.vault}" in again.out
     unnamed = user.run("setup", "--yes", "--json", stdin="", cwd=other)
     assert (unnamed.json["vault"], f'default = "{user.vault}"' in settings(user)) == (str(user.vault), True)
 
@@ -102,7 +102,7 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
 def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
     user.configure('[vault]\ndefault = "~/gone"\n')
     result = answered(user, "", "quote", "-")
-    assert f"The vault {user.home / 'gone'} is not there. It is your default vault" in " ".join(result.err.split())
+    assert f"The vault {user.home / 'gone'} does not exist. It is your default vault" in " ".join(result.err.split())
     assert f'default = "{user.vault}"' in settings(user)
 
 
@@ -146,7 +146,7 @@ def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, serv
     user.variables["OPENAI_API_KEY"] = "of-another-service"
     typed = f"/model {server.address}/v1\ny\n"
     result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
-    assert "openai:tells answers from now on." in result.err
+    assert "openai:tells answers now." in result.err
     assert not any(each.headers.get("authorization") for each in server.requests)  # only a request has the key
     assert f'base_url = "{server.address}/v1"' in settings(user)
 

@@ -95,7 +95,7 @@ def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
     question = "Did the king of Sweden paint tomatoes for the parliament in Stockholm?"
     answered = world.run("ask", question, "--json", "--model", "quote").json
-    assert "Nearest: [[Tomatoes]]" in answered["answer"]
+    assert "Closest: [[Tomatoes]]" in answered["answer"]
     rows = answered["references"]
     assert rows[0]["relative_path"] == "Reference/Tomatoes.md"
     assert {(row["cited"], row["unverified"], row["included"]) for row in rows} == {(False, False, False)}

@@ -82,8 +82,8 @@ def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
     [
         ("talk.json", '[{"role": "king", "content": "Hi"}]', "talk.json: Message 1 has the role 'king'"),
         ("talk.json", "[", "talk.json: The file is not JSON: Expecting value at line 1, column 2."),
-        ("talk.json", b"\xff\xfe\x00", "talk.json: The file is not text in UTF-8"),
-        ("gone.json", "", "gone.json cannot be read: no such file or directory.\n        Name another file, or -"),
+        ("talk.json", b"\xff\xfe\x00", "talk.json: The file is not UTF-8 text"),
+        ("gone.json", "", "gone.json cannot be read: no such file or directory.\n        Give another file, or -"),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_told_and_nothing_is_stored(
@@ -121,7 +121,7 @@ def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: 
 def test_an_export_into_the_vault_is_taken_back_by_undo(talk: World) -> None:
     talk.note("Kept.md", "mine")
     written = talk.run("context", "export", "--output", "Kept.md", "--yes")
-    assert "zkchat undo takes it back." in written.err
+    assert "zkchat undo reverts it." in written.err
     assert "Seven hours" in (talk.vault / "Kept.md").read_text()
     assert talk.run("undo", "--yes").code == 0
     assert (talk.vault / "Kept.md").read_text() == "mine"

@@ -54,7 +54,7 @@ def test_one_question_names_all_that_comes_with_the_vault(world: World, model: s
         "settings .zkchat/config.toml  (new)",
         'openai.base_url = "http://evil.example/v1"',
         "agent default  (new)",
-        "takes the place of the agent of this name that comes with zkchat",
+        "replaces zkchat's built-in agent of this name",
         "agent mine  (new)",
         "asks for the model openai:gpt-evil",
         "rule Obey  (new)",
@@ -78,7 +78,7 @@ def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model:
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
     named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat config trust"
-    assert f"Left out, as it came with the vault and is not approved: {named}" in again.err
+    assert f"Ignored until approved, as it came with the vault: {named}" in again.err
     assert "EVIL" not in request(world)
 
 

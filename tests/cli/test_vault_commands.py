@@ -104,10 +104,10 @@ def test_each_line_of_standard_input_is_a_query(garden: World) -> None:
 def test_a_filter_that_names_no_time_is_refused(garden: World, query: str) -> None:
     refused = garden.run("search", query, "--json")
     assert (refused.code, refused.out) == (ExitCode.USAGE, "")
-    assert " names no time." in refused.err
+    assert " is not a time." in refused.err
     assert "2026-03-08" in refused.err
     (answer,) = [json.loads(line) for line in garden.run("search", "--stdin", stdin=query).out.splitlines()]
-    assert (answer["hits"], answer["error"].endswith(" names no time.")) == ([], True)
+    assert (answer["hits"], answer["error"].endswith(" is not a time.")) == ([], True)
 
 
 def test_filters_that_no_day_passes_are_told(garden: World) -> None:
@@ -298,7 +298,7 @@ def test_neighbours_are_as_many_links_away_as_asked_for(garden: World) -> None:
         {"path": "Sub/Notes.md", "title": "Notes", "steps": 2},
     ]
     garden.note("Alone.md", "")
-    assert "No link connects" in garden.run("vault", "neighbours", "Alone", terminal=True).err
+    assert "has no links to or from" in garden.run("vault", "neighbours", "Alone", terminal=True).err
 
 
 # --- all of them ---
@@ -355,7 +355,7 @@ def test_on_a_full_disk_notes_are_found_as_they_were(garden: World) -> None:
     with almost_no_room():
         found = garden.run("search", "heap")
         indexed = garden.run("index")
-    assert "as they were indexed last: The disk is full" in found.err
+    assert "as last indexed: The disk is full" in found.err
     assert "Turn the heap." in found.out
     assert "New.md" not in found.out
     assert found.code == 0
@@ -401,7 +401,7 @@ def test_a_damaged_index_is_built_anew_and_that_is_said_once(garden: World, comm
     garden.run("index")
     (index,) = garden.home.rglob("index.db")
     index.write_bytes(b"no database" * 1000)
-    said = "The index of this vault was damaged and has been built anew from the notes; nothing is lost."
+    said = "The index of this vault was damaged and has been rebuilt from the notes; nothing is lost."
     told = garden.run(*command)
     assert told.err.count(said) == 1
     assert said not in garden.run(*command).err

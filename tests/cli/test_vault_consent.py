@@ -78,8 +78,8 @@ def test_without_a_terminal_a_sentence_tells_the_way_out(stranger: World, comman
     result = stranger.run(*command, stdin="")
     assert (result.code, result.out) == (ExitCode.VAULT, "")
     assert result.err == (
-        f"zkchat: The folder {stranger.vault} is not a vault yet.\n"
-        "        To use it as one: --vault . (or name the folder of your notes: --vault FOLDER)\n"
+        f"zkchat: The folder {stranger.vault} is not a vault yet.\n        To use it as one: --vault . (or give the "
+        "folder of your notes: --vault FOLDER)\n"
     )
 
 
@@ -98,7 +98,7 @@ def search(world: World, typed: str, *more: str, cwd: Path | None = None) -> Res
 def test_a_yes_is_remembered_and_asked_for_once(stranger: World) -> None:
     declined = search(stranger, "\n")
     assert declined.code == ExitCode.VAULT
-    assert f"Chat with the notes in {stranger.vault} (1 note)? None is changed unless you say so. [y/N]" in declined.err
+    assert f"Chat with the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]" in declined.err
     assert "is not a vault yet" in declined.err
     agreed = search(stranger, "y\n")
     assert agreed.code == ExitCode.OK
@@ -134,7 +134,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "Tea.md").write_text("Tea for seven hours.\n")
     (stranger.home / "tea.png").write_text("")
-    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? None is changed"
+    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? No note is changed"
     for named in ((), ("--vault", str(stranger.home))):
         declined = search(stranger, "n\n", *named, cwd=stranger.home)
         assert declined.code == ExitCode.VAULT
@@ -152,7 +152,7 @@ def test_where_the_answer_cannot_be_kept_the_command_goes_on(stranger: World) ->
     stranger.block(".local")
     result = search(stranger, "y\n")
     assert result.code == ExitCode.OK
-    assert "Your answer could not be kept" in result.err
+    assert "Your answer could not be saved" in result.err
     assert "Sleep.md" in result.out
 
 
@@ -218,5 +218,5 @@ def test_a_folder_that_may_not_be_read_is_no_vault(stranger: World) -> None:
     assert result.returncode == ExitCode.VAULT
     assert result.stderr.splitlines() == [
         f"zkchat: The vault {stranger.vault} cannot be read: permission denied.",
-        "        Name the folder of your notes: --vault FOLDER",
+        "        Give the folder of your notes: --vault FOLDER",
     ]

@@ -50,7 +50,7 @@ def test_all_supported_ends_with_zero(vault: World) -> None:
     )
     nothing = vault.run("verify", "-", stdin="Hello!")
     assert (nothing.code, nothing.out) == (0, "")
-    assert nothing.err == "The text states nothing that could be compared with your notes.\n"
+    assert nothing.err == "The text has no statements to compare with your notes.\n"
 
 
 def test_what_comes_nearest_to_a_statement_is_named(vault: World) -> None:
@@ -89,4 +89,4 @@ def test_what_is_no_text_is_refused_with_a_sentence(vault: World, name: str) -> 
     (vault.vault / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
     failed = vault.run("verify", str(vault.vault / name))
     assert failed.code == ExitCode.USAGE
-    assert "Name another file, or -" in failed.err or "is no text in UTF-8" in failed.err
+    assert "Give another file, or -" in failed.err or "is not UTF-8 text" in failed.err

@@ -37,7 +37,7 @@ def test_a_note_that_there_is_not_has_near_names_and_an_exit_code(vault: World) 
     assert (shown.code, shown.json["stage"], shown.json["path"]) == (4, "missing", None)
     assert "Closest: [[Compost]]." in shown.json["explanation"]
     vault.note(".zkchat/config.toml", 'vault.exclude = ["Bi*"]\n')
-    assert "those of vault.exclude are not read" in vault.run("why", HEAP, "Birds").out
+    assert "those in vault.exclude are not read" in vault.run("why", HEAP, "Birds").out
 
 
 def test_a_note_that_is_not_read_is_said_to_be_too_large_or_no_note(vault: World) -> None:
@@ -47,16 +47,16 @@ def test_a_note_that_is_not_read_is_said_to_be_too_large_or_no_note(vault: World
     assert found == "unread"
     assert "is larger than 100 bytes" in said
     vault.note("heap.csv", "a,b\n")
-    assert stage(vault, HEAP, "heap.csv") == ("unread", "heap.csv is no note, and is not searched.")
+    assert stage(vault, HEAP, "heap.csv") == ("unread", "heap.csv is not a note, so it is not searched.")
 
 
 def test_private_notes_are_said_to_be_kept_from_models(vault: World) -> None:
     vault.note("Diary.md", "---\nzkchat: never\n---\nA cold heap takes a year.\n")
-    assert stage(vault, HEAP, "Diary") == ("private", "Diary.md is never to be read: no model is shown it.")
+    assert stage(vault, HEAP, "Diary") == ("private", "Diary.md is never to be read: no model ever sees it.")
     vault.note("Compost.md", "---\nzkchat: local\n---\n# Compost\n\nA cold heap takes a year.\n")
     found, said = stage(vault, HEAP, "Compost")
     assert found == "shown"
-    assert said.endswith("It is private: a model that is not on this machine is not shown it.")
+    assert said.endswith("It is private: models on other machines never see it.")
 
 
 def test_a_note_that_the_search_has_behind_others_has_its_place(vault: World) -> None:
@@ -74,7 +74,7 @@ def test_a_passage_behind_others_has_its_score_and_those_before_it(vault: World)
     for number in range(4):
         vault.note(f"Heap {number}.md", f"# Heap {number}\n\nA cold heap takes {number + 2} years, all in all.\n")
     lines = vault.run("why", HEAP, "Heap 3").out.splitlines()
-    assert lines[0].startswith("Heap 3.md is in place 4 of the notes with passages, with a score of 0.")
+    assert lines[0].startswith("Heap 3.md is number 4 of the notes with passages, with a score of 0.")
     assert lines[1] == "  Write [[Heap 3]] in the question, or ask with words that only this note has."
     assert lines[3] == "Before it"
 
@@ -82,7 +82,7 @@ def test_a_passage_behind_others_has_its_score_and_those_before_it(vault: World)
 def test_a_note_that_is_not_sure_enough_is_among_the_nearest(vault: World) -> None:
     found, said = stage(vault, "Which of the planets that orbit the sun is cold?", "Compost")
     assert found == "doubt"
-    assert said.startswith("No passage was sure enough to be shown as an answer")
+    assert said.startswith("No passage was certain enough to be an answer")
 
 
 def test_a_note_of_another_time_than_the_question_asks_for(vault: World) -> None:
@@ -90,7 +90,7 @@ def test_a_note_of_another_time_than_the_question_asks_for(vault: World) -> None
     os.utime(vault.vault / "Compost.md", (1_700_000_000, 1_700_000_000))
     found, said = stage(vault, "What did I write about the cold heap in May 2024?", "Compost")
     assert found == "time"
-    assert said == "The question asks for notes of 2024-05-01 to 2024-05-31; Compost.md is of 2023-11-14."
+    assert said == "The question asks for notes of 2024-05-01 to 2024-05-31; Compost.md is from 2023-11-14."
 
 
 def test_a_question_that_a_list_answers(vault: World) -> None:
@@ -105,9 +105,9 @@ def test_a_question_that_a_list_answers(vault: World) -> None:
 def test_a_note_that_the_search_does_not_find(vault: World) -> None:
     found, said = stage(vault, "xyzzy", "Birds")
     assert found == "unfound"
-    assert said.startswith("The search does not find Birds.md: it has none of the words asked for")
+    assert said.startswith("The search does not find Birds.md: it has none of your words")
     vault.note("Empty.md", "")
-    assert stage(vault, HEAP, "Empty") == ("empty", "Empty.md holds no text.")
+    assert stage(vault, HEAP, "Empty") == ("empty", "Empty.md has no text.")
 
 
 def test_python_gets_the_same(vault: World, monkeypatch: pytest.MonkeyPatch) -> None:

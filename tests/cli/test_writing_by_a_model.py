@@ -1,4 +1,4 @@
-"""`--write`: a model proposes changes of notes, and whoever sits at the terminal, or nobody, decides."""
+"""`--write`: a model proposes changes to notes, and whoever sits at the terminal, or nobody, decides."""
 
 import json
 import subprocess
@@ -61,7 +61,7 @@ def test_in_a_pipe_nothing_is_changed_and_the_way_out_is_said(world: World, mode
     result = ask(world, model, stdin="")
     assert result.code == 2
     assert text(world) == SLEEP
-    assert result.err.count("There is no terminal to ask you at, so no change is made. --yes") == 1
+    assert result.err.count("Nothing is changed: there is no terminal to ask you on. --yes") == 1
     assert result.out == "I propose eight hours in [[Sleep]].\n"
 
 

@@ -175,7 +175,7 @@ def check(shell: Shell, example: Example, expected_json: str) -> str:
 
 
 def write_file(world: World, block: Block) -> None:
-    """A file that the page shows; what is there already stays, as commands may have changed it."""
+    """A file that the page shows; what already exists stays, as commands may have changed it."""
     if block.caption and not (world.vault / block.caption).exists():
         world.note(block.caption, block.text)
 

@@ -35,7 +35,7 @@ def test_help_of_a_command_is_that_of_the_command(world: World) -> None:
     assert world.run("help", "context", "stats").out == world.run("context", "stats", "--help").out
     wrong = world.run("help", "confg")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == "zkchat: There is no page and no command 'confg'.\n        Closest: config.\n"
+    assert wrong.err == "zkchat: There is no page or command 'confg'.\n        Closest: config.\n"
 
 
 def test_a_page_is_markdown_in_a_pipe_and_drawn_on_a_terminal(world: World) -> None:

@@ -506,7 +506,7 @@ def test_without_private_notes_nothing_is_marked_and_nothing_withheld(
     assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == [
-        f"{scene.elsewhere} is not on this machine; until now this session was answered here, by {scene.here}."
+        f"{scene.elsewhere} is not on this machine; so far this session was answered here, by {scene.here}."
     ]
 
 
@@ -515,7 +515,7 @@ def test_what_a_second_look_brings_up_stays_here_and_so_does_its_turn(scene: Sce
     assert leaked(scene.ask(scene.elsewhere, question)) == set()
     scene.server.says = QUOTING
     assert "quollsecret" in leaked(scene.ask(scene.here, question))
-    assert any("answered without looking into your notes" in text for text in scene.warnings)
+    assert any("answered without reading your notes" in text for text in scene.warnings)
     assert leaked(scene.ask(scene.elsewhere, "Which one again?", go_on=True)) == set()
 
 
@@ -575,7 +575,7 @@ def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
     assert leaked(scene.ask(scene.here, question))
     quoted = scene.world.run("ask", "What is the lighthouse password?", "--model", "quote")
     assert (quoted.code, "Quollsecret" in quoted.out) == (ExitCode.OK, True)
-    assert "Its settings are left out." in quoted.err
+    assert "Its settings are ignored." in quoted.err
 
 
 def test_while_the_vaults_settings_cannot_be_read_every_note_counts_as_local(scene: Scene) -> None:
@@ -603,7 +603,7 @@ def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(
         assert not any("privacy.local_only" in warning for warning in scene.warnings)
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "['Dairies']"
     scene.ask(scene.elsewhere, question)
-    warning = "privacy.local_only: 'Dairies' matches no note, so it keeps nothing on this machine."
+    warning = "privacy.local_only: 'Dairies' matches no note, so no note is private because of it."
     assert f"{warning} Did you mean 'Diaries'?" in scene.warnings
     assert warning in scene.world.run("doctor").out
 

@@ -30,13 +30,13 @@ FAILURES = {
     "403": "refused the key (403)",
     "404": "has no model '404'",
     "413": "prompt is longer than",
-    "429": "takes no more requests for now (429): Slow down",
+    "429": "refuses more requests for now (429): Slow down",
     "500": "failed (500): Out of memory",
     "503": "failed (503): Loading model",
     "quota": "exceeded your current quota",
     "wait-an-hour": "takes no more requests",
-    "nodone@0": "sent something that is no answer",
-    "html": "sent something that is no answer",
+    "nodone@0": "sent a reply that zkchat cannot read",
+    "html": "sent a reply that zkchat cannot read",
     "no-http": "broke off the connection",
     "reset": "broke off the connection",
     "silent": "sent nothing for 0.3 seconds",
@@ -45,11 +45,11 @@ FAILURES = {
     "fin@0": "broke off the connection",
     "fin@5": "broke off the connection",
     "rst@5": "broke off the connection",
-    "garbage@0": "sent something that is no answer",
-    "garbage@5": "sent something that is no answer",
-    "shape@5": "sent something that is no answer",
-    "null@5": "sent something that is no answer",
-    "no-utf-8@5": "sent something that is no answer",
+    "garbage@0": "sent a reply that zkchat cannot read",
+    "garbage@5": "sent a reply that zkchat cannot read",
+    "shape@5": "sent a reply that zkchat cannot read",
+    "null@5": "sent a reply that zkchat cannot read",
+    "no-utf-8@5": "sent a reply that zkchat cannot read",
     "error@5": "broke off: The runner has crashed",
 }
 
@@ -188,7 +188,7 @@ def test_characters_cut_at_the_edge_of_a_chunk_are_whole_again(ask: Ask) -> None
 def test_what_is_packed_unasked_is_not_unpacked(ask: Ask) -> None:
     arrived, error = failure(ask("packed"))
     assert arrived == []
-    assert "sent something that is no answer" in error.message
+    assert "sent a reply that zkchat cannot read" in error.message
 
 
 def test_leaving_early_closes_the_connection(protocol: str, server: FaultServer) -> None:

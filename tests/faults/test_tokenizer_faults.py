@@ -37,8 +37,8 @@ def break_library(installation: Path) -> None:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "damaged": (damage, "A file of zkchat, o200k_base.tiktoken, is damaged."),
-    "missing": (remove, "A file of zkchat, o200k_base.tiktoken, cannot be read."),
+    "damaged": (damage, "zkchat's file o200k_base.tiktoken is damaged."),
+    "missing": (remove, "zkchat's file o200k_base.tiktoken cannot be read."),
     "import": (break_import, "The token counter cannot be loaded (undefined symbol: PyObject)."),
     "library": (break_library, "The token counter cannot be loaded (initialization failed)."),
 }

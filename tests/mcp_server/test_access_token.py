@@ -38,7 +38,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     file.chmod(0o640)
     with pytest.raises(ConfigError, match="Others on this machine may read") as caught:
         access_token(file, {})
-    assert caught.value.hint == f"Keep it to yourself: chmod 600 {file}"
+    assert caught.value.hint == f"Protect it: chmod 600 {file}"
 
 
 @pytest.mark.parametrize("text", ["short", "with a space in its middle", "ümlaut-in-the-middle-of", "x" * 1_001])

@@ -131,7 +131,7 @@ async def every_tool_that_reads(host: Host) -> None:
 async def what_is_wrong_is_said(host: Host) -> None:
     assert "Field required" in await host.refused("ask_vault")
     assert "There is no note 'Coffee'." in await host.refused("fetch", id="Coffee")
-    assert "on:foo names no time." in await host.refused("search", query="tea on:foo")
+    assert "on:foo is not a time." in await host.refused("search", query="tea on:foo")
     assert "longer than" in await host.refused("verify_quotes", text="x" * 70_000)
     assert "offset: Expected `int` >= 0" in await host.refused("read_document", path="Tea", offset=-1)
     with pytest.raises(MCPError, match="Unknown tool: brew"):

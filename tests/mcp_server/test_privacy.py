@@ -230,7 +230,7 @@ def test_while_it_is_not_known_which_notes_are_local_none_is_served(tmp_path: Pa
     world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"')
     refused = world.run("mcp", stdin="")
     assert refused.code == ExitCode.CONFIG
-    assert "So it is not known which notes stay on this machine, and none is served." in refused.err
+    assert "So zkchat cannot tell which notes are private, and serves none." in refused.err
     assert answers(world, call(1, "list_documents"), options=["--local"])[1]["content"]
 
 

@@ -178,7 +178,7 @@ def draw_compaction(console: Console) -> None:
 
 def draw_error(console: Console) -> None:
     failed = TurnFailed(
-        text="The answer of ollama:qwen3:8b was cut off.", hint="What arrived is kept. /retry asks again."
+        text="The answer from ollama:qwen3:8b was cut off.", hint="What arrived is kept. /retry asks again."
     )
     play(console, *CALLS[:2], TextDelta(text="Sleep **helps** mem"), failed)
 

@@ -30,10 +30,10 @@ def test_a_goal_in_a_chat_is_asked_about_stopped_shown_and_gone_on_with(world: W
         terminal.type("\r")
         terminal.wait_for("Step 1 of 3: Count the sheep.", "One sheep.")
         terminal.type("\x03")
-        terminal.wait_for("(Stopped. What came is kept.)")
+        terminal.wait_for("(Stopped. What arrived is kept.)")
         terminal.wait_for_prompt()
         terminal.type("/goal\r")
-        terminal.wait_for("Stopped: It was interrupted.", "/goal resume goes on with it.")
+        terminal.wait_for("Stopped: It was interrupted.", "/goal resume continues it.")
         terminal.wait_for_prompt()
         terminal.type("/goal resume\r")
         terminal.wait_until(lambda: terminal.text.count("q stops:") == 3, "the question, as no step is done")
@@ -54,7 +54,7 @@ def test_a_run_that_is_killed_or_interrupted_goes_on_from_its_first_open_step(wo
     assert "done: 1. Count the sheep.\n" in interrupted.stderr
     assert "open: 2. Rest.\n" in interrupted.stderr
     assert "Stopped: It was interrupted. (1 of 2 steps" in interrupted.stderr
-    assert "Go on with it: zkchat ask --goal --resume" in interrupted.stderr
+    assert "To continue: zkchat ask --goal --resume" in interrupted.stderr
     world.script(PLAN, REST[0], SLOW, *REST[1:])
     result = world.run("agent", "run", "--resume", stdin="")
     assert (result.code, result.out) == (ExitCode.OK, "All sheep are counted.\n")

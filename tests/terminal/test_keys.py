@@ -69,7 +69,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for_prompt()
     assert "Deep" not in terminal.text
     terminal.type(f"half{CTRL_T}")
-    terminal.wait_for("Thinking of the last answer:", "Deep thought.", "Ctrl-T folds it.", "you › half")
+    terminal.wait_for("Thinking of the last answer:", "Deep thought.", "Ctrl-T hides it.", "you › half")
     terminal.type(f"{ESCAPE}{ESCAPE}")
     prompt_is(terminal, "")
     terminal.type(UP)
@@ -92,7 +92,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for_prompt()
     terminal.type("\x04")
     assert terminal.finish() == 0
-    assert re.search(r"To go on later: zkchat --vault \S+ -c\s*$", terminal.text.replace("\n", ""))
+    assert re.search(r"To continue later: zkchat --vault \S+ -c\s*$", terminal.text.replace("\n", ""))
     assert questions(world) == ["A\nB\nC\nD\nE\nF", "half!"]
 
 
@@ -129,7 +129,10 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
         connection.commit()
     terminal = chat("--resume", "--model", model, width=40, height=16)
     terminal.wait_for(
-        "Go on in which session?  500", "› What is 眠り?", "just now", "↑↓ move · Enter choose · Esc back"
+        "Continue which session?  500",
+        "› What is 眠り?",
+        "just now",
+        "↑↓ move · Enter choose · Esc back",
     )
     assert all(len(row) <= 40 for row in terminal.rows)
     terminal.type("session 49")
@@ -139,7 +142,7 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
     terminal.type("\x15what 眠")
     terminal.wait_for("1 of 500", "› What is 眠り?")
     terminal.type("\r")
-    terminal.wait_for("Going on in “What is 眠り?”", "Rest.")
+    terminal.wait_for("Continuing “What is 眠り?”", "Rest.")
     terminal.wait_for_prompt()
     assert "500" not in terminal.text, "the list is gone"
     terminal.type("/resume\r")

@@ -58,10 +58,10 @@ def test_after_every_command_the_bar_shows_what_the_next_request_will_hold(
     assert with_note > full
     assert typed("/drop [[Sleep]]", "is not sent from now on") == full
     assert typed("/pin 1", "is pinned") == full
-    assert typed("/branch 2", "goes on after message 2") < full
-    assert typed("/branch b1", "goes on after message 6") == full
+    assert typed("/branch 2", "continues after message 2") < full
+    assert typed("/branch b1", "continues after message 6") == full
     terminal.type("/model quote\r")
-    terminal.wait_for("quote answers from now on.")
+    terminal.wait_for("quote answers now.")
     terminal.wait_for_prompt()
     assert "context" not in terminal.rows[-1]  # it has none
     terminal.type("/quit\r")

@@ -100,7 +100,7 @@ def test_a_paste_of_two_thousand_lines_is_shown_folded_sent_whole_and_found_agai
     assert terminal.finish() == 0
     assert messages(world)[0][2] == "Read: " + "\n".join(LONG)
     later = chat("--continue")
-    later.wait_for("Going on in “Read: line 0", "… and 1,995 more lines")
+    later.wait_for("Continuing “Read: line 0", "… and 1,995 more lines")
     later.wait_for_prompt()
     later.type("\x1b[A\x1b[A")
     later.wait_for("you › [pasted 2,000 lines]")
@@ -159,7 +159,7 @@ def test_while_a_model_is_silent_the_time_is_shown_and_a_stopped_answer_says_so(
     terminal.wait_for("… waiting for the model, 1 s; Esc stops it")
     terminal.wait_for("One [[Tw", "… waiting for the model, 2 s; Esc stops it")
     terminal.type("\x03")
-    terminal.wait_for("(Stopped. What came is kept.)")
+    terminal.wait_for("(Stopped. What arrived is kept.)")
     assert "waiting" not in terminal.text
     terminal.wait_for_prompt()
 
@@ -195,5 +195,5 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     terminal.wait_for("(Ctrl-D leaves.)")
     terminal.type("\x04")
     assert terminal.finish() == 0
-    assert re.search(r"you › \r\nTo go on later: zkchat --vault \S+ -c\r\n$", terminal.written)
+    assert re.search(r"you › \r\nTo continue later: zkchat --vault \S+ -c\r\n$", terminal.written)
     assert "\x1b" not in terminal.written

@@ -30,9 +30,9 @@ def wait_for_words(terminal: Terminal, *wanted: str) -> None:
 def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
     config = user.home / ".config" / "zkchat" / "config.toml"
     stopped = Terminal(user, command=["setup"], cwd=user.vault)
-    wait_for_words(stopped, "1. Which folder holds your notes? Folder [", "1 note]:")
+    wait_for_words(stopped, "1. Which folder has your notes? Folder [", "1 note]:")
     stopped.type("\r")
-    wait_for_words(stopped, "2. Which model is to answer?", "Number, name, or the address of a server [ollama:tells]:")
+    wait_for_words(stopped, "2. Which model should answer?", "Number, name, or the address of a server [ollama:tells]:")
     stopped.type("\x03")
     assert stopped.finish() == ExitCode.INTERRUPTED
     assert "Nothing was written." in stopped.text
@@ -53,14 +53,14 @@ def test_a_model_is_picked_from_the_list_completed_by_tab_and_has_to_answer(user
     terminal.type("/model\r")
     terminal.wait_for("Which model answers in this session?", "* quote", "ollama:thinks", "8,192 tokens · this machine")
     terminal.type("thinks\r")
-    terminal.wait_for("ollama:thinks answers from now on.")
+    terminal.wait_for("ollama:thinks answers now.")
     terminal.wait_for_prompt()
     terminal.type("/model tel\t")
     terminal.wait_for("/model ollama:tells")
     terminal.type("\r\r")  # the first closes the menu
-    terminal.wait_for("ollama:tells answers from now on.")
+    terminal.wait_for("ollama:tells answers now.")
     terminal.wait_for_prompt()
     terminal.type("/model ollama:gone\r")
-    terminal.wait_for("has no model 'gone'", "ollama:tells goes on answering.")
+    terminal.wait_for("has no model 'gone'", "ollama:tells still answers.")
     terminal.type("\x04")
     assert terminal.finish() == ExitCode.OK

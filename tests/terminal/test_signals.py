@@ -98,7 +98,7 @@ def test_in_a_pipe(world: World, model: str, command: list[str]) -> None:
         child.terminate()
         assert child.wait(DEADLINE) == 143
         assert child.stderr
-        assert "Ended by SIGTERM. What came of an answer is kept." in child.stderr.read()
+        assert "Ended by SIGTERM. Any unfinished answer is kept." in child.stderr.read()
     assert stored(world)[-1] == ("assistant", "unfinished", "The part that came.")
 
 

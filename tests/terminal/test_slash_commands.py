@@ -99,33 +99,33 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/sources", "Referenced Documents", "[[Sleep]]")
     chat.say("/refs 1", "Sleep.md", "linked by you, cited")
     chat.say("/open 1", "Opened Sleep.md:3 in vim.")
-    chat.say("/paste", "A question belongs to the image.")
+    chat.say("/paste", "Ask a question about the image.")
     seen = chat.say("/copy", "characters are on the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
-    chat.say("/more", "There are no further passages on this.")
+    chat.say("/more", "There are no more passages about this.")
     chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
     chat.say("/context", "tokens", "Messages ", "of this conversation")
-    chat.say("/stats", "the model sees 2; 0 older messages")
+    chat.say("/stats", "2 messages: 2 sent to the model, 0 archived, 0 pinned.")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
-    chat.say("/save [[Kept]] ", "Kept.md is in your vault now.")
+    chat.say("/save [[Kept]] ", "Saved as Kept.md.")
     note = (chat.world.vault / "Kept.md").read_text()
     assert note.startswith("---\nzkchat-note: answer\n")
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
-    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes back the last change, /undo #3 only")
+    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo reverts the last change, /undo #3 only")
     chat.terminal.send("/undo\r")
     chat.see("Create Kept.md", "Undo change 1? [y/N]")
     chat.terminal.send("y")
-    chat.see("Kept.md is gone again.")
+    chat.see("Kept.md is removed again.")
     assert not (chat.world.vault / "Kept.md").exists()
     before = {*chat.world.vault.iterdir()}
     chat.terminal.send("/export\r")
-    chat.see("Write the conversation to", "[y/N]")
-    chat.say("n", "Nothing was written.")
+    chat.see("Save the conversation as", "[y/N]")
+    chat.say("n", "Nothing was saved. To choose the name: /export NAME")
     assert {*chat.world.vault.iterdir()} == before
-    chat.say("/export talk.json", "talk.json is in your vault now.")
+    chat.say("/export talk.json", "Saved as talk.json.")
     assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
 
 
@@ -136,13 +136,13 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     assert chat.arguments() == ["+119", str(chat.world.vault / "Long.md")]
     chat.say("/refs", "[[Sleep]]")
     chat.say("/show 1", "Sleep.md", "Adults need seven hours of sleep.")
-    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more goes on")
+    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")
     assert "Paragraph 20." not in seen
-    chat.say("/show more", "Paragraph 10.", "/show more goes on")
+    chat.say("/show more", "Paragraph 10.", "/show more continues")
     chat.say("/show all", "Paragraph 59.", "Stripes.")
     chat.say("/backlinks [[Coffee]] ", "Coffee: 1 link from other notes", "Sleep.md:5")
     chat.say("/links 1", "[[Nowhere]] → nothing")
-    chat.say("/tags", "#drink", "/search tag:drink lists the notes of one.")
+    chat.say("/tags", "#drink", "/search tag:drink lists the notes with one tag.")
     chat.say("/recent 1", "1.", ".md")
     chat.say("/daily", "There is no daily note for", "It would be ")
     naps = chat.world.note("Naps.md", "Long sleep, short sleep; coffee first.\n")
@@ -153,7 +153,7 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     chat.terminal.send("a")
     chat.see("[[Coffee|coffee]]", "Link it?")
     chat.terminal.send("q")
-    chat.see("2 mentions linked in 1 note.", "/undo takes it back.", PROMPT)
+    chat.see("2 mentions linked in 1 note.", "/undo reverts it.", PROMPT)
     assert naps.read_text() == "Long [[Sleep|sleep]], short [[Sleep|sleep]]; coffee first.\n"
     chat.say("/show [[Slep]] ", "There is no note '[[Slep]]' in the vault. Closest: [[Sleep]].")
     assert chat.messages() == ["Tell me of [[Sleep]]", ANSWERS[0]]
@@ -168,11 +168,11 @@ def test_a_conversation_branches(chat: Chat) -> None:
     chat.say(" now", "Nine hours")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     chat.say("And then?", "Ten hours")
-    left = re.search(r"/branch (b\d) returns", chat.say("/branch 2", "goes on after message 2", "returns"))
+    left = re.search(r"/branch (b\d) returns", chat.say("/branch 2", "continues after message 2", "returns"))
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     assert left
     chat.say("/branch", "b1", "You are after message 2, where a new branch begins.")
-    chat.say(f"/branch {left[1]}", "goes on after message 4")
+    chat.say(f"/branch {left[1]}", "continues after message 4")
     chat.say("/history", "Nine hours.", "And then?", "Ten hours.")
 
 
@@ -183,14 +183,14 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/compact hours", "2 older messages are now a summary")
     chat.say("/history", "Context compacted #1")
     chat.say("/expand 1", "Tell me of [[Sleep]]")
-    chat.say("/uncompact", "Compaction #1 is taken back: 2 messages in the context again.")
+    chat.say("/uncompact", "Summary #1 is undone: 2 messages in the context again.")
     chat.say("/sessions", "messages  Tell me of [[Sleep]]")
     chat.say("/new", "A new session begins")
     chat.say("/stats", "0 messages")
     chat.say("/resume Tell me of [[Sleep]]", "Eight hours")
     chat.say("/stats", "4 messages")
-    assert "Eight hours" not in chat.say("/model quote", "quote answers from now on.")
-    chat.say("/model nonsense:x", "There is no model 'nonsense:x'.", "quote goes on answering.")
+    assert "Eight hours" not in chat.say("/model quote", "quote answers now.")
+    chat.say("/model nonsense:x", "There is no model 'nonsense:x'.", "quote still answers.")
     chat.say("/today", "Changed", " today · ")
     chat.say("/brief", "Changed", " today · ")
     chat.say("/timeline [[Sleep]] ", "written")
@@ -209,11 +209,11 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
     chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
     chat.say("/add [[Coffee]] ", "Coffee.md is sent with every message from now on")
     chat.say("And coffee?", "Eight hours")
-    chat.say("/why [[Coffee]] ", "Coffee.md was in the request of the last answer:", "added by you", "for message 4")
+    chat.say("/why [[Coffee]] ", "Coffee.md was sent for the last answer:", "added by you", "for message 4")
     chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
     chat.say("/drop [[Coffee]] ", "Coffee.md is not sent from now on")
     chat.say("/tools", "* read_document", "[always]", "sent every time")
-    chat.say("/write on", "The model may propose changes of your notes.", "(write.accept)", "none")
+    chat.say("/write on", "The model may propose changes to your notes.", "(write.accept)", "none")
     chat.say("/tools", "* edit_document")
     chat.say("/write off", "The model cannot change your notes.")
 
@@ -221,14 +221,14 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
 def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
     chat.say("/agent", "default answers.", "research:")
     chat.say("/agent reserch", "There is no agent 'reserch'.", "research")
-    chat.say("/agent research", "research answers from now on")
+    chat.say("/agent research", "research answers now")
     chat.say("And more?", "Eight hours")
     shown = chat.world.run("context", "show", "--message", "4", "--json").json
     assert shown["agent"] == "research"
     chat.terminal.send("/memory\r")
-    chat.see("There is no ZKCHAT.md in this vault yet. Make one? [y/N]")
+    chat.see("There is no ZKCHAT.md in this vault yet. Create one? [y/N]")
     chat.say("y", "ZKCHAT.md is sent with every message")
-    assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everybody")
+    assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everyone")
     chat.say("/remember My thesis is due on 30 June.", "Remembered.")
     assert [fact["text"] for fact in chat.world.run("memory", "list", "--json").json] == [
         "My thesis is due on 30 June."

@@ -27,7 +27,7 @@ def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: Fault
         terminal.type("How long?\r")
         terminal.wait_until(lambda: terminal.text.count("word") > 20, "an answer")
         terminal.type("\x03")
-        terminal.wait_for("(Stopped. What came is kept.)")
+        terminal.wait_for("(Stopped. What arrived is kept.)")
         terminal.type("And now")
         terminal.wait_for("you › And now")
     finally:

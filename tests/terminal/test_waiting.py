@@ -123,7 +123,7 @@ def test_a_stage_of_an_answer_counts_its_seconds_and_esc_stops_it_and_eats_no_ke
         terminal.type("typed ahead")
         time.sleep(0.3)
         terminal.type("\x1b")
-        terminal.wait_for("(Stopped. What came is kept.)", "you › typed ahead")
+        terminal.wait_for("(Stopped. What arrived is kept.)", "you › typed ahead")
         assert "Seven hours, says" in terminal.text or stage is not in_the_middle
     finally:
         terminal.close()

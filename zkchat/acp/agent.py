@@ -162,7 +162,7 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         except (RequestError, asyncio.CancelledError):
             raise
         except Exception as error:  # noqa: BLE001 - the error boundary of this process
-            sentence = f"Something in zkchat went wrong ({type(error).__name__}: {error}). What was said is kept."
+            sentence = f"zkchat ran into an error ({type(error).__name__}: {error}). Your messages are saved."
             raise RequestError(_FAILED, sentence, {"details": sentence}) from None
 
     return call
@@ -303,14 +303,12 @@ class VaultAgent:
         """The environment as if zkchat was started in a folder, and the vault for it. Raises `VaultError`."""
         folder = Path(cwd)
         if not folder.is_absolute():
-            raise UsageError(f"The working folder of a session must be an absolute path, and {cwd} is none.")
+            raise UsageError(f"The working folder of a session must be an absolute path, not {cwd}.")
         environment = replace(self._environment, cwd=folder)
         try:
             return environment, find_vault(environment, self._options.vault)
         except VaultError as error:
-            hint = (
-                "Name your notes where the agent is set up: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
-            )
+            hint = "Set it in your editor: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
             raise VaultError(error.message, hint=hint) from None
 
     async def _open(
@@ -427,7 +425,7 @@ class StdioTransport:
             self._received.put_nowait(message)
             return
         code, answered = (_NO_REQUEST, message.get("id")) if isinstance(message, dict) else (_NO_JSON, None)
-        error = {"code": code, "message": "That is no JSON-RPC message."}
+        error = {"code": code, "message": "That is not a JSON-RPC message."}
         self._loop.create_task(self.send({"jsonrpc": "2.0", "id": answered, "error": error}))
 
 

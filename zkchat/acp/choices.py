@@ -30,7 +30,7 @@ ASK: Final = "ask"
 WRITE: Final = "write"
 _MODES: Final = {
     ASK: ("Ask", "The model reads your notes and cannot change them."),
-    WRITE: ("Write", "The model may propose changes of your notes; you are asked about each."),
+    WRITE: ("Write", "The model may propose changes to your notes; you are asked about each."),
 }
 
 

@@ -69,8 +69,8 @@ class PromptReader:
         text = "\n\n".join([*([words] if words else []), *self._material])
         if len(text.encode(errors="replace")) > self._max_bytes:
             raise UsageError(
-                f"The message holds more than {self._max_bytes:,} bytes.",
-                hint="Send less of it, or raise limits.max_input_bytes.",
+                f"The message is larger than {self._max_bytes:,} bytes.",
+                hint="Send less, or raise limits.max_input_bytes.",
             )
         return PromptText(text=text, notices=tuple(dict.fromkeys(self._notices)), images=tuple(self._images))
 
@@ -83,11 +83,11 @@ class PromptReader:
             case schema.EmbeddedResourceContentBlock():
                 if isinstance(block.resource, schema.TextResourceContents):
                     return self._embedded(block.resource.uri, block.resource.text)
-                self._notices.append(f"{_name_of(block.resource.uri)} is no text, so nothing of it was sent.")
+                self._notices.append(f"{_name_of(block.resource.uri)} is not text, so it was not sent.")
             case schema.ImageContentBlock():
                 return self._image(block)
             case schema.AudioContentBlock():
-                self._notices.append("Sound is not understood here, so none was sent.")
+                self._notices.append("zkchat cannot use audio, so it was not sent.")
         return ""
 
     def _image(self, block: schema.ImageContentBlock) -> str:
@@ -121,12 +121,12 @@ class PromptReader:
         path = self._path_in_vault(uri)
         name = path or _name_of(uri)
         if path and is_note(path) and self._text_of(path) is None:  # it may say anything of who may see it
-            self._notices.append(f"{path} is no note that can be read here, so nothing of it was sent.")
+            self._notices.append(f"{path} is not a note that zkchat can read, so it was not sent.")
             return ""
         if classes := self._guarding_classes(name, text, is_inside=path is not None):
             if path and self._may_see_local and classes == {"local"}:
                 return self._link(path)
-            self._notices.append(f"{name} is private, so nothing of it was sent.")
+            self._notices.append(f"{name} is private, so it was not sent.")
             return ""
         if path and is_note(path) and text.strip() == (self._text_of(path) or "").strip():
             return self._link(path)
@@ -196,4 +196,4 @@ def _lines_of(uri: str) -> str:
 def _name_of(uri: str) -> str:
     """What a reader calls an address: the end of its path."""
     parts = _split(uri)
-    return PurePosixPath(unquote(parts.path)).name or unquote(parts.netloc) or "what came along"
+    return PurePosixPath(unquote(parts.path)).name or unquote(parts.netloc) or "the attachment"

@@ -1,4 +1,4 @@
-"""The client of a session, and its user asked about changes of notes and calls of MCP servers."""
+"""The client of a session, and its user asked about changes to notes and calls of MCP servers."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count

@@ -158,7 +158,7 @@ NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "res
 """They need a terminal, an editor or a desktop, or the client has them itself."""
 HELP: Final = "help"
 ALL: Final = "all"
-_HELP_SENTENCE: Final = "The commands that can be used here; /help NAME tells more of one, /help all lists more."
+_HELP_SENTENCE: Final = "The commands you can use here; /help NAME explains one, /help all lists more."
 
 
 def offered_commands(*, every: bool = False) -> tuple[Command, ...]:
@@ -200,7 +200,7 @@ def check_offered(line: str) -> None:
     command = find_command(name)
     opens_editor = command.name == "memory" and not argument
     if command.name in NOT_OFFERED or opens_editor:
-        raise UsageError(f"/{command.name} is for the terminal.", hint="/help lists what can be used here.")
+        raise UsageError(f"/{command.name} works only in a terminal.", hint="/help lists what can be used here.")
 
 
 class _NoEditor:
@@ -213,7 +213,7 @@ class _NoEditor:
         raise UsageError("Editing works only in a terminal.")
 
     def choose(self, _groups: object) -> NoReturn:
-        raise UsageError("/link works only in a terminal.", hint="There: zkchat note link NAME")
+        raise UsageError("/link works only in a terminal.", hint="In a terminal: zkchat note link NAME")
 
 
 def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
@@ -250,11 +250,11 @@ def _updates_of(message: ChatMessage, places: NotePlaces) -> Iterator[Update]:
         yield from places.links([*there])
 
 
-BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
+BUSY: Final = "This session is still answering. Wait for it to finish, or cancel it."
 
 
 class _Interface:
-    """Implements `UserInterface`: asks about changes of notes and about servers."""
+    """Implements `UserInterface`: asks about changes to notes and about servers."""
 
     reviewer: Reviewer | None = None
 
@@ -391,7 +391,7 @@ class AgentSession:
                 self._talk.use_agent(value)
                 self._reopen(Switch(session=self._talk.session_id))
             case _:
-                raise UsageError(f"{value!r} is not possible for {what!r}.")
+                raise UsageError(f"{value!r} is not a choice for {what!r}.")
 
     async def prompt(self, blocks: Sequence[Block]) -> schema.StopReason:
         """Answer a prompt. Raises `ZkchatError` where there is no answer."""
@@ -492,7 +492,7 @@ class AgentSession:
                 await self._play(outcome.events)
             case Switch():
                 self._reopen(outcome)
-                self._surface.print(f"{self._talk.model.shown} answers from now on, as {self._talk.agent.name}.")
+                self._surface.print(f"{self._talk.model.shown} answers now, as {self._talk.agent.name}.")
             case Nothing() | Edit() | Leave():
                 pass
             case _:
@@ -501,7 +501,7 @@ class AgentSession:
     def _command_context(self) -> CommandContext:
         opened = self._opened
         goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
-        goals.way_back = lambda _: "/goal resume goes on with it."
+        goals.way_back = lambda _: "/goal resume continues it."
         return CommandContext(
             conversation=opened.conversation,
             store=opened.store,

@@ -175,8 +175,8 @@ def usage_of(usage: ContextUsage) -> Iterator[schema.UsageUpdate]:
         yield schema.UsageUpdate(session_update="usage_update", used=usage.total, size=usage.window)
 
 
-REPLACED = "The text above contradicts your notes. The answer is what follows."
-ASKED_AGAIN = "That was said without a look into your notes. Asked again, with what they say:"
+REPLACED = "Ignore the text above: it contradicts your notes. The answer follows."
+ASKED_AGAIN = "The model answered without reading your notes. Asking again, with what they say:"
 
 
 class TurnUpdates:

@@ -29,7 +29,7 @@ class Vault(Struct, frozen=True, kw_only=True):
     library: Library
     now: Callable[[], datetime]
     records: Callable[[], Sequence[ChangeRecord]] = tuple
-    """The last `MAX_RECORDS` changes that zkchat made, the latest first."""
+    """The last `MAX_RECORDS` changes that zkchat made, newest first."""
     daily_notes: Callable[[], DailyNoteSettings] = DailyNoteSettings
     command: Callable[[str], str] = "zkchat {}".format
     """How another action is called on this surface, for hints."""
@@ -87,7 +87,7 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 NoteArgument = Annotated[Place, Argument(name="NOTE", help="Its path, its title, or a [[wikilink]].")]
-Limit = Annotated[int, Argument(option="--limit", name="N", least=1, help="How many at most.")]
+Limit = Annotated[int, Argument(option="--limit", name="N", least=1, help="Maximum number to show.")]
 
 
 class Parameter(Struct, frozen=True, kw_only=True):

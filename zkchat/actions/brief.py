@@ -115,12 +115,12 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
     )
     yield RowSection(
         title="Without links",
-        summary=f"{counted(brief.orphans.total, 'note')} of these days",
+        summary=f"{counted(brief.orphans.total, 'note')} from these days",
         rows=[_note_row(note) for note in brief.orphans.items],
         rest=_and([f"{brief.orphans.more:,} more"] if brief.orphans.more else []),
     )
     yield RowSection(
-        title="Named without a link",
+        title="Unlinked mentions",
         rows=[_mention_row(each) for each in brief.mentions.items],
         rest=_and([f"{brief.mentions.more:,} more: zkchat note link"] if brief.mentions.more else []),
     )

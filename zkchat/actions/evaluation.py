@@ -57,7 +57,7 @@ def read_questions(library: Library, text: str) -> list[KnownQuestion]:
     known = {row.path for row in library.indexed()}
     for place in (place for each in found for place in each.places):
         if place.path and place.path not in known:
-            raise UsageError(f"There is no note {place.path!r} in the vault.", hint="Name it by its path.")
+            raise UsageError(f"There is no note {place.path!r} in the vault.", hint="Give its path.")
     if not found:
         raise UsageError("There is no question in the file.", hint="For example: How long does it take? => [[Bread]]")
     return found
@@ -170,8 +170,8 @@ def why(
 ) -> Result:
     """Show why a note does, or does not, answer a question.
 
-    It goes the way of a question in a chat, without a model, and says at which stage the note was lost: not read,
-    private, not found by the search, behind others, not sure enough. Where something helps, it says what.
+    Takes the same path as a question in a chat, without a model, and says where the note dropped out: not read,
+    private, not found by the search, ranked too low, too uncertain. Where something would help, it says what.
 
     zkchat why "How long does a heap take?" "[[Compost]]"
     """
@@ -183,7 +183,7 @@ def explained(library: Library, question: Question, note: str) -> Result:
     try:
         path = named_place(library, note).path or ""
     except NoteNotFound as error:
-        left_out = "Hidden files and those of vault.exclude are not read."
+        left_out = "Hidden files and those in vault.exclude are not read."
         found = _Stage(stage="missing", said=f"{error.message} {error.hint} {left_out}")
         return _result(question, None, found, ExitCode.VAULT)
     return _result(question, path, _stage_of(library, question, path))
@@ -230,16 +230,16 @@ def _stage_of(library: Library, question: Question, path: str) -> _Stage:
     link = Link(text=path, target=f"/{path}")
     here = library.guarded_for(OnThisMachine())
     if reason := here.withheld(link):
-        return _Stage(stage="private", said=f"{path} {reason}: no model is shown it.")
+        return _Stage(stage="private", said=f"{path} {reason}: no model ever sees it.")
     if unread := [each.text for each in library.warnings() if each.path == path and each.kind in _UNREAD]:
         return _Stage(stage="unread", said=f"Only the name of {path} is known: {unread[0]}")
     if not library.is_indexed(path):
-        return _Stage(stage="unread", said=f"{path} is no note, and is not searched.")
+        return _Stage(stage="unread", said=f"{path} is not a note, so it is not searched.")
     if not library.section(path).strip():
-        return _Stage(stage="empty", said=f"{path} holds no text.")
+        return _Stage(stage="empty", said=f"{path} has no text.")
     found = _on_the_way(here, question, path)
     reason = library.guarded_for(Elsewhere()).withheld(link)
-    kept = f" It {reason}: a model that is not on this machine is not shown it." if reason else ""
+    kept = f" It {reason}: models on other machines never see it." if reason else ""
     return replace(found, said=found.said + kept, link=library.link_to(path))
 
 
@@ -260,24 +260,22 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
 def _lost(library: Library, question: Question, path: str, found: Findings, ranks: dict[str, Any]) -> _Stage:
     first, rank = found.evidence or found.nearest, ranks["search_rank"]
     if near := _of(found.nearest, path):
-        said = f"No passage was sure enough to be shown as an answer; {path} is only named among the nearest."
+        said = f"No passage was certain enough to be an answer; {path} is only listed among the closest."
         return _Stage(stage="doubt", said=said, more={**ranks, "score": near.score})
     time, dates = time_of(library, question.sought), library.dates([path]).get(path)
     if time and time.period and dates and dates.written.day not in time.period:
-        said = f"The question asks for notes {of_period(time.period)}; {path} is of {dates.written.day}."
+        said = f"The question asks for notes {of_period(time.period)}; {path} is from {dates.written.day}."
         return _Stage(stage="time", said=said, more=ranks, first=first)
     further = evidence_of(library, question, limit=MAX_EVIDENCE).evidence
     if behind := _of(further, path):
         place = [*dict.fromkeys(each.relative_path for each in further)].index(path) + 1
         score = f"{behind.score:.2f}"
-        said = f"{path} is in place {place} of the notes with passages, with a score of {score}: “{_short(behind)}”"
+        said = f"{path} is number {place} of the notes with passages, with a score of {score}: “{_short(behind)}”"
         return _Stage(stage="behind", said=said, more={**ranks, "score": behind.score}, first=first)
     if rank:
-        said = (
-            f"The search has {path} in place {rank} of {library.note_count():,} notes: others fit the question better."
-        )
+        said = f"The search ranks {path} number {rank} of {library.note_count():,} notes: others fit better."
         return _Stage(stage="ranked", said=said, more=ranks, first=first)
-    said = f"The search does not find {path}: it has none of the words asked for, and nothing near to them."
+    said = f"The search does not find {path}: it has none of your words, and nothing close to them."
     return _Stage(stage="unfound", said=said, more=ranks, first=first)
 
 

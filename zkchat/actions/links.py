@@ -24,12 +24,12 @@ from zkchat.render import NumberedRow, Place, RowSection, describe_destination, 
 
 @action(
     "where a note leads",
-    details="Its links in order, with their lines, then the links of other notes to it; those that lead nowhere, or to "
-    "one of several notes, are yellow. NOTE as for /show.",
+    details="Its links in order, with their lines, then the links to it; broken and ambiguous ones are yellow. "
+    "NOTE as in /show.",
     is_minor=True,
 )
 def links(vault: Vault, note: NoteArgument) -> Result:
-    """Show the links of a note and the links that lead to it.
+    """Show the links in a note, and the links to it.
 
     zkchat links "[[Evergreen notes]]"
 
@@ -58,11 +58,11 @@ def links(vault: Vault, note: NoteArgument) -> Result:
 
 @action(
     "what links to a note",
-    details="The links of other notes to it, with the lines they stand in. NOTE as for /show.",
+    details="The links to it from other notes, with their lines. NOTE as in /show.",
     is_minor=True,
 )
 def backlinks(vault: Vault, note: NoteArgument) -> Result:
-    """Show the links of other notes to a note, with their lines.
+    """Show the links to a note from other notes, with their lines.
 
     zkchat backlinks "[[Evergreen notes]]"
     """
@@ -72,24 +72,25 @@ def backlinks(vault: Vault, note: NoteArgument) -> Result:
     return Result(
         heading=f"{heading}: {counted(len(found), 'link')} from other notes",
         sections=[RowSection(rows=[*map(_backlink_row, found)])],
-        empty=f"No other note links to {heading}. Perhaps one names it: zkchat show {note.path!r} --mentions",
+        empty=f"No other note links to {heading}. Perhaps one mentions it: zkchat show {note.path!r} --mentions",
     )
 
 
 @action()
 def resolve(
     vault: Vault,
-    link: Annotated[str, Argument(name="LINK", help='For example "[[Note#Heading]]"; a name alone is one too.')],
+    link: Annotated[str, Argument(name="LINK", help='For example "[[Note#Heading]]"; a name alone works too.')],
     source: Annotated[
         Place | None,
         Argument(
-            option="--from", name="NOTE", help="The note that the link stands in: links are looked for from its folder."
+            option="--from", name="NOTE", help="The note that contains the link: links are looked up from its folder."
         ),
     ] = None,
 ) -> Result:
-    """Show what a link leads to, and why. The exit code is 4 where it leads to nothing.
+    """Show what a link leads to, and why.
 
-    A heading or a block that is not in the note counts as nothing; `--json` says which of the two it is.
+    The exit code is 4 if it leads nowhere. A heading or block that the note does not have counts as nowhere; `--json`
+    says which of the two it is.
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """
@@ -106,7 +107,7 @@ def resolve(
 
 @action()
 def mentions(vault: Vault, note: NoteArgument) -> Result:
-    """Show where other notes name a note without a link to it. By title, file name or alias."""
+    """Show where other notes mention a note without linking to it. By title, file name or alias."""
     assert note.path
     rows = [
         NumberedRow(
@@ -117,7 +118,7 @@ def mentions(vault: Vault, note: NoteArgument) -> Result:
         )
         for each in graph.mentions(vault.library, note.path)
     ]
-    return Result(sections=[RowSection(rows=rows)], empty=f"No other note names {note.path} without a link.")
+    return Result(sections=[RowSection(rows=rows)], empty=f"No other note mentions {note.path} without a link.")
 
 
 @action()
@@ -126,7 +127,7 @@ def neighbours(
     note: NoteArgument,
     steps: Annotated[int, Argument(option="--steps", name="N", least=1, most=3, help="How many links away.")] = 1,
 ) -> Result:
-    """Show the notes linked with a note, in either direction."""
+    """Show the notes linked to or from a note."""
     assert note.path
     found = graph.neighbours(vault.library, note.path, steps=steps)
     titles = {path: vault.library.title(path) for path in found}
@@ -140,7 +141,7 @@ def neighbours(
         )
         for path, away in found.items()
     ]
-    return Result(sections=[RowSection(rows=rows)], empty=f"No link connects {note.path} with another note.")
+    return Result(sections=[RowSection(rows=rows)], empty=f"{note.path} has no links to or from other notes.")
 
 
 def _heading(library: Library, path: str) -> str:

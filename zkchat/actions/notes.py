@@ -1,4 +1,4 @@
-"""Look into notes: search, read one, what changed last, tags, a note in time, and what statements they support."""
+"""Look into notes: search, read one, what changed last, tags, history of a note, and what statements they support."""
 
 from collections.abc import Collection
 from datetime import UTC, date, datetime, time, tzinfo
@@ -55,8 +55,8 @@ _ORIGINS: Final = {
 
 @action(
     "search your notes",
-    details='As zkchat search does, with tag:idea, path:Projects, on:yesterday, "a phrase" and -without. Hits '
-    "are numbered: /show N reads one and /open N opens it, until another list is shown or an answer comes.",
+    details='Like zkchat search, with tag:idea, path:Projects, on:yesterday, "a phrase" and -without. Hits '
+    "are numbered: /show N reads one and /open N opens it, until the next list or answer.",
     chat_limit=6,
     by_meaning=True,
 )
@@ -80,7 +80,7 @@ def search(
     library, asked = vault.library, " ".join(query)
     if not asked.strip():
         hint = f'For example: {vault.command("search")} tag:idea path:Projects "a phrase" -without'
-        raise UsageError("What shall be searched for?", hint=hint)
+        raise UsageError("What do you want to search for?", hint=hint)
     check_times(asked, library.calendar())
     found = find_passages(library, asked, limit + _ALIKE, notes=notes)
     hits = hits_of(found)
@@ -120,7 +120,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
 def show(vault: Vault, note: NoteArgument) -> Result:
     """Show a note, or a section of it.
 
-    In a pipe it is the text of the file, on a terminal it is drawn.
+    On a terminal it is rendered, in a pipe it is the text of the file.
 
     zkchat show "[[Evergreen notes#Titles]]"
     """
@@ -153,10 +153,10 @@ def _dates(library: Library, path: str) -> dict[str, dict[str, str] | None]:
 
 @action("today's daily note", is_minor=True)
 def daily(vault: Vault) -> Result:
-    """Show the daily note of today.
+    """Show today's daily note.
 
-    It is found by Obsidian's settings of daily notes, else by the usual names. It is not made: where there is none, you
-    are told how it would be called, and the exit code is 4.
+    It is found through Obsidian's settings for daily notes, or by the usual names. It is not created: if there is none,
+    you are told what it would be called, and the exit code is 4.
     """
     today = vault.now().astimezone().date()
     found = find_daily_note(vault.library, vault.daily_notes(), today)
@@ -172,22 +172,22 @@ def daily(vault: Vault) -> Result:
 @action(
     "notes changed last",
     for_hosts=True,
-    details="Ten of them, or N, with the time of their last change; or those that changed in a time: "
-    "/recent yesterday, /recent since monday, /recent 2026-03.",
+    details="Ten of them, or N, with when they last changed; or those that changed in a period: /recent yesterday, "
+    "/recent since monday, /recent 2026-03.",
     is_minor=True,
 )
 def recent(
     vault: Vault,
     on: Annotated[
         str,
-        Argument(option="--on", name="TIME", help="Changed on this day or in this time: yesterday, 2026-03."),
+        Argument(option="--on", name="TIME", help="Changed on this day or in this period: yesterday, 2026-03."),
     ] = "",
     since: Annotated[
-        str, Argument(option="--since", name="TIME", help="Changed from this day on: 2026-03-01, last-week, 3d.")
+        str, Argument(option="--since", name="TIME", help="Changed since this day: 2026-03-01, last-week, 3d.")
     ] = "",
     limit: Limit = 10,
 ) -> Result:
-    """Show the notes that changed last, the latest first.
+    """Show the notes that changed last, newest first.
 
     zkchat recent --since monday
 
@@ -227,12 +227,12 @@ def _changed_row(note: ChangedNote) -> NumberedRow:
 @action("tags, with counts", for_hosts=True, chat_limit=40, is_minor=True)
 def tags(
     vault: Vault,
-    prefix: Annotated[str, Argument(name="PREFIX", help="Only tags that begin with it.", complete="tag")] = "",
+    prefix: Annotated[str, Argument(name="PREFIX", help="Only tags that begin with this.", complete="tag")] = "",
     limit: Limit = 10_000,
 ) -> Result:
     """Show the tags of your notes, each with the number of notes.
 
-    A nested tag counts for those above it too. The notes of one: zkchat search tag:idea --notes
+    A nested tag also counts for its parents. The notes with one tag: zkchat search tag:idea --notes
     """
     found = tag_counts(vault.library, prefix)
     shown = found[:limit]
@@ -255,22 +255,23 @@ def tags(
         empty=f"No note has a tag that begins with {prefix!r}. {vault.command('tags')} lists all."
         if prefix
         else "No note has a tag.",
-        next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes of one." if shown else "",
+        next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes with one tag." if shown else "",
     )
 
 
-@action("a note in time", chat_limit=30, is_minor=True)
+@action("history of a note", chat_limit=30, is_minor=True)
 def timeline(
     vault: Vault,
     note: NoteArgument,
     limit: Annotated[
-        int, Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events.")
+        int,
+        Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events to show."),
     ] = 50,
 ) -> Result:
-    """Show what happened to a note, in order of time.
+    """Show the history of a note, oldest first.
 
-    When it was written and changed and where that is known from, what zkchat changed in it, its git commits, and notes
-    with a date that link to it or that it links to.
+    When it was written and changed and how that is known, what zkchat changed in it, its git commits, and dated notes
+    linked to or from it.
 
     zkchat timeline "[[Evergreen notes]]"
     """

@@ -177,7 +177,7 @@ def _of_nearest_days(library: Library, period: DayRange) -> Findings:
     found = (notes_by_day(library, wanted) for wanted in (before, after) if wanted)
     nearest = [path for notes in found for path, each in notes.items() if each.written.is_told]
     shown = evidence.openings(library, library.confirmed(nearest))
-    is_to_come = ", which is yet to come" if period.first and period.first > library.calendar().today else ""
+    is_to_come = ", which is in the future" if period.first and period.first > library.calendar().today else ""
     return Findings(
         nearest=tuple({each.relative_path: each for each in reversed(shown)}.values())[::-1],
         remark=f"No note is {_dated(period)}{is_to_come}.",
@@ -215,7 +215,7 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
         topic = topic_terms(time.topic)
         said_of = (each for each in found.evidence if topic.intersection(terms(f"{each.title} {each.text}")))
         others = dict.fromkeys(place_of(each) for each in said_of if each.relative_path not in notes)
-        said = f"Notes {of_period(time.period)} say nothing on “{topic_of(time.topic)}”; this is how they begin."
+        said = f"Notes {of_period(time.period)} say nothing about “{topic_of(time.topic)}”; this is how they begin."
         said += f" From other days: {', '.join(others)}." if others else ""
         return replace(_of_days(library, time, limit, skip), is_doubtful=True, remark=said)
     if skip:
@@ -223,5 +223,5 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
     if time.period is None or not (notes or time.is_certain):
         return found
     days = of_period(time.period)
-    said = f"Notes {days} say nothing on this." if notes else f"No note is {_dated(time.period)}."
+    said = f"Notes {days} say nothing about this." if notes else f"No note is {_dated(time.period)}."
     return replace(found, remark=f"{said} These are from other days." if found.evidence else said)

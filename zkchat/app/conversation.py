@@ -102,7 +102,7 @@ def bounds_of(
 ) -> "GoalBounds":
     """The bounds that the user named, else those of the settings."""
     if minutes is not None and not minutes > 0:  # nor NaN
-        raise UsageError("A goal needs some time.", hint="Name more than 0 minutes: --minutes 5")
+        raise UsageError("A goal needs some time.", hint="Give more than 0 minutes: --minutes 5")
     goal = settings.goal
     return chat.GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
 
@@ -141,11 +141,11 @@ def outside_reader(workspace: Workspace, may_send: FileReviewer | None) -> ReadO
         file = resolve_link(home / typed[2:] if typed.startswith("~/") else Path(typed))
         if file.is_relative_to(vault):  # whose rules of privacy go by its path there
             inside = file.relative_to(vault).as_posix()
-            raise OutsideVault(f"{typed} is in the vault.", hint=f"Name it by its path there: @{inside}")
+            raise OutsideVault(f"{typed} is in the vault.", hint=f"Use its path there: @{inside}")
         data = read_named_file(str(file), workspace.settings.vault.max_note_bytes)
         encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
         if encoding == "utf-8" and b"\0" in data:
-            raise NoteUnreadable(f"{typed} holds no text.")
+            raise NoteUnreadable(f"{typed} has no text.")
         place = "on this machine" if model.on_this_machine else "elsewhere"
         if (file, model.name) not in agreed and not may_send(file, f"{model.name}, which runs {place}"):
             return None
@@ -194,7 +194,7 @@ def inline_image(name: str, data: str) -> ImagePart:
     try:
         content = b64decode(data, validate=True)
     except ValueError as error:
-        raise ImageUnusable(f"{name} is no image.") from error
+        raise ImageUnusable(f"{name} is not an image.") from error
     encoded = encode_image(content, (MAX_INLINE_SIDE, MAX_INLINE_SIDE), name)
     return ImagePart(
         name=name,
@@ -237,10 +237,10 @@ def find_session_model(workspace: Workspace, history: History, agent: Agent | No
     is_own = kept.name == settings.model or kept.name in settings.models
     if not is_own and kept.name.partition(":")[0] not in PROVIDERS:
         meant = f" ({kept.model})" if kept.model != kept.name else ""
-        way_out = f"--model {kept.model} goes on with what it was" if meant else "--model NAME goes on with another"
+        way_out = f"--model {kept.model} continues with what it was" if meant else "--model NAME continues with another"
         raise ConfigError(
-            f"The model of this session, {kept.name}{meant}, is not in your settings any more.",
-            hint=f"{way_out}; `zkchat models` shows what there is.",
+            f"The model of this session, {kept.name}{meant}, is no longer in your settings.",
+            hint=f"{way_out}; `zkchat models` lists the available ones.",
         )
     if settings.storage.location == "vault" and not is_own:
         return _untrusted(workspace, kept)
@@ -263,7 +263,7 @@ def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
         is_allowed = info.on_this_machine or not info.is_located
     if is_allowed:
         return SessionModel(kept=kept, must_run_here=True)
-    text = f"This session is stored in the vault and wants the model {kept.name}, which is not in your settings."
+    text = f"This session is stored in the vault and asks for the model {kept.name}, which is not in your settings."
     return SessionModel(warnings=(Warned(text=text, hint=f"It is not used. To use it: --model {kept.name}"),))
 
 
@@ -276,7 +276,7 @@ def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> 
         model = create_provider(workspace)
     except ConfigError as error:
         message = f"The model of this session, {kept.name}, cannot be used. {error.message}"
-        hint = f"{error.hint} To go on with another: --model NAME, in a chat /model NAME."
+        hint = f"{error.hint} To continue with another: --model NAME, in a chat /model NAME."
         raise ConfigError(message, hint=hint.strip()) from error
     provider = model.provider
     if not descriptor_of(provider.info.provider).in_process:
@@ -293,8 +293,8 @@ def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str
         name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
-    others = f" Your settings name {set_before}: --model {set_before} takes that." if set_before else ""
-    return f"This session goes on with its model, {name}{window}.{others if set_before != kept.name else ''}"
+    others = f" Your settings name {set_before}; to use that one: --model {set_before}" if set_before else ""
+    return f"This session continues with its own model, {name}{window}.{others if set_before != kept.name else ''}"
 
 
 MAX_PROBLEMS_SHOWN = 5
@@ -536,5 +536,5 @@ def _apply_agent(
     try:
         return workspace.changed_by(agent, model), ()
     except ConfigError as error:
-        unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
+        unused = Warned(text=f"The settings of the agent {agent.name} are ignored. {error.message}", hint=agent.path)
         return workspace, (unused,)

@@ -152,7 +152,7 @@ def _open_memory(stack: ExitStack, workspace: Workspace) -> tuple[Memory | None,
     try:
         _, memory, notices = stack.enter_context(open_memory(workspace))
     except StorageError as error:
-        return None, (f"Memory cannot be used now. {error.message}",)
+        return None, (f"Memory is not available right now. {error.message}",)
     return memory, notices
 
 

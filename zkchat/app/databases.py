@@ -117,7 +117,7 @@ class DatabasePaths(Struct, frozen=True):
         return path
 
 
-_WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
+_WAY_OUT: Final = "Check it and move it away, or run: zkchat config set storage.location user"
 _INTERNAL: Final = lazy_pattern(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
 _IGNORED: Final = (
     "# The databases of zkchat; what stands below this line has to stay the end of the file.\n"
@@ -167,13 +167,13 @@ def validate_vault_database(vault: Path, name: str) -> Path:
     for file in _files_of(vault, folder, name):
         status = file.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "a file with another name, or none at all"
+            what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not an ordinary file"
             raise StorageError(f"{file} is not used: it is {what}.", hint=_WAY_OUT)
     path = folder / name
     with storage_errors(path):
         is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
     if not is_ours:
-        raise StorageError(f"{path} is not used: something other than this zkchat changed it.", hint=_WAY_OUT)
+        raise StorageError(f"{path} is not used: something other than zkchat changed it.", hint=_WAY_OUT)
     return path
 
 

@@ -95,18 +95,18 @@ class VaultDocumentLinks(Struct, frozen=True):
         """What the user should know before it is opened; empty where there is nothing to know."""
         file = self._file(reference)
         if file is None:
-            return "It leads to no file of this vault."
+            return "It does not lead to a file in this vault."
         try:
             target = file.resolve()
             mode = target.stat().st_mode
         except OSError:
-            return "It is not there any more."
+            return "It no longer exists."
         if not stat.S_ISREG(mode):
-            return "It is no file."
+            return "It is not a file."
         for name in (file, target):
             if name.suffix.lower() not in INERT:
-                kind = f"a file of the kind {name.suffix}" if name.suffix else "a file without a kind"
-                return f"It is {kind}, no note: your system may run it, or what is in it."
+                kind = f"a {name.suffix} file" if name.suffix else "a file without an extension"
+                return f"It is {kind}, not a note: opening it may run a program."
         if mode & 0o111 and not self._uses_obsidian:
             return "It is marked as a program."
         return ""

@@ -94,8 +94,8 @@ def _conversation_files(names: list[str]) -> list[str]:
     chosen = named or (listed if len(listed) == 1 else [])
     if not chosen:
         raise SessionError(
-            "The .zip holds no conversations.json.",
-            hint="Take the file with the conversations out of it, and import that.",
+            "The .zip has no conversations.json.",
+            hint="Unzip it, and import the file with the conversations.",
         )
     return sorted(chosen)
 
@@ -120,12 +120,12 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SessionError("The file is not text in UTF-8.") from error
+        raise SessionError("The file is not UTF-8 text.") from error
 
 
 def _too_large() -> SessionError:
     return SessionError(
-        f"The file holds more than {MAX_BYTES // 1_000_000} MB of conversations, which is more than is read at once.",
+        f"The file has more than {MAX_BYTES // 1_000_000} MB of conversations, too much to read at once.",
         hint="Import it in parts: jq '.[:500]' conversations.json > part1.json, then '.[500:]', and so on.",
     )
 

@@ -102,7 +102,7 @@ def end_changed_embedding(before: Workspace, end: Callable[[], None], now: Works
     if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
         return ""
     end()
-    return "The search model was changed: nothing is sent to it until you start zkchat again."
+    return "The search model was changed: nothing is sent to it until you restart zkchat."
 
 
 def _server_settings(workspace: Workspace) -> tuple[object, ...]:
@@ -117,7 +117,7 @@ def check_embedder(workspace: Workspace) -> str:
     if embedder is None:
         raise ProviderError(
             f"{workspace.loaded.privacy_unknown} So no notes are sent to {workspace.settings.embeddings.model}.",
-            hint="Mend the file or move it away.",
+            hint="Fix the file or move it away.",
         )
     embedder.embed_query(OpenText("hello"))
     place = "on this machine" if embedder.is_on_this_machine else "elsewhere: private notes are not sent"
@@ -185,9 +185,9 @@ def _key_variable(settings: Settings, provider: str) -> str:
 
 
 PACKAGE: Final = "pypdfium2"
-NOT_INSTALLED: Final = f"The text of PDFs needs the package {PACKAGE}, which is not installed."
+NOT_INSTALLED: Final = f"Reading PDFs needs the package {PACKAGE}, which is not installed."
 TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
-TURN_ON: Final = "Let them be read: zkchat config set vault.pdf true"
+TURN_ON: Final = "To read them: zkchat config set vault.pdf true"
 MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 """That a search or a question waits for texts of PDFs. `zkchat config index` extracts all."""
 
@@ -275,7 +275,7 @@ def open_note_library(
     with ExitStack() as stack:
         own = DatabasePaths(workspace).cache("index.db")
         path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
-        unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
+        unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed again for this command."
         library = _open_with_index(stack, workspace, path, live)
         yield library, (*interrupted, unwritable) if reason else interrupted
 

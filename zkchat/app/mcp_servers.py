@@ -65,7 +65,7 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
     try:
         of_vault = read_vault_servers(workspace.paths.vault)
     except ConfigError as error:
-        of_vault, warnings = ParsedServers(), (f"{error.message} Its servers are left out.",)
+        of_vault, warnings = ParsedServers(), (f"{error.message} Its servers are ignored.",)
     taken = {*workspace.settings.mcpServers}
     servers = [*_described(workspace, of_user, "user")]
     described = [*_described(workspace, of_vault, "vault")]
@@ -144,7 +144,7 @@ def open_tool_servers(
     usable = usable_definitions(found)
     if usable and not is_client_installed():
         warn(
-            f"MCP servers are left out, because the package mcp is not installed. To use them: {install_command('mcp')}"
+            f"MCP servers are not used, because the package mcp is not installed. To use them: {install_command('mcp')}"
         )
         usable = []
     if not usable:
@@ -215,7 +215,7 @@ class ServerConnections:
         names = [definition.name for definition in used if definition not in usable]
         self._servers.withdraw(names)
         named = ", ".join(names)
-        return f"MCP servers that are not used any more, because their settings changed: {named}." if names else ""
+        return f"MCP servers no longer used, because their settings changed: {named}." if names else ""
 
     def start(self) -> None:
         """Begin to connect, where that was put off."""

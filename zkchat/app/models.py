@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from zkchat.models import Progress, Weights
 
 
-TAKEN_BACK: Final = "You took back an approval of what comes with this vault, so nothing is sent to a model any more."
-BEGIN_ANEW: Final = "Start zkchat again, or choose the model again: /model NAME"
+TAKEN_BACK: Final = "You revoked an approval for this vault, so nothing more is sent to a model."
+BEGIN_ANEW: Final = "Restart zkchat, or choose the model again: /model NAME"
 
 
 class LiveSettings:
@@ -122,7 +122,7 @@ class LiveSettings:
         now = self._present_files(self._stamp)
         gone = [file for file in self._files if file in self._present - now]
         self._present |= now
-        return f"{gone[0]} is gone: put it back, empty if you like, or start zkchat again." if gone else ""
+        return f"{gone[0]} is gone: put it back, empty if you like, or restart zkchat." if gone else ""
 
     def _present_files(self, stamp: SettingsStamp) -> set[Path]:
         return {file for file in self._files if stamp.get(file)}
@@ -236,8 +236,8 @@ class ModelRules(Struct):
         reason = self.live.workspace.loaded.privacy_unknown
         if reason and not info.on_this_machine:
             raise ConfigError(
-                f"{reason} It may say which notes stay on this machine, so nothing is sent to {info.shown}.",
-                hint="Mend the file or move it away, or choose a model on this machine, such as --model quote.",
+                f"{reason} It may say which notes are private, so nothing is sent to {info.shown}.",
+                hint="Fix the file or move it away, or choose a model on this machine, such as --model quote.",
             )
 
 
@@ -446,7 +446,7 @@ def _weights(name: str) -> "Weights":
     known = gguf.KNOWN.get(name)
     if known is None:
         raise UsageError(
-            f"zkchat does not know how to fetch '{name}'.",
-            hint=f"It knows: {', '.join(gguf.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
+            f"zkchat cannot fetch '{name}'.",
+            hint=f"It can fetch: {', '.join(gguf.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
         )
     return known

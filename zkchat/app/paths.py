@@ -83,11 +83,11 @@ def unconfirmed(found: FoundFolder) -> UnconfirmedVault:
     if found.is_home:
         return UnconfirmedVault(
             f"Your home folder {found.path} is not used as a vault unless you say so.",
-            hint="Name the folder of your notes: --vault FOLDER",
+            hint="Give the folder of your notes: --vault FOLDER",
         )
     return UnconfirmedVault(
         f"The folder {found.path} is not a vault yet.",
-        hint="To use it as one: --vault . (or name the folder of your notes: --vault FOLDER)",
+        hint="To use it as one: --vault . (or give the folder of your notes: --vault FOLDER)",
     )
 
 
@@ -122,7 +122,7 @@ def default_vault(environment: Environment) -> FoundFolder | None:
     except VaultError as error:
         raise LostDefaultVault(
             f"{error.message} It is your default vault ('vault.default' {origin.phrase}).",
-            hint="Choose another: zkchat setup. Or name one: --vault FOLDER",
+            hint="Choose another: zkchat setup. Or give one: --vault FOLDER",
         ) from error
     return _describe(environment, folder, known_vaults(environment), is_named=True)
 
@@ -145,8 +145,8 @@ def _vault_around(environment: Environment) -> FoundFolder | None:
     here = environment.cwd.resolve()
     if not here.is_dir():
         raise VaultError(
-            "The folder that zkchat was started in is not there any more.",
-            hint="Go to another one, or name the folder of your notes: --vault FOLDER",
+            "The folder you started zkchat in no longer exists.",
+            hint="Change to another one, or give the folder of your notes: --vault FOLDER",
         )
     known = known_vaults(environment)
     around = (folder for folder in (here, *here.parents) if folder != _FILE_SYSTEM_ROOT)
@@ -184,14 +184,14 @@ def _existing(environment: Environment, named: Path) -> Path:
     wanted = environment.cwd / _at_home(named, environment.home)
     try:
         root = wanted.resolve()
-        what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "is not there"
+        what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "does not exist"
         what = "is the whole file system, not a folder of notes" if root == _FILE_SYSTEM_ROOT else what
         what = what or ("" if os.access(root, os.R_OK | os.X_OK) else "cannot be read: permission denied")
     except (OSError, RuntimeError) as error:  # too long a name, a loop of links
         reason = error.strerror if isinstance(error, OSError) else str(error)
         root, what = wanted, f"cannot be used: {reason}"
     if what:
-        raise VaultError(f"The vault {root} {what}.", hint="Name the folder of your notes: --vault FOLDER")
+        raise VaultError(f"The vault {root} {what}.", hint="Give the folder of your notes: --vault FOLDER")
     return root
 
 

@@ -169,7 +169,7 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
     for name, value in agent.context.items():
         yield shorten(f"context.{name} = {value}", 2 * _EXCERPT_LENGTH)
     if item.name.casefold() in chat.BUILT_IN:
-        yield "takes the place of the agent of this name that comes with zkchat"
+        yield "replaces zkchat's built-in agent of this name"
     yield _excerpt(agent.text)
 
 
@@ -187,9 +187,7 @@ def left_out_sentence(left_out: Sequence[tuple[VaultItem, TrustState]]) -> str:
     """That these items are not used, and what to do about it."""
     names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
     more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return (
-        f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat config trust"
-    )
+    return f"Ignored until approved, as it came with the vault: {', '.join(names)}{more}. See: zkchat config trust"
 
 
 class ProfileStore(Struct, frozen=True):
@@ -208,7 +206,7 @@ class ProfileStore(Struct, frozen=True):
         """Write a file that is not there yet. Raises `UsageError` where one is."""
         file = self._folders.path_of(scope, kind, name)
         if os.path.lexists(file):
-            raise UsageError(f"{file} is there already.", hint="Open it in your editor, or choose another name.")
+            raise UsageError(f"{file} already exists.", hint="Open it in your editor, or choose another name.")
         created = ProfileFile(kind=kind, name=name, origin=scope, path=str(file), text=text)
         self.write(created, text, None)
         return created

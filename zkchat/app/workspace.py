@@ -139,7 +139,7 @@ class UserInterface(Protocol):
 
     @property
     def change_reviewer(self) -> "ChangeReviewer | None":
-        """Who is asked about changes of notes; None where nobody can be asked."""
+        """Who is asked about changes to notes; None where nobody can be asked."""
 
     @property
     def call_reviewer(self) -> "CallReviewer | None":

@@ -149,7 +149,7 @@ def open_change_store(
 
 
 def change_records(workspace: Workspace, notices: Notices = UNATTENDED) -> list[ChangeRecord]:
-    """The last changes that zkchat made in the vault, the latest first."""
+    """The last changes that zkchat made in the vault, newest first."""
     with open_change_store(workspace, notices=notices) as store:
         return store.records(limit=actions.MAX_RECORDS, with_contents=False)
 
@@ -163,7 +163,7 @@ def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
         with closing(_open_changes(workspace, notices)) as store:
             store.recover()
     except ZkchatError as error:  # the notes can be read all the same
-        notices.note(f"A change of notes was interrupted and could not be taken back. {error.message} {error.hint}")
+        notices.note(f"A change to your notes was interrupted and could not be undone. {error.message} {error.hint}")
     return tuple(notices.texts)
 
 

@@ -85,7 +85,7 @@ def _agent(file: ProfileFile, source: "_ProfileText") -> Agent:
     source.report_unknown(AGENT_KEYS)
     if not AGENT_NAME.fullmatch(file.name):
         raise _ParseError(
-            1, f"'@{file.name}' cannot be written in a message: name the file with letters, digits, - or _."
+            1, f"'@{file.name}' cannot be typed in a message: use only letters, digits, - or _ in the name of the file."
         )
     return Agent(
         name=file.name,
@@ -108,9 +108,7 @@ def _rule(file: ProfileFile, source: "_ProfileText") -> Rule:
     source.report_unknown(RULE_KEYS)
     enabled, written = source.switch("enabled"), source.matter.properties.get("include")
     if enabled and not source.body:
-        raise _ParseError(
-            source.flat.count("\n") + 1, "The rule is empty: write below the frontmatter what is to be done."
-        )
+        raise _ParseError(source.flat.count("\n") + 1, "The rule is empty: write its text below the frontmatter.")
     return Rule(
         name=file.name,
         description=source.text("description"),
@@ -128,9 +126,7 @@ def _split(flat: str) -> "_ProfileText":
         place = re.search(r"in line (\d+)", matter.warning)
         raise _ParseError(int(place[1]) if place else 1, matter.warning.replace("left unread", "not used"))
     if not matter.end and flat.startswith("---\n"):
-        raise _ParseError(
-            1, "The frontmatter that begins here is not made of `name: value` lines up to the next `---`."
-        )
+        raise _ParseError(1, "The frontmatter that begins here needs `name: value` lines up to the next `---`.")
     return _ProfileText(flat, matter)
 
 
@@ -163,8 +159,8 @@ class _ProfileText(Struct, frozen=True):
         value = self.matter.properties.get(key)
         if value is not None and not isinstance(value, str):
             if is_required:
-                raise self._error(f"'{key}' must be a text.", key)
-            self._pass_over(f"'{key}' must be a text, and is left out.", key)
+                raise self._error(f"'{key}' must be text.", key)
+            self._pass_over(f"'{key}' must be text; it is ignored.", key)
             return ""
         return " ".join((value or "").split())
 
@@ -175,14 +171,14 @@ class _ProfileText(Struct, frozen=True):
             return True
         meant = _SWITCHES.get(str(value).strip().casefold())
         if meant is None:
-            self._pass_over(f"'{key}' must be true or false; '{_shown(value)}' counts as false.", key)
+            self._pass_over(f"'{key}' must be true or false; '{_shown(value)}' is read as false.", key)
         return bool(meant)
 
     def scalars(self, key: str) -> dict[str, Scalar]:
         values = dict(self._mapping(key))
         for name, value in [*values.items()]:
             if not isinstance(value, str | int | float | bool):
-                self._pass_over(f"'{key}.{name}' must be one value, and is left out.", key, name)
+                self._pass_over(f"'{key}.{name}' must be a single value; it is ignored.", key, name)
                 del values[name]
         return values
 
@@ -202,13 +198,13 @@ class _ProfileText(Struct, frozen=True):
             otherwise = "manual"
         what = f"{key}.{name}" if name else key
         modes = f"{', '.join(MODES[:-1])} or {MODES[-1]}"
-        self._pass_over(f"'{what}' must be {modes}; '{_shown(value)}' counts as {otherwise}.", key, name)
+        self._pass_over(f"'{what}' must be {modes}; '{_shown(value)}' is read as {otherwise}.", key, name)
         return otherwise
 
     def _mapping(self, key: str) -> Mapping[str, Scalar]:
         value = self.matter.properties.get(key)
         if value is not None and not isinstance(value, dict):
-            self._pass_over(f"'{key}' must be made of `name: value` lines, and is left out.", key)
+            self._pass_over(f"'{key}' must be `name: value` lines; it is ignored.", key)
             return {}
         return value or {}
 
@@ -218,7 +214,7 @@ class _ProfileText(Struct, frozen=True):
                 return _unlinked(item)
             case [[str(linked)]]:  # what YAML makes of [[a link]] without quotes
                 return linked
-        self._pass_over(f"'{key}' must be a list of names; '{_shown(item)}' is left out.", key)
+        self._pass_over(f"'{key}' must be a list of names; '{_shown(item)}' is ignored.", key)
         return ""
 
     def _pass_over(self, text: str, key: str, name: str = "") -> None:
@@ -252,7 +248,7 @@ def set_value(file: ProfileFile, key: str, value: str) -> str:
     section, _, name = key.partition(".")
     if section not in AGENT_KEYS or bool(name) != (section in _SECTIONS):
         known = [*(key for key in AGENT_KEYS if key not in _SECTIONS), *(f"{each}.NAME" for each in _SECTIONS)]
-        raise UsageError(f"There is no '{key}' in an agent.", hint=f"There is: {', '.join(known)}.")
+        raise UsageError(f"An agent has no setting '{key}'.", hint=f"There is: {', '.join(known)}.")
     _check(file, section)
     text = unix_lines(file.text)
     matter = cut(text)
@@ -268,7 +264,7 @@ def _check(file: ProfileFile, key: str) -> None:
     read = parse_agent(file)
     problem = read if isinstance(read, ProfileProblem) else read.warning
     if problem and (not problem.is_used or f"'{key}'" in problem.text):
-        raise ConfigError(f"Nothing was changed. {problem.text}", hint=f"Look at {problem.path}, line {problem.line}.")
+        raise ConfigError(f"Nothing was changed. {problem.text}", hint=f"See {problem.path}, line {problem.line}.")
 
 
 def _changed(source: str, section: str, name: str, value: str) -> str:
@@ -372,7 +368,7 @@ class Profiles(Struct, frozen=True):
         """Why one that there is cannot be used; None if there is none."""
         off: Mapping[str, Agent | Rule] = self.off_agents if kind == "agent" else self.off_rules
         if found := off.get(name.strip().casefold()):
-            agent = f"Switch it on: zkchat config agents config {found.name} enabled true"
+            agent = f"Turn it on: zkchat config agents config {found.name} enabled true"
             hint = agent if kind == "agent" else f"Delete the line `enabled` in {found.path}."
             return Unavailable(f"The {kind} '{found.name}' is switched off", hint)
         if self.awaiting(kind, name):
@@ -403,7 +399,7 @@ class Profiles(Struct, frozen=True):
         names = ", ".join(known[each].name for each in close)
         raise UnknownProfile(
             f"There is no {what} '{name}'.",
-            hint=f"There is: {names}." if names else f"Write one: zkchat memory rules new '{name}'",
+            hint=f"There is: {names}." if names else f"Create one: zkchat memory rules new '{name}'",
         )
 
 

@@ -149,11 +149,11 @@ class ChangeSettlement:
 
     @property
     def is_on(self) -> bool:
-        """Whether the model may propose changes of notes now."""
+        """Whether the model may propose changes to notes now."""
         return self.proposals is not None and self.proposals.is_on
 
     def allow(self, allowed: bool) -> None:
-        """Let the model propose changes of notes from now on, or no longer."""
+        """Let the model propose changes to notes from now on, or no longer."""
         if self.proposals is None:
             name = self._provider.info.shown
             raise UsageError(f"{name} cannot change notes.", hint=OTHER_MODEL)

@@ -129,8 +129,8 @@ class Compactor:
         if trouble:
             await emit(
                 Warned(
-                    text=f"{trouble} The summary is put together from the messages themselves.",
-                    hint="zkchat context summary shows it; /uncompact takes it back.",
+                    text=f"{trouble} The summary is made of excerpts from the messages instead.",
+                    hint="zkchat context summary shows it; /uncompact reverts it.",
                 )
             )
         if self._core.settings.policy.review and self._core.reviewer and part.summary:
@@ -167,7 +167,7 @@ class Compactor:
             except TimeoutError:
                 trouble = f"{info.shown} took more than {self._core.settings.policy.timeout:g} seconds for a summary."
             except Unusable as error:
-                trouble = f"The summary of {info.shown} is not usable: {error}."
+                trouble = f"The summary by {info.shown} cannot be used: {error}."
         return summarise(folded, room, self._count, focus=focus, earlier=before), "", trouble
 
     async def _written(
@@ -214,7 +214,7 @@ class Compactor:
                     left -= len(chunk.text)
                 if left < 0:
                     name = self._core.info.shown
-                    raise ProviderError(f"The answer of {name} was ended at {MAX_CHARACTERS:,} characters.")
+                    raise ProviderError(f"The answer from {name} was cut off at {MAX_CHARACTERS:,} characters.")
                 if isinstance(chunk, TextChunk):
                     said.append(chunk.text)
                 await asyncio.sleep(0)  # here the time may be up, whatever the provider does
@@ -247,7 +247,7 @@ class Compactor:
     def _references(
         self, folded: Iterable[ChatMessage], earlier: CompactionPart | None, room: int
     ) -> tuple[DocumentReference, ...]:
-        """The documents of the archived messages that were used, the latest first, as many as there is room for."""
+        """The documents of the archived messages that were used, newest first, as many as there is room for."""
         references = ReferenceList(earlier.references if earlier else ())
         for message in folded:
             for reference in message.references:

@@ -106,7 +106,7 @@ class Conversation:
         self.further_passages = self._turn.further_passages
         """What the user has read on the last question, and what comes after it."""
         self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
-        """The changes of notes that the model proposes."""
+        """The changes to notes that the model proposes."""
         self.connection_problem: Warned | None = None
         """Why the model's server could not be asked for its window, when it was asked last."""
         self._is_tokenizer_loaded = False
@@ -314,7 +314,7 @@ class Conversation:
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(
-            text=f"{info.shown} is not on this machine; until now this session was answered here, by {before.model}.",
+            text=f"{info.shown} is not on this machine; so far this session was answered here, by {before.model}.",
             hint="What came from your private notes is not sent to it.",
         )
 
@@ -329,14 +329,14 @@ class Conversation:
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
-        hint, memory = "To keep it all the same: zkchat memory add 'TEXT'", self._core.memory
+        hint, memory = "To keep it anyway: zkchat memory add 'TEXT'", self._core.memory
         if self.is_private:
-            raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
+            raise UsageError("This conversation is private, so nothing from it is remembered.", hint=hint)
         if not self._core.settings.memory:
             raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
         if memory is None:
             raise UsageError(
-                f"{self.model.shown} only quotes your notes: it would read nothing that is remembered.", hint=hint
+                f"{self.model.shown} only quotes your notes, so it cannot use what is remembered.", hint=hint
             )
         return memory.remember(text, source, self.session_id)
 

@@ -200,12 +200,12 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def proposals(self) -> ProposedChanges | None:
-        """The changes of notes that the model proposes."""
+        """The changes to notes that the model proposes."""
         return self.make_proposals(self.library, self.readings) if self.make_proposals and self.readings else None
 
     @property
     def may_write(self) -> bool:
-        """Whether the model may propose changes of notes now."""
+        """Whether the model may propose changes to notes now."""
         return self.proposals is not None and self.proposals.is_on
 
     def agent_for(self, name: str | None = None) -> Agent:
@@ -214,7 +214,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         return next(self.profiles.agents[each] for each in chosen if each in self.profiles.agents)
 
     def shortened_texts(self) -> list[str]:
-        """The user's messages that stand in a short form in the prompt, as they were sent, the latest first."""
+        """The user's messages that stand in a short form in the prompt, as they were sent, newest first."""
         return [message.text for message in self._visible_questions() if self._is_short(message)]
 
     def has_long_messages(self) -> bool:

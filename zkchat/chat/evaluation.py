@@ -245,7 +245,7 @@ def _parse_line(line: str, earlier: Sequence[KnownQuestion], find: Callable[[str
     if read is None:
         raise UsageError("There is no question with => after it.", hint=FORMS)
     if read["indent"] and not earlier:
-        raise UsageError("It is indented as a follow-up, and there is no question above it.", hint=FORMS)
+        raise UsageError("It is indented as a follow-up, but there is no question above it.", hint=FORMS)
     before = (*earlier[-1].before, earlier[-1].text) if read["indent"] else ()
     written = read["answers"].split("|") if read["answers"] else []
     places = [place for each in written for place in _parse_places(each.strip(), find)]

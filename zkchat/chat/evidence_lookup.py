@@ -300,7 +300,7 @@ class FurtherPassages:
         if listing:
             if rows is None or rows.rows <= listing.rows:
                 hint = "Ask for other notes: by a tag, a folder or a time, or for a number: the 50 newest notes."
-                raise UsageError("The list from the index ends here.", hint=hint)
+                raise UsageError("That is the end of the list.", hint=hint)
             self._listed[asked.id] = rows
             return Page(question=question, listing=rows)
         self._read[asked.id] = read + len(found.evidence)

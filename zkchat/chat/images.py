@@ -126,7 +126,7 @@ class MessageImages(Struct, kw_only=True):
             try:
                 return b64decode(image.data, validate=True)
             except (Base64Error, ValueError) as error:
-                raise VaultError(f"{image.name} is no image.") from error
+                raise VaultError(f"{image.name} is not an image.") from error
         if image.file:
             return self.read_file(image.file, MAX_FILE_BYTES)
         return self.library.read_data(image.name, MAX_FILE_BYTES)
@@ -161,7 +161,7 @@ class MessageImages(Struct, kw_only=True):
             return known
         data = self._read(image)
         if image.digest and digest_of(data) != image.digest:
-            raise VaultError(f"The file of {image.name} has changed since.")
+            raise VaultError(f"The file {image.name} has changed since then.")
         header = inspect_image(data, image.name)
         size = self.rule.sized(image.width or header.width, image.height or header.height)
         return self._keep(data, digest, size, image.name)
@@ -283,15 +283,15 @@ class MessageImages(Struct, kw_only=True):
         said = {
             BLIND: (
                 f"{info.shown} does not see images.",
-                "`zkchat models` names those that do; or set models.NAME.sees_images = true.",
+                "`zkchat models` lists those that do; or set models.NAME.sees_images = true.",
             ),
             NO_ROOM: (
-                "There is no room for it in the context.",
-                'Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
+                "It does not fit in the context window.",
+                'Raise context.max_tokens, choose a model with a larger context window, or set images.detail = "low".',
             ),
             TOO_MANY: (
-                f"At most {self.most} images can go with one message.",
-                "Ask about some of them, or raise images.max_count.",
+                f"At most {self.most} images can be sent with one message.",
+                "Ask about fewer, or raise images.max_count.",
             ),
         }
         if not info.is_located:  # its server has not said whether it sees, and that is said

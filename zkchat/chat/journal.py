@@ -239,11 +239,11 @@ class Journal:
         added = len(self.history.messages) - before
         if not added:
             return None
-        came = f"Another terminal went on with this session: {counted(added, 'message')} came in."
+        came = f"This session was continued in another terminal: {counted(added, 'message')} arrived."
         if mine is None or any(message.id == mine.id for message in self.history.newest_first):
-            return Warned(text=f"{came} Yours follows them.", hint="/history shows them.")
+            return Warned(text=f"{came} Your message comes after them.", hint="/history shows them.")
         self.append(HeadEntry(message_id=mine.id))
-        return Warned(text=f"{came} Your question goes on separately from them.", hint="/branch shows both ways.")
+        return Warned(text=f"{came} Your question continues separately.", hint="/branch shows both ways.")
 
     def recover_from_crash(self) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.
@@ -252,8 +252,8 @@ class Journal:
         has open is left to it: what looks open there may be under way.
         """
         if self.session and not self.store.enter(self.session.id):
-            text = "Another terminal has this session open, and both can go on with it."
-            return [Warned(text=text, hint="What is said there comes in with your next message.")]
+            text = "This session is also open in another terminal; you can use both."
+            return [Warned(text=text, hint="New messages from there arrive with your next one.")]
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
         last = self.history.last
         calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []

@@ -128,7 +128,7 @@ class Remembered(Struct, frozen=True):
         if not self.is_new:
             return f"Known already: {self.fact.text}"
         if self.replaced:
-            return f"Remembered. It takes the place of: {'; '.join(fact.text for fact in self.replaced)}"
+            return f"Remembered. It replaces: {'; '.join(fact.text for fact in self.replaced)}"
         return "Remembered."
 
 
@@ -283,12 +283,12 @@ def _checked(text: str) -> str:
         raise UsageError("There is nothing to remember.", hint="Write a sentence.")
     if len(text) > MAX_FACT_CHARS:
         raise UsageError(
-            f"{len(text):,} characters are too many to remember; {MAX_FACT_CHARS:,} are the most.",
+            f"{len(text):,} characters are too many to remember; the limit is {MAX_FACT_CHARS:,}.",
             hint="Write a note instead, or remember its point in a sentence.",
         )
     if KEY.search(text) or NAMED_KEY.search(text):
         raise UsageError(
-            "That looks like a key, and a key is never remembered: it would be sent to every model.",
+            "That looks like a secret key, which is never remembered: it would be sent to every model.",
             hint="Keep it in an environment variable.",
         )
     return text
@@ -354,7 +354,7 @@ def project_memory(
         level = []
         for path in wanted:
             if depth > MAX_IMPORT_DEPTH and path not in dropped:
-                leave_out(path, f"{path} is not read: it is over {MAX_IMPORT_DEPTH} files deep.")
+                leave_out(path, f"{path} is not read: it is included through more than {MAX_IMPORT_DEPTH} files.")
             elif len(texts) > MAX_IMPORTED_FILES and path not in dropped:
                 leave_out(path, f"{path} is not read: at most {MAX_IMPORTED_FILES} files can be included.")
             elif (text := text_of(path)) is not None:

@@ -424,9 +424,9 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
             if status.name in self._reported or status.state == "ready" or not (has_failed or self.waits):
                 continue
             self._reported.add(status.name)
-            text, hint = f"The MCP server {status.name} is not connected yet: its tools are left out.", ""
+            text, hint = f"The MCP server {status.name} is not connected yet, so its tools are missing.", ""
             if has_failed:
-                text = status.problem or f"The MCP server {status.name} is not connected any more."
+                text = status.problem or f"The MCP server {status.name} is no longer connected."
                 hint = f"More about it: zkchat config servers check {status.name}"
             problems.append(Warned(text=text, hint=hint))
         return problems

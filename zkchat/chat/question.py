@@ -154,7 +154,7 @@ def _asks_early(text: str, most: int) -> bool:
 
 
 def wants_change(text: str) -> bool:
-    """Whether a message asks for a change of notes: "Add a task to …", "Could you rename …?", and no question."""
+    """Whether a message asks for a change to notes: "Add a task to …", "Could you rename …?", and no question."""
     used = words(text)
     is_said = not _CHANGES.isdisjoint(used[:_CHANGE_WORDS]) or any(sign in text for sign in UNSPACED_CHANGES)
     return is_said and not _begins_as_question(used)

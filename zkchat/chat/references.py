@@ -98,7 +98,7 @@ class Brought(Struct, frozen=True, kw_only=True):
         names = {part.name for part in files}
         sent = sum(each.relative_path in names for each in self.notes)
         which = "notes of" if self.share == 1 else "notes linked by"
-        most = "" if self.share == 1 else f" They get at most {self.share:.0%} of what is free."
+        most = "" if self.share == 1 else f" They get at most {self.share:.0%} of the free space."
         left = len(self.notes) - sent
         return f"{sent} of {len(self.notes)} {which} {self.name} are sent: there is no room for more.{most}" * (
             left > 0
@@ -432,8 +432,8 @@ class StaleNote(Struct, frozen=True, kw_only=True):
     @property
     def warning(self) -> Warned:
         if not self.now:
-            hint = "What was said of it stays in the conversation; /branch goes back to before it."
-            return Warned(text=f"{self.name} is not there any more; the model read it earlier.", hint=hint)
+            hint = "What was said about it stays in the conversation; /branch goes back to before it."
+            return Warned(text=f"{self.name} no longer exists; the model read it earlier.", hint=hint)
         if self.is_sent_again:
             hint = "Its present text goes with your message."
         else:
@@ -495,7 +495,7 @@ class ChangedItem(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         what = {"system": "agent", "reference": "note"}.get(self.item.type, self.item.type)
-        now = "has changed since that request" if self.now else "is not there any more"
+        now = "has changed since that request" if self.now else "no longer exists"
         return f"The {what} {self.item.name} {now}."
 
 

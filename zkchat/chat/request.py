@@ -74,8 +74,8 @@ RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
-FOUND_NONE = "The model found no answer. These passages come nearest.\n\n"
-NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come nearest.\n\n"
+FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
+NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
 ABSTAINED = "left out, as a small model would repeat that the notes do not answer this"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 SUMMARY_SHARE = 0.30
@@ -293,21 +293,20 @@ class RequestBuilder:
             said = [message.text for message in self._core.history.thread if message.id in found.unpinned]
             listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
             yield Warned(
-                text=f"Pinned messages do not all fit beside your message. Archived: {listed}",
-                hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger window.",
+                text=f"Not all pinned messages fit beside your message. Archived: {listed}",
+                hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger context window.",
             )
         asked = self._core.history.last_question
         if asked is None or asked.id not in found.condensed or (asked.id, "") in known:
             return
         sent = self._core.history.window.condensed.get((asked.id, ""), "")
         text = (
-            "The notes that go with your message are longer than the context has room for. The model gets a part of "
-            "them."
+            "The notes sent with your message do not fit in the context window. The model gets part of them."
             if asked.text in sent
-            else f"Your message has {len(asked.text):,} characters, more than the context has room for. The model gets "
-            f"{len(sent):,} of them; the whole text is kept."
+            else f"Your message has {len(asked.text):,} characters, more than fits in the context window. The model "
+            f"gets {len(sent):,} of them; the whole text is saved."
         )
-        hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."
+        hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger context window."
         yield Warned(text=text, hint=hint)
 
 
@@ -340,10 +339,10 @@ def _is_replaced(answer: ChatMessage) -> bool:
 
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
-        f"The context is full: this request takes {total:,} tokens, and a window of {budget.window:,} leaves "
-        f"{budget.cap:,} beside the answer.",
-        hint="Let older messages be summarised (/compact, or context.auto_compact = true), raise context.max_tokens, "
-        "or choose a model with a larger window.",
+        f"The context is full: this request takes {total:,} tokens, but a window of {budget.window:,} leaves only "
+        f"{budget.cap:,} besides the answer.",
+        hint="Let older messages be summarised (/compact, or context.auto_compact = true), raise "
+        "context.max_tokens, or choose a model with a larger context window.",
     )
 
 

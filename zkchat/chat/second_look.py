@@ -113,7 +113,7 @@ async def look_again(exchange: Exchange, question: Question, user: ChatMessage, 
         await emit(warning)
     await emit(
         Warned(
-            text=f"{core.info.shown} answered without looking into your notes. They say something on this, so it is "
+            text=f"{core.info.shown} answered without reading your notes. They say something about this, so it is "
             "asked again.",
             hint="To keep first answers: zkchat config set references.look_again false",
         )
@@ -208,7 +208,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
                     text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
                     f"{'is' if len(missing) == 1 else 'are'} not in your notes, word for word or nearly: "
                     f"{named}.",
-                    hint="/check in a chat, and zkchat check FILE, show what your notes say of each.",
+                    hint="/check in a chat, and zkchat check FILE, show what your notes say about each.",
                 )
             )
 

@@ -259,7 +259,7 @@ class Exchange(Struct):
                 if self.assembled.request == refused:
                     raise
                 name = self.core.info.shown
-                await emit(Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter."))
+                await emit(Warned(text=f"{name} counts more tokens than expected: the prompt was shortened."))
         raise AssertionError("the last attempt returns or raises")
 
     async def _ask_once(self, emit: Emit) -> None:
@@ -275,14 +275,14 @@ class Exchange(Struct):
         async with aclosing(instead or core.provider.stream(request)) as chunks:
             await self._receive(chunks, self.draft, reader, emit)
         if self.finish is None:
-            raise ProviderError(f"The answer of {name} was cut off.", hint="What arrived is kept. Ask again to go on.")
+            raise ProviderError(f"The answer from {name} was cut off.", hint="It is saved. Ask again to continue.")
         if self.finish.usage:
             await emit(UsageReported(usage=self.finish.usage))
         if self.finish.warning:
             await emit(Warned(text=self.finish.warning))
         if self.finish.reason == "length" and self.draft.finished().text.strip():
             text = f"{name} ran out of room, so its answer ends early."
-            await emit(Warned(text=text, hint=f"Ask it to go on, or {MORE_ROOM}."))
+            await emit(Warned(text=text, hint=f"Ask it to continue, or {MORE_ROOM}."))
 
     def _must_call(self) -> bool:
         """Whether a small model is asked for a change, which it makes by a call or not at all."""
@@ -390,8 +390,8 @@ class Exchange(Struct):
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
-            f"The answer of {self.core.info.shown} was ended {where}.",
-            hint=f"What came is kept. The setting limits.{setting} says when.",
+            f"The answer from {self.core.info.shown} was cut off {where}.",
+            hint=f"What arrived is saved. The limit is the setting limits.{setting}.",
         )
 
     async def _use_tools(self, emit: Emit) -> None:

@@ -284,7 +284,7 @@ class Turn:
         if asked.id in self.core.privacy.hidden():
             error = UsageError(
                 f"The last question used private notes, which {self.core.info.shown} may not see.",
-                hint="Ask it again without them, or choose a model on this machine: /model",
+                hint="Ask again without them, or choose a model on this machine: /model",
             )
             await emit(_failed(error))
             return None
@@ -370,7 +370,7 @@ class Turn:
             if not has_notes and core.info.needs_notes and not find_excerpts(asked.text):
                 events.append(_failed(error))
             else:  # there are no links then, but still a model to talk to
-                events.append(Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint))
+                events.append(Warned(text=f"Links and search do not work right now. {error.message}", hint=error.hint))
         return question, references, events
 
     def _take_outside(self, question: Question) -> tuple[list[Resource], list[Warned]]:
@@ -379,7 +379,7 @@ class Turn:
         said: list[Warned] = []
         for link in filter(_is_outside, question.unknown_paths):
             if self.core.info.needs_notes:
-                said.append(Warned(text=f"{link.target} is not read: no model answers."))
+                said.append(Warned(text=f"{link.target} was not read: no model is in use."))
                 continue
             try:
                 text = self.core.read_outside(link.target, self.core.info)
@@ -401,7 +401,7 @@ class Turn:
         if self.core.library.whole.is_empty():
             empty = VaultError(
                 f"There are no Markdown notes in {self.core.vault}.",
-                hint="Name the folder of your notes: --vault FOLDER",
+                hint="Give the folder of your notes: --vault FOLDER",
             )
             if self.core.info.needs_notes:
                 raise empty
@@ -472,11 +472,11 @@ class Turn:
             if not info.calls_tools:
                 yield Warned(text=f"{info.shown} cannot change notes.")
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
-                yield Warned(text=f"The window of {info.shown} is too small for changes of notes.")
+                yield Warned(text=f"The context window of {info.shown} is too small to change notes.")
         if problem := self.core.tokenizer.problem:
             yield Warned(
                 text=f"{problem} Tokens are estimated, a little too high.",
-                hint="Install zkchat again.",
+                hint="Reinstall zkchat.",
             )
 
     async def _begin_exchange(
@@ -560,7 +560,7 @@ def _resources_read(user: ChatMessage, resources: Iterable[Resource]) -> Iterato
     for each in resources:
         text = sent.get((each.server, each.uri))
         if text is None:
-            yield Warned(text=f"@{each.server}:{each.uri} is left out: it is empty, or the context has no room for it.")
+            yield Warned(text=f"@{each.server}:{each.uri} is not sent: it is empty, or does not fit in the context.")
         else:
             yield ResourceRead(server=each.server, uri=each.uri, characters=len(text))
 

@@ -156,7 +156,7 @@ def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: Sh
     note, paths = shown.note, workspace.paths
     console = stdout_console(io, paths)
     if not note.text.strip():
-        io.note(f"{shown.path} holds no text.")
+        io.note(f"{shown.path} has no text.")
         return
     if console is None:
         io.out(note.text.removesuffix("\n"))

@@ -14,7 +14,7 @@ from zkchat.cli.editors import edit_file
 from zkchat.cli.rules import ScopeOption
 from zkchat.core import Agent, UsageError, ZkchatError
 
-app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
+app = typer.Typer(help="List, show, create and change agents: who answers you.", no_args_is_help=True)
 
 app.command(name="run", hidden=True)(goal.run)  # as `zkchat ask --goal` it is documented
 
@@ -62,15 +62,15 @@ def show(io: CommandIO, name: AgentArgument) -> Told:
 @command(app, vault=SettingsVaultOption)
 def new(
     io: CommandIO,
-    name: Annotated[str, argument("NAME", "What it is to be called.")],
+    name: Annotated[str, argument("NAME", "Its name.")],
     scope: ScopeOption = "user",
 ) -> Told:
-    """Make an agent to be filled in. With the name of one that is there, it is a copy of that one.
+    """Create an agent for you to fill in. With the name of an existing one, it is a copy of that one.
 
     zkchat config agents new editor --scope vault
     """
     if not AGENT_NAME.fullmatch(name):
-        raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
+        raise UsageError(f"'@{name}' cannot be typed in a message.", hint="Use letters, digits, - or _.")
     store = rules.profile_store(io, scope)
     found = store.load()
     known = found.off_agents.get(name.casefold()) or found.agents.get(name.casefold())
@@ -78,7 +78,7 @@ def new(
     made = rules.create(io, store, scope, "agent", name, texts[known.path] if known else _TEMPLATE)
     return Told(
         data={"name": made.name, "origin": made.origin, "path": made.path},
-        lines=[f"Made {made.path}. Change it: zkchat config agents edit {name}"],
+        lines=[f"Created {made.path}. To change it: zkchat config agents edit {name}"],
     )
 
 

@@ -68,9 +68,7 @@ from zkchat.writing import PROPOSE_ONLY
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
-NO_REVIEW = (
-    "There is no terminal to ask you at, so no change is made. --yes makes them unasked, --dry-run only shows them."
-)
+NO_REVIEW = "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
 
 QuestionArgument = Annotated[
     list[str] | None,
@@ -80,40 +78,40 @@ QuestionArgument = Annotated[
 ]
 SessionOption = Annotated[
     str | None,
-    option("--session", "NAME", "Go on in this session: its id, the beginning of it, or its title."),
+    option("--session", "NAME", "Continue this session: its id, the start of its id, or its title."),
 ]
-ContinueOption = Annotated[bool, flag("--continue -c", "Go on in the last session of this vault.")]
+ContinueOption = Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")]
 AgentOption = Annotated[
     str | None,
-    option("--agent", "NAME", "Who answers; `zkchat config agents list` names them."),
+    option("--agent", "NAME", "Who answers; `zkchat config agents list` lists them."),
 ]
-PrivateOption = Annotated[bool, flag("--private", "Private: nothing of this conversation is remembered in others.")]
+PrivateOption = Annotated[bool, flag("--private", "Private: nothing from this conversation is remembered in others.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
-StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so where they hold nothing.")]
-MoreOption = Annotated[bool, flag("--more", "Quote up to ten passages instead of three, where no model answers.")]
+StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")]
+MoreOption = Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")]
 ShowContextOption = Annotated[
     bool,
-    flag("--show-context", "Show before the answer what goes to the model and why, and what was left out."),
+    flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out."),
 ]
 WriteOption = Annotated[
-    bool, flag("--write", "Let the model propose changes of notes: you see each as a diff, and decide.")
+    bool, flag("--write", "Let the model propose changes to notes: you see each as a diff, and decide.")
 ]
-ApplyOption = Annotated[bool, flag("--yes -y", "With --write: apply what is proposed, unasked.")]
-DryRunOption = Annotated[bool, flag("--dry-run", "With --write: print what is proposed as a diff, and change nothing.")]
+ApplyOption = Annotated[bool, flag("--yes -y", "With --write: apply proposed changes without asking.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "With --write: print proposed changes as a diff, and change nothing.")]
 GoalOption = Annotated[
-    bool, flag("--goal", "Let a model work on it in steps, by a plan that you may change: zkchat ask --goal --help")
+    bool, flag("--goal", "Let a model work on it in steps, with a plan you can change: zkchat ask --goal --help")
 ]
 ImageOption = Annotated[
     list[Path] | None,
     option(
         "--image",
         "FILE",
-        "Send this image with the question, to a model that sees; as often as you like. @FILE names one of the vault.",
+        "Send this image with the question, to a model that sees images. Repeatable. @FILE is a file in the vault.",
     ),
 ]
 FileOption = Annotated[
     list[Path] | None,
-    option("--file", "FILE", "Send the text of this file with the question, wherever it is; as often as you like."),
+    option("--file", "FILE", "Send the text of this file with the question; it can be anywhere. Repeatable."),
 ]
 PlainOption = Annotated[bool, flag("--plain", "No boxes, no colour, no live updates.")]
 
@@ -141,8 +139,8 @@ def ask(
 ) -> int:
     """Ask one question about your notes.
 
-    `zkchat "QUESTION"` does the same. On a terminal you see the answer, the documents behind it and what fills the
-    context; in a pipe the answer alone.
+    `zkchat "QUESTION"` does the same. On a terminal you see the answer, its sources and what fills the context; in a
+    pipe the answer alone.
 
     zkchat ask "What does [[Evergreen notes#Titles]] say about names?"
 
@@ -235,7 +233,7 @@ def _check_writing(opened: OpenConversation, options: ConversationOptions) -> No
     writing = options.writing
     if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
         option = "--dry-run" if writing.proposes_only else "--yes"
-        raise UsageError(f"{option} works only where the model may change notes.", hint="Allow it: --write")
+        raise UsageError(f"{option} works only if the model may change notes.", hint="Add: --write")
 
 
 def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: ConversationOptions) -> None:
@@ -264,7 +262,7 @@ def _question(io: CommandIO, words: list[str]) -> str:
 def _piped(io: CommandIO) -> str:
     """All of standard input, up to its limit; a notice says so where nothing comes."""
     most = load_settings(io.environment, find_paths(io.environment, io.vault)).settings.limits.max_input_bytes
-    waiting = "(Waiting for input from the pipe. If none is to come: zkchat ask … < /dev/null)"
+    waiting = "(Waiting for input from the pipe. If there is none: zkchat ask … < /dev/null)"
     notice = Timer(STDIN_NOTICE_SECONDS, io.note, [waiting])
     notice.daemon = True
     notice.start()
@@ -274,21 +272,21 @@ def _piped(io: CommandIO) -> str:
         notice.cancel()
     if len(text) > most or len(text.encode(errors="surrogatepass")) > most:
         raise UsageError(
-            f"Standard input holds more than {most:,} bytes, which is more than is read of it.",
-            hint="Send less of it, put it into a note and link to that, or raise limits.max_input_bytes.",
+            f"Standard input has more than {most:,} bytes, which is the limit.",
+            hint="Send less, put it in a note and link to that, or raise limits.max_input_bytes.",
         )
     return text
 
 
 DaysOption = Annotated[
-    int, option("--days", "N", "How far it looks back, and ahead.", min=1, max=366, show_default=True)
+    int, option("--days", "N", "How far to look back, and ahead.", min=1, max=366, show_default=True)
 ]
 
 
 def today(
     days: DaysOption = 7,
     note: Annotated[bool, flag("--note", "Show only today's daily note.")] = False,
-    summary: Annotated[bool, flag("--summary", "Let a model sum it up in a paragraph below.")] = False,
+    summary: Annotated[bool, flag("--summary", "Add a summary written by a model.")] = False,
     vault: VaultOption = None,
     model: ModelOption = None,
     json_output: JsonOption = False,
@@ -296,8 +294,8 @@ def today(
 ) -> int:
     """Show what is due, what changed, and what was on this day.
 
-    Today's daily note, open tasks (- [ ]) by their due dates, notes that changed, notes of this day in earlier years,
-    and of the changed notes those without links and the notes they name without a link.
+    Today's daily note, open tasks (- [ ]) by due date, notes that changed, notes from this day in earlier years, and in
+    the changed notes what is not linked.
 
     zkchat today
 
@@ -311,7 +309,7 @@ def today(
     view = PresenterOptions(json=json_output, plain=plain, footer=False)
     opened = _show_day(io, days, model, view, summarises=summarises)
     if opened and opened.conversation.model.needs_notes:
-        io.note("No model that could sum it up is chosen: zkchat models")
+        io.note("There is no model to write a summary. To choose one: zkchat models")
     return ExitCode.OK
 
 
@@ -319,15 +317,14 @@ def brief(
     days: DaysOption = 7,
     vault: VaultOption = None,
     model: ModelOption = None,
-    no_model: Annotated[bool, flag("--no-model", "Do not let a model write a summary.")] = False,
+    no_model: Annotated[bool, flag("--no-model", "Leave out the model's summary.")] = False,
     json_output: JsonOption = False,
     plain: Annotated[bool, flag("--plain", "No colour and no live updates.")] = False,
 ) -> None:
     """Show what changed, what is due, and what was on this day.
 
-    Open tasks (- [ ]) by their due dates, notes that changed, notes of this day in earlier years, and of the changed
-    notes those without links and the notes they name without a link. Where a model answers, it writes a paragraph
-    below; a model that fails costs that paragraph only.
+    Open tasks (- [ ]) by due date, notes that changed, notes from this day in earlier years, and in the changed notes
+    what is not linked. If you have a model, it adds a summary; if it fails, only the summary is missing.
 
     zkchat brief
 
@@ -372,7 +369,7 @@ def _open(io: CommandIO, stack: ExitStack, model: str | None, view: PresenterOpt
     except (ConfigError, ProviderError) as error:
         if model:  # what the user just typed is worth an error
             raise
-        io.note(" ".join(filter(None, (f"No model sums this up: {error.message}", error.hint))))
+        io.note(" ".join(filter(None, (f"There is no summary: {error.message}", error.hint))))
         return None
 
 
@@ -420,12 +417,11 @@ def _summary_record(summary: ChatMessage) -> dict[str, object]:
 def acp(
     vault: SettingsVaultOption = None, model: ModelOption = None, agent: AgentOption = None, write: WriteOption = False
 ) -> None:
-    """Answer in an editor, by the Agent Client Protocol (ACP).
+    """Chat in an editor, over the Agent Client Protocol (ACP).
 
-    Zed, Neovim, Emacs, Obsidian, VS Code and JetBrains start it, and speak to it on standard input and output: `zkchat
-    help acp` says how. Sessions are those of the vault, and `zkchat --resume` goes on with them.
-
-    Without --vault, each session is about the vault around its working folder, else about your default vault.
+    Zed, Neovim, Emacs, Obsidian, VS Code and JetBrains start it, and talk to it over standard input and output: `zkchat
+    help acp` says how. Sessions are saved as usual, and `zkchat --resume` continues them. Without --vault, each session
+    uses the vault that its working folder is in, or your default vault.
 
     zkchat serve acp --vault ~/notes
     """

@@ -201,7 +201,7 @@ class _Question:
             return found[0]
         for place, (_, write) in enumerate(found, 1):
             self._io.note(f"  {place} {write.path}")
-        picked = self._reader.read_line(f"Edit which of them (1-{len(found)})? ")
+        picked = self._reader.read_line(f"Edit which one (1-{len(found)})? ")
         numbered = {str(place): each for place, each in enumerate(found, 1)}
         return numbered.get(picked, (0, None))
 
@@ -210,16 +210,16 @@ class _Question:
         count, several = len(self._units), len(self._units) > 1
         keys = [
             ("y", "yes", "apply" + " all except those left out" * several),
-            ("n", "no", "do not (also Ctrl-C and Esc)"),
+            ("n", "no", "apply nothing (also Ctrl-C and Esc)"),
             ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
             always = f"apply, and do not ask again in this session in {self._folders()}"
             keys.append(("a", "always here", always))
-        keys.append(("q", "stop", "do not, and stop the model"))
+        keys.append(("q", "stop", "apply nothing, and stop the model"))
         keys.append(("d", "more", "all of the diff, page by page (also Space)"))
         if several:
-            keys.append((f"1-{count}", "leave out", "leave a change out, or take it in again"))
+            keys.append((f"1-{count}", "leave out", "leave a change out, or include it again"))
         return keys
 
     def _folders(self) -> str:
@@ -295,7 +295,7 @@ class TerminalInterface:
         color: Callable[[], ColorChoice] = ColorChoice,
         files: Collection[Path] = (),
     ) -> None:
-        """`reviews`: the user can be asked about changes of notes, where there is a terminal. `files` are outside the
+        """`reviews`: the user can be asked about changes to notes, where there is a terminal. `files` are outside the
         vault, and the user has said that they are to be sent."""
         self._io = io
         self._plain = plain
@@ -497,7 +497,7 @@ def keys_of(environment: Environment, opened: conversation.OpenConversation) -> 
     return known_keys(environment, *key_variables(opened.settings))
 
 
-QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
+QUESTION: Final = "Enter or y starts this plan, e edits it, q stops: "
 _ACCEPTS: Final = frozenset({"", "\r", "\n", "y"})
 _STOPS: Final = frozenset({"q", *_NO})
 
@@ -530,5 +530,5 @@ class TerminalPlanReviewer(Struct, frozen=True):
         if not plan.steps:
             self.io.note("There is no step in it; the plan stays as it was.")
         elif plan.left_out:
-            self.io.note(f"At most {most} steps are taken: the last {plan.left_out} are left out. See --steps.")
+            self.io.note(f"At most {most} steps are allowed: the last {plan.left_out} are left out. See --steps.")
         return plan.steps

@@ -25,8 +25,8 @@ from zkchat.render import ShownUsage
 FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
 ]
-NewOption = Annotated[bool, flag("--new", "Begin a new session, as a chat does unless told otherwise.")]
-ResumeOption = Annotated[bool, flag("--resume -r", "Choose the session to go on in from a list.")]
+NewOption = Annotated[bool, flag("--new", "Start a new session (the default).")]
+ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue from a list.")]
 
 
 _HOW_TO_BEGIN: Final = """\
@@ -66,11 +66,11 @@ def chat(
 
     zkchat chat "What do my notes say about [[Sleep]]?"
 
-    Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat -c` goes on where you left off.
+    Ctrl-C stops an answer (what arrived is kept), Ctrl-D quits. `zkchat -c` continues where you left off.
     """
     if sum((session is not None, continue_last, resume, new)) > 1:
         raise UsageError(
-            "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
+            "A chat can continue only one session.", hint="Choose: --continue, --resume, --session or --new."
         )
     from zkchat.cli.interactive_chat import InteractiveChat
 

@@ -17,12 +17,12 @@ COMMANDS = {
         ("show", "lookups.show", "Show a note, its links, or what happened to it."),
         ("today", "ask.today", "Show what is due, what changed, and what was on this day."),
         ("check", "vault.check", "Check your notes for problems, or a text against your notes."),
-        ("note", "note.app", "Write notes: new ones, and changes of those that there are."),
+        ("note", "note.app", "Create notes, and change existing ones."),
         ("undo", "note_changes.undo", "Undo what zkchat changed last."),
     ),
     "zkchat itself": (
-        ("models", "models.app", "List the models there are, and fetch one."),
-        ("setup", "setup.setup", "Set zkchat up by three questions."),
+        ("models", "models.app", "List the available models, and fetch one."),
+        ("setup", "setup.setup", "Set up zkchat with three questions."),
         ("config", "config.app", "Show and change settings, agents, servers; find what is wrong."),
         ("serve", "mcp.serve", "Serve your notes to editors (ACP) and to other programs (MCP)."),
         ("help", "help.help_", "Show a page of the documentation, or the help of a command."),
@@ -32,11 +32,11 @@ COMMANDS = {
 
 FURTHER = (
     ("chat", "chat.chat", "Chat about your notes, one question after the other."),
-    ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
+    ("recent", "actions.notes.recent", "Show the notes that changed last, newest first."),
     ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
     ("refs", "memory.refs", "Show which conversations used a note."),
     ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
-    ("eval", "evaluation.evaluate", "Measure how well your notes answer questions of yours."),
+    ("eval", "evaluation.evaluate", "Measure how well your notes answer your questions."),
 )
 """Those that few need: `zkchat help all` and the manual page list them too."""
 

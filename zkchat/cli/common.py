@@ -39,9 +39,7 @@ def flag(names: str, about: str) -> Any:
     return typer.Option(*names.split(), help=about)
 
 
-_WHICH_VAULT: Final = (
-    "The folder of your notes. Usually not needed: zkchat takes the folder you are in, or the one of `zkchat setup`."
-)
+_WHICH_VAULT: Final = "The folder of your notes. Default: the folder you are in, or the one chosen in `zkchat setup`."
 VaultOption = Annotated[
     Path | None,
     typer.Option(
@@ -62,9 +60,9 @@ SettingsVaultOption = Annotated[
 JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
-    option("--model", "NAME", "The model that answers, e.g. quote. Usual: the conversation's, or your settings'."),
+    option("--model", "NAME", "The model that answers, e.g. quote. Default: the session's, or your settings'."),
 ]
-YesOption = Annotated[bool, flag("--yes -y", "Do not ask: the answer is yes.")]
+YesOption = Annotated[bool, flag("--yes -y", "Do not ask; assume yes.")]
 
 
 class CommandIO(Struct, frozen=True):
@@ -186,7 +184,7 @@ def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
 
 
 def unreadable(
-    file: str, error: OSError | ValueError, hint: str = "Name another file, or - for standard input."
+    file: str, error: OSError | ValueError, hint: str = "Give another file, or - for standard input."
 ) -> UsageError:
     reason = error.strerror if isinstance(error, OSError) else None
     return UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.", hint=hint)

@@ -436,10 +436,10 @@ Shell = Literal["bash", "zsh", "fish"]
 
 
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print the script that teaches your shell to complete.
+    """Print the script that sets up completion in your shell.
 
-    Then Tab completes commands, options, notes, sessions and more. Names come from the index as it is:
-    `zkchat config index` brings it up to date.
+    Then Tab completes commands, options, notes, sessions and more. Names come from the index; `zkchat config index`
+    updates it.
 
     \b
     Bash, in ~/.bashrc:

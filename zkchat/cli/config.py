@@ -13,8 +13,8 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "Now run `zkchat config index`, or just chat: your notes are prepared for this model. Until then the search works "
-    "as before. `zkchat config doctor` asks whether its server answers."
+    "Now run `zkchat config index`, or just chat: your notes are prepared for this model. Until then the search "
+    "works as before. `zkchat config doctor` checks whether its server answers."
 )
 _UNAPPROVED: Final = "This takes effect once you approve all settings of the vault: zkchat config trust"
 
@@ -28,7 +28,7 @@ ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or t
 
 @command(app, vault=SettingsVaultOption)
 def show(io: CommandIO) -> Told:
-    """Show every setting with its value and its origin."""
+    """Show every setting, its value, and where it was set."""
     workspace = io.workspace(needs_vault=False)
     origins, warnings = workspace.loaded.origins, workspace.loaded.every_warning
     rows = [(origins[key], line) for key in origins for line in _lines(workspace, key)]
@@ -60,7 +60,7 @@ def set_(
 ) -> None:
     """Change a setting. Comments in the file stay.
 
-    `zkchat help configuration` describes all settings, `zkchat config show` shows those in force.
+    `zkchat help configuration` describes all settings, `zkchat config show` shows the current values.
 
     zkchat config set model ollama:qwen3:8b
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from msgspec.structs import asdict, replace
@@ -47,9 +47,9 @@ from zkchat.core import (
     counted,
     to_plain,
 )
-from zkchat.render import context_line, context_lines, cost_lines, counts_line, phrases
+from zkchat.render import context_line, context_lines, cost_lines, counts_line, messages_line, phrases
 
-app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
+app = typer.Typer(help="See what a model is sent, make room, export and import conversations.", no_args_is_help=True)
 
 
 @command(app)
@@ -79,6 +79,10 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
     }
 
 
+_BUDGETS: Final = {"system": "instructions", "tools": "tools", "messages": "messages with notes", "memory": "memory"}
+"""What each share of the window is for, in the words of the other lines."""
+
+
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
     usage, calibration = conversation.usage or measured.usage, conversation.calibration
     yield model_line(conversation)
@@ -86,16 +90,16 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
         return
     yield context_line(usage)
     for name, share in usage.budgets.items():
-        yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
+        yield f"  {_BUDGETS[name]:<20} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
-        "After a few more questions zkchat can estimate how long the room lasts."
+        "After a few more questions zkchat can estimate how long it lasts."
         if left is None
-        else f"At this pace, room for about {left} more turns."
+        else f"At this pace there is room for about {left} more questions."
     )
 
 
@@ -106,19 +110,17 @@ def _turns_left(conversation: Conversation) -> int | None:
 
 def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iterator[str]:
     """How many messages the model gets, and the largest of them."""
-    window = conversation.window
-    archived = len(conversation.history.archived)
-    yield f"{counted(len(window.live), 'message')} sent to the model, {archived} older left its window."
-    for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
+    yield messages_line(conversation.history)
+    for each in sorted(conversation.window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
         yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
 
 @app.command()
 def compact(
     session: OptionalSessionArgument = None,
-    focus: Annotated[str, option("--focus", "TEXT", "What the summary should care about.")] = "",
+    focus: Annotated[str, option("--focus", "TEXT", "What the summary should focus on.")] = "",
     dry_run: Annotated[
-        bool, flag("--dry-run", "Show which messages would leave, and the summary; change nothing.")
+        bool, flag("--dry-run", "Show which messages would be archived, and the summary; change nothing.")
     ] = False,
     keep: Annotated[
         int | None,
@@ -128,7 +130,7 @@ def compact(
         CompactionStrategy | None,
         typer.Option(
             "--strategy",
-            help="What happens to older messages; usual: the setting context.strategy.",
+            help="What happens to older messages; default: the setting context.strategy.",
             show_default=False,
         ),
     ] = None,
@@ -136,7 +138,7 @@ def compact(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Summarise and archive older messages now. Nothing is deleted; /uncompact in a chat takes it back.
+    """Summarise and archive older messages now. Nothing is deleted; /uncompact in a chat reverts it.
 
     zkchat context compact --dry-run --focus "the budget"
     """
@@ -194,7 +196,7 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 marker = replace(event.message, provider=info.provider, model=info.id)
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
-                io.out(phrases.compacted(event.message).removesuffix(" /uncompact takes it back."))
+                io.out(phrases.compacted(event.message))
                 io.out(model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
@@ -223,8 +225,8 @@ app.command(name="import")(import_)
 def show(
     io: CommandIO,
     session: OptionalSessionArgument = None,
-    message: Annotated[int | None, option("--message -m", "N", "What was sent for the answer N, and why.")] = None,
-    request: Annotated[bool, flag("--request", "Build the exact request again that was sent for that answer.")] = False,
+    message: Annotated[int | None, option("--message -m", "N", "What was sent for answer N, and why.")] = None,
+    request: Annotated[bool, flag("--request", "Rebuild the exact request that was sent for that answer.")] = False,
     archived: Annotated[bool, flag("--archived", "Also what the model no longer sees.")] = False,
 ) -> Told:
     """Show what the model sees of a session, or saw for an answer.
@@ -242,7 +244,8 @@ def show(
         if model and model.name == "quote":
             head.append(phrases.NO_MODEL)
         elif model:
-            head.append(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
+            head.append(f"{phrases.model_line(model.name, model.window)}.")
+        head.append(messages_line(history, is_read=not model or model.name != "quote"))
         return Told(
             data={
                 "session": found,
@@ -260,7 +263,7 @@ def show(
 def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     for number, message in enumerate(history.thread, start=1):
         if compaction_of(message):
-            taken_back = "" if message in history.window.compactions else "  (taken back)"
+            taken_back = "" if message in history.window.compactions else "  (undone)"
             yield f"{number:>4}  ── {phrases.compaction(message)}{taken_back}"
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
@@ -272,7 +275,7 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
-        yield f"The last request held {counts_line(record)}."
+        yield f"Sent for the last answer: {counts_line(record)}."
 
 
 def _last_record(history: History) -> RequestContext | None:
@@ -291,7 +294,7 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
     context = answer.request_context
     if context is None:
         raise UsageError(
-            "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
+            "There is no context data for this message.", hint="Only answers that zkchat received itself have it."
         )
     if not whole:
         return Told(
@@ -326,8 +329,8 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
         return request_from(answer.request_context, history.messages, history.contents)
     except KeyError as error:
         raise UsageError(
-            "The request of this answer cannot be built again: the session lacks a part of it.",
-            hint="Sessions of older versions and from other programs do not hold all texts.",
+            "The request for this answer cannot be rebuilt: part of it is missing from the session.",
+            hint="Sessions from older versions and other programs do not have all texts.",
         ) from error
 
 
@@ -335,9 +338,9 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
 def summary(
     io: CommandIO,
     session: OptionalSessionArgument = None,
-    every: Annotated[bool, flag("--all", "All summaries, also older ones that a newer one replaced.")] = False,
+    every: Annotated[bool, flag("--all", "All summaries, including older ones that were replaced.")] = False,
 ) -> Told:
-    """Show the summary that stands for the archived messages."""
+    """Show the summary that replaces the archived messages."""
     with open_history(io, session) as (_, history):
         now = history.window.summary
         parts = [part for message in history.thread if (part := compaction_of(message))] if every else [now]

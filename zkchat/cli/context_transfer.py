@@ -53,7 +53,7 @@ from zkchat.sessions import ImportedFile, as_json, as_markdown
 
 OptionalSessionArgument = Annotated[
     str | None,
-    typer.Argument(metavar="SESSION", help="Its id, the beginning of its id, or its title; else the last one used."),
+    typer.Argument(metavar="SESSION", help="Its id, the start of its id, or its title. Default: the last one used."),
 ]
 MAX_LINE_LENGTH = 100
 
@@ -76,7 +76,7 @@ def model_line(conversation: Conversation) -> str:
     if conversation.model.needs_notes:
         return phrases.NO_MODEL
     unknown = " (last known; its server does not answer now)" if conversation.connection_problem else ""
-    return f"Model {conversation.model.shown}, window {conversation.requests.budget.window:,} tokens{unknown}."
+    return f"{phrases.model_line(conversation.model.shown, conversation.requests.budget.window)}{unknown}."
 
 
 def model_record(conversation: Conversation) -> dict[str, object]:
@@ -113,9 +113,9 @@ class Format(StrEnum):
 
 FormatOption = Annotated[
     Format | None,
-    option("--format", None, "What to write; else by the name of the file: .md is Markdown, anything else JSON."),
+    option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON."),
 ]
-OutputOption = Annotated[Path | None, option("--output -o", "FILE", "Where to write it; else to standard output.")]
+OutputOption = Annotated[Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")]
 
 
 def export_(
@@ -126,7 +126,7 @@ def export_(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Write a session as JSON or as a Markdown note. The JSON is complete; keys are left out.
+    """Export a session as JSON or as a Markdown note. The JSON is complete, except for API keys.
 
     zkchat context export --format markdown
 
@@ -149,9 +149,9 @@ def export_(
         return
     file = io.environment.cwd / output
     if file.is_dir():
-        raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
-    if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
-        raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
+        raise UsageError(f"{file} is a folder.", hint="Give a file in it.")
+    if file.exists() and not yes and not io.confirm(f"{file} already exists. Overwrite it?"):
+        raise UsageError(f"{file} already exists.", hint="Choose another name, or overwrite it with --yes.")
     undo = UNDO if write_output(io, file, text, command="context export") else ""
     if json_output:
         io.json({"session": found.id, "messages": found.message_count, "file": str(file)})
@@ -164,14 +164,14 @@ def import_(
     io: CommandIO,
     file: Annotated[str, argument("FILE", "What to read; - is standard input.")] = "",
     file_option: Annotated[str, option("--file -f", "FILE", "The same, as an option.")] = "",
-    dry_run: Annotated[bool, flag("--dry-run", "Say what would be imported, and store nothing.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Show what would be imported; change nothing.")] = False,
 ) -> Told:
-    """Read the conversations of a file into sessions.
+    """Import the conversations in a file as sessions.
 
-    Understood are the JSON of `zkchat context export`; the exports of ChatGPT and Claude, also in the .zip in which
-    they come; zk-chat's chat_sessions.json; llm's logs.db (`llm logs path` says where it is); and messages with a role
-    and a content, as the APIs of OpenAI, Anthropic, Ollama and LangChain have them, in JSON or one on each line. The
-    form is told by the content.
+    It can be the JSON of `zkchat context export`; the exports of ChatGPT and Claude, also in the .zip in which they
+    come; zk-chat's chat_sessions.json; llm's logs.db (`llm logs path` says where it is); and messages with a role and a
+    content, as the APIs of OpenAI, Anthropic, Ollama and LangChain have them, in JSON or one on each line. The format
+    is detected.
 
     What cannot be taken over, such as audio, is counted and named. A conversation that was imported before is not
     imported twice: it gets the messages that are new.
@@ -183,7 +183,7 @@ def import_(
     named = file or file_option
     if not named:
         raise UsageError(
-            "Which file is to be imported?", hint="zkchat context import conversations.json, or - for stdin."
+            "Which file do you want to import?", hint="zkchat context import conversations.json, or - for stdin."
         )
     found = mark_local(_read_conversations(io, named), io.environment, io.vault)
     with io.sessions() as store:
@@ -205,7 +205,7 @@ def _read_conversations(io: CommandIO, file: str) -> ImportedFile:
     except SessionError as error:
         raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
     except UnicodeDecodeError as error:
-        raise SessionError(f"{file}: The input is not text in UTF-8.", hint="Name the file instead of -.") from error
+        raise SessionError(f"{file}: The input is not UTF-8 text.", hint="Give the file instead of -.") from error
     except OSError as error:
         raise unreadable(file, error) from error
 

@@ -85,7 +85,7 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
             io.out(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
-    io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything needed is there.")
+    io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything zkchat needs is there.")
 
 
 def _examine(io: CommandIO, model: str | None) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _packages() -> Finding:
             missing.append(name)
     if missing:
         return Finding(
-            "packages", "problem", f"missing: {', '.join(missing)}", "Install zkchat again.", exit_code=ExitCode.BUG
+            "packages", "problem", f"missing: {', '.join(missing)}", "Reinstall zkchat.", exit_code=ExitCode.BUG
         )
     return Finding("packages", "ok", ", ".join(found))
 
@@ -135,7 +135,7 @@ def _tokenizer() -> Finding:
 def _sqlite() -> Finding:
     if sqlite3.sqlite_version_info < (3, 35):
         text = f"SQLite {sqlite3.sqlite_version} is too old"
-        return Finding("SQLite", "problem", text, "Use a Python built with 3.35 or newer.", ExitCode.STORAGE)
+        return Finding("SQLite", "problem", text, "Use a Python built with SQLite 3.35 or newer.", ExitCode.STORAGE)
     return Finding("SQLite", "ok", sqlite3.sqlite_version)
 
 
@@ -145,7 +145,7 @@ def _terminal(environment: Environment) -> Finding:
     kind = "a terminal" if environment.stdout_is_tty else "no terminal (answers are printed plain)"
     text = f"{kind}, {size.columns} columns, {encoding}, TERM={environment.variables.get('TERM', 'unset')}"
     if "utf" not in encoding.lower():
-        return Finding("terminal", "warning", text, "Set LANG to a UTF-8 locale, else letters of your notes are lost.")
+        return Finding("terminal", "warning", text, "Set LANG to a UTF-8 locale, or letters of your notes are lost.")
     return Finding("terminal", "ok", text)
 
 
@@ -153,10 +153,10 @@ def _folders(environment: Environment) -> Iterator[Finding]:
     """Those of the user's own folders that cannot be written."""
     if not is_writable(environment.data_dir):
         text = f"{environment.data_dir} cannot be written, so conversations are not saved"
-        yield Finding("folders", "problem", text, "Look at its permissions.", ExitCode.STORAGE)
+        yield Finding("folders", "problem", text, "Check its permissions.", ExitCode.STORAGE)
     if not is_writable(environment.cache_dir):
-        text = f"{environment.cache_dir} cannot be written, so every command indexes your notes anew"
-        yield Finding("folders", "warning", text, "Look at its permissions.")
+        text = f"{environment.cache_dir} cannot be written, so every command indexes your notes again"
+        yield Finding("folders", "warning", text, "Check its permissions.")
 
 
 def _settings(io: CommandIO) -> Iterator[Finding]:
@@ -194,7 +194,7 @@ def _vault(io: CommandIO) -> Iterator[Finding]:
         count, odd = library.note_count(), library.warnings()
         folders = local_folders_of(io.workspace())
         if library.is_empty():
-            yield Finding("vault", "warning", f"{paths.vault} holds no Markdown notes", "Name another with --vault.")
+            yield Finding("vault", "warning", f"{paths.vault} has no Markdown notes", "Choose another with --vault.")
         else:
             yield Finding("vault", "ok", f"{paths.vault}, {counted(count, 'note')}")
             for warning in unmatched(folders, [row.path for row in library.indexed()]):
@@ -215,7 +215,7 @@ def _history(library: Library) -> Iterator[Finding]:
         yield Finding("git", "absent", text, "More on dates: zkchat help time")
     else:
         yield Finding(
-            "git", "ok", "dates of your notes come from git, of those changed since the last commit from their files"
+            "git", "ok", "the dates of your notes come from git, or from the file if it changed since the last commit"
         )
 
 

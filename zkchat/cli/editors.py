@@ -36,7 +36,7 @@ def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
     if not tools:
         names = ", ".join(name for name, *_ in _CLIPBOARD[:2])
         hint = f'Install one of {names} (macOS: pngpaste), or name a file: @"photo.png".'
-        raise UsageError("No program is here that reads the clipboard.", hint=hint)
+        raise UsageError("There is no program here to read the clipboard.", hint=hint)
     for program, rest in tools:
         output, _ = read_output([program, *rest], variables=variables, seconds=_CLIPBOARD_SECONDS, most=MAX_FILE_BYTES)
         begin, end = _SCRIPT_DATA
@@ -112,7 +112,7 @@ def edit_file(io: CommandIO, path: str, line: int | None = None) -> None:
         hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
         raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
     if code:
-        raise ConfigError(f"The editor '{editor}' ended with {code}.", hint=f"The file is {path}.")
+        raise ConfigError(f"The editor '{editor}' failed with exit code {code}.", hint=f"The file is {path}.")
 
 
 def edit_text(io: CommandIO, text: bytes, name: str) -> bytes | None:
@@ -146,7 +146,7 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
         case ZkchatError(message=message):
             hint = "Nothing was edited."
         case UnicodeDecodeError():
-            message, hint = "What the editor left is not UTF-8, and is not used.", ""
+            message, hint = "The edited text is not UTF-8, so it is not used.", ""
         case _:
             message, hint = f"The text could not be edited: {error}.", ""
     try:
@@ -154,7 +154,7 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
     except OSError:
         is_edited = file.exists()
     if is_edited:
-        hint = f"It is not used. What you left in the editor is kept: {file}"
+        hint = f"It is not used. The text you wrote is kept in {file}"
     else:
         rmtree(file.parent, ignore_errors=True)
     return ConfigError(message, hint=hint)

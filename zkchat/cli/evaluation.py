@@ -19,12 +19,12 @@ from zkchat.index import Library
 def evaluate(
     file: Annotated[str, argument("FILE", "Questions with their answers, in UTF-8; - for standard input.")],
     compare: Annotated[
-        str, option("--compare", "SETTING=VALUE", "Ask all once more with another setting, and show both.")
+        str, option("--compare", "SETTING=VALUE", "Run everything again with another setting, and compare.")
     ] = "",
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
-    """Measure how well your notes answer questions of yours. No model is asked.
+    """Measure how well your notes answer your questions. No model is asked.
 
     A line of the file is a question, => and what should answer it: a [[Note]], "words" of the passage, or both; several
     with | between them if each would do; nothing if your notes do not answer it. An indented line is asked after the
@@ -47,7 +47,7 @@ def evaluate(
     other, setting = _with_setting(io, compare) if compare else (io, "")
     with open_refreshed_workspace(io) as (workspace, library):
         if any(map(library.is_indexed, own_paths(io, workspace.paths, library, file))):
-            raise UsageError(f"{file} is a note of this vault: it would be found itself.", hint="Call it .txt instead.")
+            raise UsageError(f"{file} is a note in this vault, so the search would find it.", hint="Rename it to .txt.")
         questions = read_questions(library, text)
         of = Evaluation(judged=_judged(io, library, questions))
         if not compare:
@@ -70,7 +70,7 @@ def _with_setting(io: CommandIO, compare: str) -> tuple[CommandIO, str]:
     """The same vault with another setting."""
     key, sign, value = (part.strip() for part in compare.partition("="))
     if not sign:
-        raise UsageError(f"{compare!r} is no setting with a value.", hint="For example: --compare vault.pdf=false")
+        raise UsageError(f"{compare!r} is not a setting with a value.", hint="For example: --compare vault.pdf=false")
     check_setting(key, value)
     variable = f"ZKCHAT_{key.replace('.', '__').upper()}"
     variables = {**io.environment.variables, variable: value}

@@ -37,29 +37,29 @@ from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, ticki
 
 StepsOption = Annotated[
     int | None,
-    option("--steps", "N", "Steps of the plan at most; else goal.steps.", min=1, max=100),
+    option("--steps", "N", "Maximum steps in the plan. Default: goal.steps.", min=1, max=100),
 ]
 TokensOption = Annotated[
     int | None,
-    option("--tokens", "N", "Tokens of all requests and answers together; else goal.tokens.", min=1),
+    option("--tokens", "N", "Maximum tokens for all requests and answers. Default: goal.tokens.", min=1),
 ]
 MinutesOption = Annotated[
     float | None,
-    option("--minutes", "N", "Minutes it may take; else goal.minutes."),
+    option("--minutes", "N", "Maximum minutes. Default: goal.minutes."),
 ]
 ReviewOption = Annotated[
     ReviewTime | None,
     typer.Option(
         "--review",
-        help="With --write: when you review what is proposed, at the end (as usual) or after each step.",
+        help="With --write: when you review proposed changes: at the end (default) or after each step.",
         show_default=False,
     ),
 ]
 ResumeOption = Annotated[
     bool,
-    flag("--resume -r", "Go on with a goal that was stopped: that of SESSION, else the last one."),
+    flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one."),
 ]
-UnaskedOption = Annotated[bool, flag("--yes -y", "Work on the plan unasked; with --write, apply what is proposed.")]
+UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
 
 
 class _Named(NamedTuple):
@@ -73,7 +73,7 @@ class _Named(NamedTuple):
 def run(
     goal: Annotated[
         list[str] | None,
-        argument("GOAL | SESSION", "What is to be reached; [[wikilinks]] name notes. With --resume, the session."),
+        argument("GOAL | SESSION", "What you want to get done; [[wikilinks]] name notes. With --resume, the session."),
     ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,
@@ -91,19 +91,19 @@ def run(
     panels: PanelsOption = False,
     json_output: JsonOption = False,
 ) -> int:
-    """Have a model work on a goal in steps.
+    """Let a model work on a goal in steps.
 
-    It makes a plan, which you may change, works on its steps with tools, and what came of them is compared with your
+    It makes a plan, which you can change, works through the steps with tools, and the result is checked against your
     notes.
 
     zkchat ask --goal "Compare what [[Sleep]] and [[Coffee]] say about caffeine" --steps 4
 
-    Ctrl-C keeps what is done, and `zkchat ask --goal --resume` goes on from the first open step.
+    Ctrl-C keeps what is done, and `zkchat ask --goal --resume` continues with the first open step.
     """
     io = current_io(vault)
     text = " ".join(goal or []).strip()
     if not (text or resume):
-        raise UsageError("There is no goal.", hint='Name one: zkchat ask --goal "List what I wrote about sleep"')
+        raise UsageError("There is no goal.", hint='Give one: zkchat ask --goal "List what I wrote about sleep"')
     ask_to_approve(io, may_ask=not json_output)
     options = ConversationOptions(
         vault=vault,
@@ -129,11 +129,11 @@ def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, t
         goal = opened.conversation.history.goal
         writes = opened.conversation.writing.is_on or (not text and goal is not None and goal.writes)
         if view.dry_run and not writes:
-            raise UsageError("--dry-run works only where the model may change notes.", hint="Allow it: --write")
+            raise UsageError("--dry-run works only if the model may change notes.", hint="Add: --write")
         reviewer = TerminalPlanReviewer(io, plain=view.plain) if is_asked else None
         work = open_goal_run(environment, opened, bounds_of(opened.settings, *run.bounds), reviewer)
         work.review = run.review
-        work.way_back = lambda session: f"Go on with it: zkchat ask --goal --resume {session}"
+        work.way_back = lambda session: f"To continue: zkchat ask --goal --resume {session}"
         announce_model(io, opened)
         if writes:
             warn_of_no_review(io, opened, options)
@@ -145,7 +145,7 @@ def _session(io: CommandIO, name: str) -> str:
     with io.sessions() as store:
         found = store.find(name).id if name else session_with_open_goal(store)
     if found is None:
-        raise SessionNotFound("There is no goal to go on with in this vault.", hint='Begin one: zkchat ask --goal "…"')
+        raise SessionNotFound("There is no goal to continue in this vault.", hint='Start one: zkchat ask --goal "…"')
     return found
 
 

@@ -269,8 +269,8 @@ def help_(
 ) -> None:
     """Show a page of the documentation, or the help of a command.
 
-    Without a topic, the commands and pages are listed, with `all` every command below another one and every earlier
-    name too. On a terminal a page is drawn; in a pipe it is Markdown.
+    Without a topic, it lists commands and pages; with `all`, subcommands and earlier names too. On a terminal a page is
+    rendered; in a pipe it is Markdown.
 
     zkchat help tour
 
@@ -326,8 +326,8 @@ def _help_of_command(context: typer.Context, words: list[str], pages: list[str])
         below = getattr(command, "commands", {})
         if word not in below:
             closest = get_close_matches(word, [*below, *pages])
-            hint = f"Closest: {', '.join(closest)}." if closest else "All of them: zkchat help"
-            raise UsageError(f"There is no page and no command {' '.join(words)!r}.", hint=hint)
+            hint = f"Closest: {', '.join(closest)}." if closest else "To list all: zkchat help"
+            raise UsageError(f"There is no page or command {' '.join(words)!r}.", hint=hint)
         command = below[word]
         described = typer.Context(command, parent=described, info_name=word)
     return command.get_help(described)

@@ -109,7 +109,7 @@ from zkchat.repl import (
 
 MAX_FILES_COUNTED: Final = 2_000
 """Of a vault that is not indexed yet: some hundredths of a second."""
-_HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
+_HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to quit."
 _MAX_TITLE_LENGTH: Final = 40
 _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
@@ -160,7 +160,7 @@ class ChatGreeting:
         for warning in active.opened.warnings:
             self._io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
-            self._io.note("This conversation is private: nothing of it is remembered in others.")
+            self._io.note("This conversation is private: nothing from it is remembered in others.")
         if is_new and self._io.environment.stdin_is_tty:
             self._print_last_exchanges(active)
 
@@ -182,16 +182,16 @@ class ChatGreeting:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"To go on later: zkchat{place} -c", as_it_is=True)  # to be copied
+            self._io.note(f"To continue later: zkchat{place} -c", as_it_is=True)  # to be copied
 
     def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
-        """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
+        """Say which model answers now, where it is another one; a model that was chosen is kept at once."""
         opened, model = following.opened, following.opened.conversation.model
         if to.model:
             opened.conversation.keep_model()
-            self._io.note(f"{model.shown} answers from now on.")
+            self._io.note(f"{model.shown} answers now.")
         elif model.name != before.opened.conversation.model.name:
-            self._io.note(opened.chosen or f"{model.shown} answers from now on.")
+            self._io.note(opened.chosen or f"{model.shown} answers now.")
         elif to.session and to.session != before.session_id:
             announce_model(self._io, opened)
 
@@ -222,10 +222,10 @@ def greeting(
     lines = [sanitize_line(f"zkchat · {vault} · {count} · {chosen}")]
     if session:
         lines.append(
-            f"Going on in {_titled(session)}, {counted(session.message_count, 'message')}. /history shows them all."
+            f"Continuing {_titled(session)}, {counted(session.message_count, 'message')}. /history shows them all."
         )
     elif last:
-        lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To go on there: /resume {last.id}")
+        lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To continue it: /resume {last.id}")
     return [*lines, _HELP]
 
 
@@ -296,25 +296,25 @@ def choose_session(io: CommandIO, *, plain: bool) -> str | None:
     with io.sessions() as store:
         sessions = sessions_to_resume(store)
     if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Begin one: zkchat")
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
     is_drawn = can_draw_prompt(io.environment) and not plain
     rows = session_rows(sessions, now=io.environment.now(), with_ids=not is_drawn)
     if not is_drawn:
         for line in numbered_lines(rows, _PLAIN_WIDTH):
             io.out(line)
         raise UsageError(
-            "Choosing from the list needs a terminal that can be drawn on.",
-            hint=f"Name a session by its title or its id: zkchat --session {sessions[0].id}",
+            "Choosing from the list needs an interactive terminal.",
+            hint=f"Give its title or its id: zkchat --session {sessions[0].id}",
         )
     chosen = asyncio.run(pick(QUESTION, rows))
     if chosen is None:
-        io.note("No session was chosen. To begin a new one: zkchat")
+        io.note("No session was chosen. To start a new one: zkchat")
         return None
     return sessions[chosen].id
 
 
-_SHOWN: Final = "Thinking is shown from now on; Ctrl-T folds it."
-_NOT_SHOWN: Final = "Thinking is {} from now on; Ctrl-T shows it."
+_SHOWN: Final = "Thinking is now shown; Ctrl-T hides it."
+_NOT_SHOWN: Final = "Thinking is now {}; Ctrl-T shows it."
 
 
 _FIRST_TURN: Final = (
@@ -516,7 +516,7 @@ class InteractiveChat:
         opened = self._active.opened
         reviewer = TerminalPlanReviewer(self.io, plain=self.is_plain) if self._environment.stdin_is_tty else None
         goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
-        goals.way_back = lambda _: "/goal resume goes on with it."
+        goals.way_back = lambda _: "/goal resume continues it."
         return goals
 
     @property

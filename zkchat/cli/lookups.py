@@ -33,8 +33,8 @@ search = command_of(
     "search",
     Stream(
         option="--stdin",
-        help="A query on each line of standard input; a line of JSON for each.",
-        refusal="A search takes words or --stdin, one of the two.",
+        help="Read one query per line from standard input; print a line of JSON for each.",
+        refusal="Give either words or --stdin, not both.",
         hint="For example: zkchat search sleep and memory",
         run=_answer_each,
     ),
@@ -58,8 +58,8 @@ links = _links = command_of(
     "links",
     Stream(
         option="--all",
-        help="The links of every note, a line each.",
-        refusal="Name one note, or ask for all of them.",
+        help="The links of all notes, one per line.",
+        refusal="Give one note, or --all.",
         hint="zkchat links NOTE, or zkchat links --all",
         run=_list_all,
     ),
@@ -68,21 +68,21 @@ links = _links = command_of(
 
 def show(
     note: Annotated[str | None, argument("NOTE", "Its path, its title, or a [[wikilink]].")] = None,
-    links: Annotated[bool, flag("--links", "Its links, and those that lead to it; without NOTE, all links.")] = False,
-    mentions: Annotated[bool, flag("--mentions", "Where other notes name it without a link.")] = False,
-    neighbours: Annotated[bool, flag("--neighbours", "The notes linked with it, in either direction.")] = False,
+    links: Annotated[bool, flag("--links", "The links in it, and to it; without NOTE, all links.")] = False,
+    mentions: Annotated[bool, flag("--mentions", "Where other notes mention it without a link.")] = False,
+    neighbours: Annotated[bool, flag("--neighbours", "The notes linked to or from it.")] = False,
     steps: Annotated[int, option("--steps", "N", "With --neighbours: how many links away.", min=1, max=3)] = 1,
-    timeline: Annotated[bool, flag("--timeline", "What happened to it, in order of time.")] = False,
+    timeline: Annotated[bool, flag("--timeline", "Its history, oldest first.")] = False,
     limit: Annotated[int, option("--limit", "N", "With --timeline: how many events.", min=1, max=1_000)] = 50,
     used: Annotated[bool, flag("--used", "Which conversations used it; without NOTE, the notes used most.")] = False,
     why: Annotated[bool, flag("--why", "Which note a link means, and why.")] = False,
-    source: Annotated[str | None, option("--from", "NOTE", "With --why: the note that the link stands in.")] = None,
+    source: Annotated[str | None, option("--from", "NOTE", "With --why: the note that contains the link.")] = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
     """Show a note, its links, or what happened to it.
 
-    A note is drawn on a terminal, and in a pipe it is the text of the file. NOTE may name a section of it.
+    On a terminal a note is rendered, in a pipe it is the text of the file. NOTE can be a section.
 
     zkchat show "[[Evergreen notes#Titles]]"
 
@@ -102,7 +102,7 @@ def show(
     if len(chosen) > 1:
         raise UsageError(f"Choose one: {', '.join(chosen)}.")
     if note is None and not (links or used):
-        raise UsageError("Which note is to be shown?", hint="zkchat show NOTE")
+        raise UsageError("Which note do you want to see?", hint="zkchat show NOTE")
     run = next(iter(chosen.values()), partial(command_of("notes", "show"), note=note))
     return run(vault=vault, json_output=json_output)
 
@@ -124,10 +124,10 @@ def verify(
 ) -> int:
     """Check which statements of a text are in your notes, and where. No model is asked.
 
-    Each sentence is quoted (it stands there word for word), supported (nearly so, with the same numbers, names and
+    Each sentence is quoted (it is there word for word), supported (nearly so, with the same numbers, names and
     negation), contradicted (a note says the same with another number or name, or the opposite) or unsupported. What is
-    said in quite other words counts as unsupported. Questions, headings, tables and code are not checked, and a draft
-    in the vault does not support itself. The exit code is 0 if all statements are in your notes, else 7.
+    said in very different words counts as unsupported. Questions, headings, tables and code are not checked, and a
+    draft in the vault does not support itself. The exit code is 0 if all statements are in your notes, else 7.
 
     zkchat verify draft.txt
 
@@ -139,7 +139,7 @@ def verify(
 
     io = current_io(vault)
     if not file:
-        raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
+        raise UsageError("Which text do you want to check?", hint="zkchat verify draft.txt, or - for standard input.")
     text = read_text(io, file)
     with open_refreshed_workspace(io) as (workspace, library):
         found = verified(library, text, without=own_paths(io, workspace.paths, library, file), problems=problems)
@@ -156,7 +156,7 @@ def read_text(io: CommandIO, file: str) -> str:
         with (io.environment.cwd / file).open(encoding="utf-8") as draft:
             return draft.read(MAX_CHARACTERS + 1)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is no text in UTF-8.", hint="Save it as UTF-8, or as plain text.") from error
+        raise UsageError(f"{file} is not UTF-8 text.", hint="Save it as UTF-8, or as plain text.") from error
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from error
 

@@ -129,8 +129,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def zkchat(
     context: typer.Context,
-    _continue: Annotated[bool, flag("--continue -c", "Go on with the last chat of this vault.")] = False,
-    _resume: Annotated[bool, flag("--resume -r", "Choose the chat to go on with from a list.")] = False,
+    _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
+    _resume: Annotated[bool, flag("--resume -r", "Choose a session to continue from a list.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -162,7 +162,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
         except Terminated as end:
-            io.note(f"zkchat: Ended by {end.signal.name}. What came of an answer is kept.")
+            io.note(f"zkchat: Ended by {end.signal.name}. Any unfinished answer is kept.")
             return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
             return _discard_output(environment)
@@ -213,7 +213,7 @@ def _check_output(io: CommandIO, code: int) -> int:
         return code
     reason = "it is closed" if failure.errno == errno.EBADF else (failure.strerror or str(failure)).lower()
     io.note(f"zkchat: The result could not be written to standard output: {reason}.")
-    io.note("        The command did its work; only what it printed is lost.")
+    io.note("        The command finished; only its output is lost.")
     return ExitCode.OUTPUT
 
 
@@ -233,7 +233,7 @@ def _report_bug(io: CommandIO, error: Exception) -> int:
     report = io.environment.cache_dir / "crash.txt"
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
-    io.note(f"zkchat: That is a bug: {type(error).__name__}: {error}")
+    io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
     io.note(f"        {_write_crash_report(report, ''.join(lines))}")
     return ExitCode.BUG
 
@@ -259,7 +259,7 @@ def _way_out(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context else []
     if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
-        return "To leave out what holds a word, put quotes around all words: zkchat search 'tea -milk'"
+        return "To exclude a word, put quotes around the whole query: zkchat search 'tea -milk'"
     unknown = _NO_COMMAND.match(error.message)
     if unknown and not words and (meant := [*_with_that_name(unknown[1])]):
         return f"There is: {', '.join(meant)}"

@@ -27,11 +27,11 @@ _POLL_SECONDS: Final = 0.02
 
 
 @partial(told_command, vault_option=SettingsVaultOption)
-def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One server; else all.")] = None) -> Told:
+def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One server. Default: all.")] = None) -> Told:
     """Connect to the MCP servers, and show what they offer.
 
-    It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
-    given up. The exit code is 6 where a server cannot be reached, and 3 where one cannot be used as it is defined.
+    It lists tools, resources and prompts, and how long each server took. A server that does not answer within 10
+    seconds is skipped. The exit code is 6 if a server cannot be reached, and 3 if its definition cannot be used.
     """
     workspace = io.workspace(needs_vault=False)
     found = defined_servers(workspace)
@@ -92,7 +92,7 @@ def _print(io: CommandIO, servers: Sequence[DefinedServer], outcomes: _Outcomes)
         if status.state != "ready":
             io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
             if status.log and status.log not in status.problem and Path(status.log).is_file():
-                io.out(f"    What it said is in {status.log}", indent=4)
+                io.out(f"    Its output is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
         io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
@@ -150,17 +150,17 @@ app = typer.Typer(
 
 LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
-HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, for whoever has the token.")]
+HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, protected by a token.")]
 PortOption = Annotated[
     int | None,
-    option("--port", "N", f"With --http; else {PORT}.", min=0, max=65535),
+    option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535),
 ]
 TokenFileOption = Annotated[
     Path | None,
     option(
         "--token-file",
         "FILE",
-        "With --http: the file that keeps the token, made if missing. Else $ZKCHAT_MCP_TOKEN, or a new one.",
+        "With --http: the file with the token, created if missing. Default: $ZKCHAT_MCP_TOKEN, or a new one.",
     ),
 ]
 
@@ -177,8 +177,8 @@ def mcp(
 ) -> None:
     """Serve the vault to an MCP host, on standard input and output: tools, evidence with quotes, notes, prompts.
 
-    A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Notes that are `local` are withheld
-    unless you say that the host's model runs on this machine.
+    A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Private notes are left out, unless you
+    say that the host's model runs on this machine.
     """
     if context.invoked_subcommand is not None:
         return
@@ -189,7 +189,7 @@ def mcp(
     require_sdk()
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
-            f"{reason} So it is not known which notes stay on this machine, and none is served.",
+            f"{reason} So zkchat cannot tell which notes are private, and serves none.",
             hint="Correct the file, or move it away. For a host whose model runs on this machine: --local",
         )
     from zkchat.mcp import HostOptions
@@ -216,9 +216,7 @@ for table, is_earlier in ((servers, False), (app, True)):
 
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
     if io.environment.stdin_is_tty:
-        io.note(
-            "This waits for messages of an MCP host, which starts it by itself: see zkchat help mcp. Ctrl-D ends it."
-        )
+        io.note("This waits for an MCP host, which usually starts it: see zkchat help mcp. Ctrl-D stops it.")
     from zkchat.mcp import serve_stdio
 
     serve_stdio(workspace, options, io)
@@ -232,7 +230,7 @@ def _serve_http(
     file = io.environment.cwd / token_file.expanduser() if token_file else None
     token = access_token(file, io.environment.variables)
     listening = listen(port)
-    io.note(f"Serving {workspace.paths.vault} at {address_of(listening)}. Ctrl-C ends it.")
+    io.note(f"Serving {workspace.paths.vault} at {address_of(listening)}. Ctrl-C stops it.")
     if token.file:
         io.note(f"The token is in {token.file}.")
     elif token.is_new:

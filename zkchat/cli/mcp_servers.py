@@ -104,17 +104,17 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
     return lines
 
 
-NewNameArgument = Annotated[str, argument("NAME", "What it is to be called.")]
+NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
 ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
 
 CommandArgument = Annotated[
     list[str] | None,
-    argument("-- COMMAND", "What starts it, after two hyphens."),
+    argument("-- COMMAND", "The command that starts it, after two hyphens."),
 ]
 UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: its address.")]
 EnvOption = Annotated[
     list[str] | None,
-    option("--env", "NAME=VALUE", "A variable for its process; NAME alone passes on yours of that name. Repeatable."),
+    option("--env", "NAME=VALUE", "An environment variable for it; NAME alone passes on your own. Repeatable."),
 ]
 HeaderOption = Annotated[
     list[str] | None,
@@ -122,21 +122,21 @@ HeaderOption = Annotated[
 ]
 FolderOption = Annotated[
     str | None,
-    option("--cwd", "FOLDER", "Where it is started; else your home."),
+    option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
 ]
 TimeoutOption = Annotated[
     float | None,
-    option("--timeout", "SECONDS", "How long a call may take; else 60."),
+    option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
 ]
 LocalOption = Annotated[bool, flag("--local", "It sends nothing on to other machines, so it may see private notes.")]
-ReplaceOption = Annotated[bool, flag("--replace", "Write over a server of yours of that name.")]
+ReplaceOption = Annotated[bool, flag("--replace", "Replace your server of that name.")]
 
 
 @partial(told_command, vault_option=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the MCP servers that chats may use, and why others are left out. Nothing is started.
 
-    They are defined in your settings (`zkchat config servers add`), and in `.mcp.json` of the vault, which counts once
+    They are defined in your settings (`zkchat config servers add`), and in `.mcp.json` of the vault, which is used once
     you have approved it (`zkchat config trust`). Values of variables and headers are not shown.
     """
     found = defined_servers(io.workspace(needs_vault=False))
@@ -171,8 +171,8 @@ def add(
 ) -> None:
     """Add an MCP server to your settings. Chats then offer its tools to the model.
 
-    No shell reads the command. `${NAME}` and `${NAME:-default}` stand for your variables in every chat, so that no key
-    has to be in the settings.
+    The command is not run by a shell. `${NAME}` and `${NAME:-default}` are replaced with your variables in every chat,
+    so no key has to be in the settings.
 
     zkchat config servers add time -- uvx mcp-server-time
 
@@ -198,8 +198,8 @@ def add(
     workspace = io.workspace(needs_vault=False)
     if name in workspace.settings.mcpServers and not replace:
         raise UsageError(
-            f"There is a server '{name}' in your settings already.",
-            hint=f"Choose another name, write over it: --replace, or look at it: zkchat config servers check {name}",
+            f"Your settings already have a server '{name}'.",
+            hint=f"Choose another name, replace it: --replace, or look at it: zkchat config servers check {name}",
         )
     _add(io, workspace, definition)
 
@@ -210,7 +210,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
     if secret and editor.is_read_by_others:
-        io.note(f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}")
+        io.note(f"Others on this machine may read what you entered. Protect it: chmod 600 {editor.file}")
     # Arguments that name files here, but not where the server is started.
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
@@ -234,8 +234,8 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
-            f"The server '{name}' is one of the vault: it is defined in {workspace.paths.vault / '.mcp.json'}.",
-            hint="Remove it there, or take back every approval of this vault: zkchat config trust --revoke",
+            f"The server '{name}' belongs to the vault: it is defined in {workspace.paths.vault / '.mcp.json'}.",
+            hint="Remove it there, or revoke every approval for this vault: zkchat config trust --revoke",
         )
     raise unknown_server(name)
 
@@ -249,7 +249,7 @@ def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
                 f"From now on the vault's server of this name is used, which you approved: "
                 f"{show_reach(server.definition)}"
             )
-            io.note("To take back every approval of this vault: zkchat config trust --revoke")
+            io.note("To revoke every approval for this vault: zkchat config trust --revoke")
 
 
 def require_sdk(what: str = "MCP needs") -> None:
@@ -261,7 +261,7 @@ def require_sdk(what: str = "MCP needs") -> None:
 
 
 def unknown_server(name: str) -> UsageError:
-    return UsageError(f"There is no server '{name}'.", hint="Those that there are: zkchat config servers list")
+    return UsageError(f"There is no server '{name}'.", hint="To list them: zkchat config servers list")
 
 
 def _whole_path(io: CommandIO, path: str) -> str:
@@ -299,7 +299,7 @@ DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it be
 
 _WHY_NOT: Final = {
     "commented": "the file has comments, which would be lost",
-    "foreign": "the file is no JSON",
+    "foreign": "the file is not JSON",
     "absent": "the program keeps no settings here",
 }
 
@@ -314,12 +314,11 @@ def install(
     dry_run: DryRunOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the entry that makes your vault a server of another program.
+    """Add your vault as a server to another program.
 
-    It is written there after a yes.
-
-    All else in the program's file stays, and a copy of the file as it was is kept beside it. A file that is no JSON,
-    or has comments, is left as it is: copy the entry into it. With --yes the exit code is then 3.
+    You see the entry, and it is written after you confirm. Everything else in the program's file stays, and a backup is
+    kept beside it. A file that is not JSON, or has comments, is not changed: copy the entry into it. With --yes the
+    exit code is then 3.
 
     zkchat serve mcp install claude-desktop --vault ~/notes
 
@@ -351,7 +350,7 @@ def _about(entry: HostEntry) -> str:
         replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
         return f"For {entry.host.title}: {entry.file}.{replaced}"
     if entry.state == "same":
-        return f"For {entry.host.title}: {entry.file}. It is there already."
+        return f"For {entry.host.title}: {entry.file}. It is already there."
     return f"For {entry.host.title}: {entry.file}. It is not written there: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
 
 
@@ -374,8 +373,8 @@ def _agrees(io: CommandIO, entry: HostEntry) -> bool:
 def _write(io: CommandIO, entry: HostEntry, *, quietly: bool) -> Path | None:
     backup = write_entry(entry)
     if not quietly:
-        kept = f" The file as it was: {backup}." if backup else ""
-        io.note(f"Written.{kept} Start {entry.host.title} again to use it.")
+        kept = f" Backup: {backup}." if backup else ""
+        io.note(f"Written.{kept} Restart {entry.host.title} to use it.")
     return backup
 
 

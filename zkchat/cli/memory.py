@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from zkchat.app import FactStore
 
 
-GONE = "not there any more"
+GONE = "no longer exists"
 
 
 @told_command
@@ -60,10 +60,10 @@ def refs(
     io: CommandIO,
     note: Annotated[str | None, argument("NOTE", "A path, a title or a [[wikilink]].")] = None,
     top: Annotated[bool, flag("--top", "The notes used most: --top, or --top 20.")] = False,
-    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw conversations and notes as a page.")] = None,
+    graph: Annotated[Path | None, option("--graph", "FILE.html", "Draw conversations and notes as a web page.")] = None,
     yes: YesOption = False,
 ) -> Told:
-    """Show which conversations used a note. Or the notes used most, or a page that draws both.
+    """Show which conversations used a note. Or the notes used most, or a web page with a graph of both.
 
     zkchat refs "[[Evergreen notes]]"
 
@@ -100,13 +100,13 @@ def _uses(io: CommandIO, note: str) -> Told:
             listing.aside(f"{use.why}; message {use.message_id}", indent=2)
 
     gone = dict.fromkeys(use.path for use in found if use.is_gone)
-    notes = [f"{each} is {GONE}." for each in gone] if found else [f"No conversation has used {path}."]
+    notes = [f"{each} {GONE}." for each in gone] if found else [f"No conversation has used {path}."]
     return Told(data=found, show=show, notes=notes)
 
 
 def _top(io: CommandIO, most: str | None) -> Told:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
-        raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
+        raise UsageError(f"{most!r} is not a number of notes.", hint="For example: zkchat refs --top 20")
     notes = _tally(io).top(int(most or 10))
     lines = [
         f"{counted(note.turns, 'time'):>11} in {counted(note.sessions, 'conversation'):<18}  {note.path}"
@@ -133,11 +133,11 @@ def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
 def _check_target(target: Path, *, yes: bool) -> None:
     """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
     if target.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{target.name} is no name for a page.", hint="For example: zkchat refs --graph refs.html")
+        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
     if target.is_file() and not yes:
         with target.open("rb") as page:
             if page.read(len(MARK)) != MARK.encode():
-                raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
+                raise UsageError(f"{target} already exists, and was not made by zkchat.", hint="To overwrite it: --yes")
 
 
 def _tally(io: CommandIO) -> "NoteUsage":
@@ -157,7 +157,7 @@ def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
 
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
-FactArgument = Annotated[str, argument("ID", "The fact's id, or the beginning of it.")]
+FactArgument = Annotated[str, argument("ID", "The fact's id, or the start of it.")]
 
 
 @command(app)
@@ -180,7 +180,7 @@ def list_(io: CommandIO) -> Told:
     return Told(
         data=facts,
         lines=[f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}" for fact in facts],
-        notes=[] if facts else ["Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'"],
+        notes=[] if facts else ["Nothing is remembered yet. Start with: zkchat memory add 'I prefer short answers.'"],
     )
 
 
@@ -193,7 +193,7 @@ def show(io: CommandIO, fact: FactArgument) -> Told:
         found.text,
         f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times",
         *([f"session: {found.session_id}"] if found.session_id else []),
-        *([f"It took the place of: {found.replaces}"] if found.replaces else []),
+        *([f"It replaced: {found.replaces}"] if found.replaces else []),
     ]
     return Told(data=found, lines=lines)
 
@@ -208,7 +208,7 @@ def search(io: CommandIO, query: Annotated[str, argument("WORDS", "What the fact
 @command(app)
 def relevance(
     io: CommandIO,
-    session: Annotated[str | None, argument("SESSION", "Its id or title; else the last.")] = None,
+    session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None,
 ) -> Told:
     """Show which facts fit a conversation. Also the notes used most."""
     tally = NoteUsage()
@@ -258,7 +258,7 @@ def import_(
     """
     text, privacy = _read_import(io, path)
     if privacy == "never":
-        raise UsageError(f"{path} is never to be read.", hint="Its line `zkchat:` says so: zkchat help privacy")
+        raise UsageError(f"{path} is never to be read.", hint="Its property `zkchat` says so: zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
@@ -268,7 +268,7 @@ def import_(
     new = sum(each.is_new for each in kept)
     return Told(
         data={"new": new, "facts": [each.fact for each in kept]},
-        lines=[f"Remembered {new} of {len(items)}; the others were known."],
+        lines=[f"Remembered {new} of {len(items)}; the others were already known."],
         notes=[f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}" for each in kept if each.replaced],
     )
 
@@ -308,7 +308,7 @@ def _scored(found: list[tuple[Fact, float]]) -> Told:
     return Told(
         data=[{"score": round(score, 4), **to_plain(fact)} for fact, score in found],
         lines=[f"{score:.2f}  {fact.id}  {fact.text}" for fact, score in found],
-        notes=[] if found else ["Nothing that is remembered is about that."],
+        notes=[] if found else ["Nothing remembered matches."],
     )
 
 

@@ -14,12 +14,12 @@ from zkchat.cli.note_lookup import progress
 from zkchat.core import ModelOverview, install_command
 from zkchat.render import embedding_line, fold, model_lines, problem_lines
 
-app = typer.Typer(help="List the models there are, and fetch one.", invoke_without_command=True)
+app = typer.Typer(help="List the available models, and fetch one.", invoke_without_command=True)
 
 
 @app.callback()
 def models(context: typer.Context, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
-    """Show the model in use and the others there are: their windows, where they run, and whether they answer.
+    """Show the model in use and other available ones: their context windows, where they run, and whether they answer.
 
     All servers are asked at once, for a few seconds at most.
     """
@@ -45,11 +45,10 @@ def pull(
     name: Annotated[str, argument("NAME", "qwen2.5-coder-1.5b, gemma3-270m, smollm2 or all-minilm-l6-v2.")],
     json_output: JsonOption = False,
 ) -> None:
-    """Fetch a model that runs on this machine. It is checked, and kept in your cache folder.
+    """Fetch a model that runs on this machine.
 
-    When it is stopped, the parts that arrived stay there, and the next run goes on.
-
-    No setting is changed: `zkchat config set model local:NAME` makes it the model in use.
+    It is checked, and kept in your cache folder. If the download stops, the next run continues it. No setting is
+    changed: `zkchat config set model local:NAME` makes it the model in use.
     """
     io = current_io()
     io.note(weights_summary(name))

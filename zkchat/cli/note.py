@@ -104,9 +104,9 @@ class ChatMentions(Struct, frozen=True):
 
 
 app = typer.Typer(
-    help="Write notes: new ones, and changes of those that there are.",
-    epilog="Each change is shown as a diff and made after your yes.\n"
-    "zkchat undo takes it back, zkchat undo --list lists all changes.",
+    help="Create notes, and change existing ones.",
+    epilog="Each change is shown as a diff and made after you confirm.\nzkchat undo reverts it, zkchat undo --list "
+    "lists all changes.",
     no_args_is_help=True,
 )
 
@@ -123,12 +123,12 @@ def new(
     title: Annotated[str, argument("TITLE", "Its name, or its path.")],
     text: TextArgument = None,
     folder: Annotated[str, option("--folder", "PATH", "Where in the vault; / is its top folder.")] = "",
-    template: Annotated[str, option("--template", "NAME", "A note of your template folder.")] = "",
+    template: Annotated[str, option("--template", "NAME", "A note in your template folder.")] = "",
     open_: Annotated[bool, flag("--open", "Then open it in your editor.")] = False,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
 ) -> Told:
-    """Make a new note. Never over one that is there.
+    """Create a note. Never overwrites an existing one.
 
     Without --folder it goes where Obsidian puts new notes.
 
@@ -138,11 +138,11 @@ def new(
     """
     if text and len(text) > 1:
         raise UsageError(
-            "A title and a text are one argument each.",
+            "Give the title and the text as one argument each.",
             hint=f'Quote them: zkchat note new "{" ".join([title, *text])}"',
         )
     if folder and "/" in title:
-        raise UsageError(f"{title} says already in which folder it is.", hint="Name its path, or --folder.")
+        raise UsageError(f"{title} already includes a folder.", hint="Give a path or --folder, not both.")
     body = _read_text(io, text or [])
     body += "\n" if body and not body.endswith("\n") else ""
     if template and body:
@@ -169,13 +169,13 @@ def append(
     text: TextArgument = None,
     section: Annotated[str, option("--section -s", "HEADING", "To the end of this section.")] = "",
     prepend: Annotated[bool, flag("--prepend", "Right below the section's heading instead.")] = False,
-    daily: Annotated[bool, flag("--daily", "To today's daily note; no NOTE is named then.")] = False,
+    daily: Annotated[bool, flag("--daily", "To today's daily note, instead of NOTE.")] = False,
 ) -> StagedEdit:
     """Append a text to a note, or to a section of it.
 
     Words without quotes are joined with spaces, as echo does.
 
-    A section is its heading, Heading#Subheading, or the ^id of a block. One that is not there, or is there twice, is
+    A section is its heading, Heading#Subheading, or the ^id of a block. One that does not exist, or exists twice, is
     refused: nothing is ever appended elsewhere.
 
     zkchat note append Inbox "- [ ] Buy seeds"
@@ -185,10 +185,10 @@ def append(
     date | zkchat note append "[[Garden#Visits]]" - --yes
     """
     if daily and text:
-        raise UsageError("--daily takes the place of NOTE.", hint='zkchat note append --daily "A text"')
+        raise UsageError("Give either NOTE or --daily, not both.", hint='zkchat note append --daily "A text"')
     body = _read_text(notes.io, [note, *(text or [])] if daily else text or [])
     if not body.strip():
-        raise UsageError("What shall be appended?", hint='zkchat note append NOTE "A text", or - for standard input.')
+        raise UsageError("Append what?", hint='zkchat note append NOTE "A text", or - for standard input.')
     if prepend and not section and (daily or "#" not in note):
         raise UsageError("--prepend needs a section.", hint="zkchat note append NOTE TEXT --section HEADING --prepend")
     editor = notes.editing.editor
@@ -207,7 +207,7 @@ def rename(
     note: FolderOrNote,
     new_name: Annotated[str, argument("NEW", "Its new name, or its new path.")],
 ) -> StagedEdit:
-    """Rename a note or a folder. Every link to it follows.
+    """Rename a note or a folder. All links to it are updated.
 
     A name keeps the note in its folder; a path moves it as well.
 
@@ -224,7 +224,7 @@ def move(
     note: FolderOrNote,
     folder: Annotated[str, argument("PATH", "The folder to move it to; / is the vault.")],
 ) -> StagedEdit:
-    """Move a note or a folder into another folder. Every link to it follows.
+    """Move a note or a folder into another folder. All links to it are updated.
 
     zkchat note move Compost Garden
 
@@ -242,7 +242,7 @@ def set_(
     text: Annotated[bool, flag("--text", "Take the value as text, whatever it looks like.")] = False,
     remove: Annotated[bool, flag("--remove", "Remove the property.")] = False,
 ) -> StagedEdit:
-    """Set a property of a note. Nothing but the lines of that property changes.
+    """Set a property of a note. Only the lines of that property change.
 
     5 is a number, 2026-03-14 a day, true and false are what they say, everything else is text. Several values are a
     list; one value may also be JSON: ["one"] is a list of one, "5" is text.
@@ -254,7 +254,7 @@ def set_(
     zkchat note set Compost due --remove
     """
     if remove == bool(values):
-        wrong = "A property is set to a value, or removed." if remove else f"What shall {property_} be?"
+        wrong = "Give either a value or --remove, not both." if remove else f"What should {property_} be?"
         raise UsageError(wrong, hint=f"zkchat note set {note} {property_} VALUE, or --remove")
     value = parse_property_value(values, as_text=text) if values else None
     return notes.editing.editor.set_property(notes.find(note).path, property_, value)
@@ -273,14 +273,14 @@ def tag(
 
 @note_command(app)
 def trash(notes: OpenNotes, note: NoteArgument) -> StagedEdit:
-    """Move a note to the trash of the vault, the folder .trash of Obsidian.
+    """Move a note to the vault's trash, Obsidian's folder .trash.
 
-    Nothing is deleted. Links to it stay as they are, and lead nowhere; you are told how many there are.
+    Nothing is deleted. Links to it stay, and lead nowhere; you are told how many there are.
 
     zkchat note trash "Old plan"
     """
     if note.endswith("/"):
-        raise UsageError("Only notes can be trashed, not folders.", hint="Name the note by its path.")
+        raise UsageError("Only notes can be trashed, not folders.", hint="Give the path of the note.")
     return notes.editing.editor.delete(notes.find(note).path)
 
 
@@ -289,16 +289,16 @@ def link(
     io: CommandIO,
     note: Annotated[str | None, argument("NOTE", "Its path, its title, or a [[wikilink]].")] = None,
     limit: Annotated[
-        int, option("--limit", "N", "Mentions at most, with --yes or --dry-run.", min=1, show_default=True)
+        int, option("--limit", "N", "Maximum mentions, with --yes or --dry-run.", min=1, show_default=True)
     ] = 100,
-    yes: Annotated[bool, flag("--yes -y", "Link the first mention in each note, unasked.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "Link the first mention in each note, without asking.")] = False,
     dry_run: DryRunOption = False,
 ) -> Told:
     """Turn mentions of notes into links, one key each.
 
-    With NOTE: where other notes name it without a link to it, then where it names others. Without: what the notes name
-    that changed last. A note that links to the other one already is left alone, and so are names that are ordinary
-    words, such as Ideas, unless NOTE has that name. All links that you say yes to are one change for zkchat undo.
+    With NOTE: where other notes mention it without a link, then where it mentions others. Without: mentions in the
+    notes that changed last. A note that already links to the other one is skipped, and so are names that are ordinary
+    words, such as Ideas, unless NOTE has that name. zkchat undo reverts all of them at once.
 
     zkchat note link "Evergreen notes"
 
@@ -307,7 +307,7 @@ def link(
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
             "Nothing was changed. This asks you about each mention and needs a terminal.",
-            hint="Link without a question: --yes; only show the diff: --dry-run",
+            hint="To link without being asked: --yes; to only show the diff: --dry-run",
         )
     with open_notes(io) as notes:
         style = link_style(notes.workspace.paths.vault)
@@ -356,4 +356,4 @@ def _read_text(io: CommandIO, words: list[str]) -> str:
     try:
         return io.environment.stdin.read()
     except UnicodeDecodeError as error:
-        raise UsageError("The input is not text in UTF-8.") from error
+        raise UsageError("The input is not UTF-8 text.") from error

@@ -160,7 +160,7 @@ class OpenNotes(Struct, frozen=True):
             except NoteNotFound:
                 if folder := self.library.find_folder(f"{name}/"):
                     raise NoteNotFound(
-                        f"There is no note {name!r} in the vault, but a folder.", hint=f"Name it with a slash: {folder}"
+                        f"{name!r} is a folder, not a note.", hint=f"Add a slash to its name: {folder}"
                     ) from None
                 raise
         beside = next(paths_beside(self.io, self.workspace.paths, name), name).strip("/")
@@ -173,7 +173,7 @@ class OpenNotes(Struct, frozen=True):
         paths = (found.path, *found.others)
         if not can_draw_prompt(self.io.environment):
             raise EditRefused(
-                f"{name} could mean any of {len(paths)} files.", hint=f"Name its path: {', '.join(paths)}"
+                f"{name} could mean any of {len(paths)} files.", hint=f"Give its path: {', '.join(paths)}"
             )
         chosen = asyncio.run(repl.pick(f"Which {name}?", [repl.PickRow(name=path) for path in paths]))
         if chosen is None:
@@ -216,7 +216,7 @@ def change_notes(
         changes, paths = notes.editing.staged.change_set(), notes.workspace.paths
         known = (*filter(None, [edit.follow]), *edit.remarks)
         if not changes or dry_run:
-            why = "this is a dry run" if changes else f"{edit.path} says so already"
+            why = "this is a dry run" if changes else f"{edit.path} already says this"
             record = change_summary(changes, None, known, path=edit.path, title=changes.title or edit.title)
             return Told(
                 data=record | {"diff": patch_of(changes)},
@@ -277,25 +277,25 @@ def reviewer_of(io: CommandIO, nothing: str, color: ColorChoice) -> ChangeReview
     if reviewer is None:
         raise UsageError(
             f"{nothing} This asks you first and needs a terminal.",
-            hint="Do it without a question: --yes; only show the diff: --dry-run",
+            hint="To skip the question: --yes; to only show the diff: --dry-run",
         )
     return reviewer
 
 
 SinceOption = Annotated[
-    str | None, option("--since", "TIME", "Listed from this day or time on, e.g. 2026-03-01, last week, 3d.")
+    str | None, option("--since", "TIME", "With a list: since this day or time, e.g. 2026-03-01, last week, 3d.")
 ]
 DiffOption = Annotated[bool, flag("--diff", "Show what was changed.")]
-LimitOption = Annotated[int, option("--limit", "N", "How many are listed at most.", min=1, show_default=True)]
+LimitOption = Annotated[int, option("--limit", "N", "Maximum number to list.", min=1, show_default=True)]
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
-_WHICH: Final = "zkchat undo 3 takes back the last three changes, zkchat undo --id 3 only change 3."
+_WHICH: Final = "zkchat undo 3 reverts the last three changes, zkchat undo --id 3 only change 3."
 
 
 @told_command
 def undo(
     io: CommandIO,
-    which: Annotated[str, argument("N | NOTE", "How many of the last changes; one, if not said.")] = "",
+    which: Annotated[str, argument("N | NOTE", "How many of the last changes. Default: 1.")] = "",
     number: Annotated[str, option("--id", "N", "The change with this number.")] = "",
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
@@ -304,10 +304,10 @@ def undo(
     diff: DiffOption = False,
     limit: LimitOption = 20,
 ) -> Told:
-    """Undo what zkchat changed last. Files are again what they were, to the last byte.
+    """Undo what zkchat changed last. Files are restored exactly, to the last byte.
 
-    A change of several notes is undone as a whole. Where one of its files changed since, it is not undone, and you see
-    both changes.
+    A change to several notes is undone as a whole. If one of its files has changed since, it is not undone, and you
+    see both changes.
 
     zkchat undo
 
@@ -323,9 +323,9 @@ def undo(
             raise UsageError(f"{number!r} is not the number of a change.", hint="zkchat undo --list --id 3")
         return _changes(io, which, since, int(wanted) if wanted else None, diff, limit)
     if since or diff:
-        raise UsageError("--since and --diff are for a list.", hint="zkchat undo --list --since yesterday --diff")
+        raise UsageError("--since and --diff need --list.", hint="zkchat undo --list --since yesterday --diff")
     if which and number:
-        raise UsageError("--id names one change, N says how many.", hint=_WHICH)
+        raise UsageError("Give either N or --id, not both.", hint=_WHICH)
     with _open_store(io) as (workspace, store):
         try:
             plan = plan_undo_named(store, f"#{number.removeprefix('#')}" if number else which, _WHICH)
@@ -342,7 +342,7 @@ def undo(
 def _dry_run(io: CommandIO, paths: Paths, plan: UndoPlan) -> Told:
     def show() -> None:
         for record in plan.taken_back:
-            io.note(f"Change {record.id} ({record.changes.title}) was taken back already.")
+            io.note(f"Change {record.id} ({record.changes.title}) was already undone.")
         for record in plan.chosen:
             io.out(headline(record))
             print_diff(io, paths, reversal(record.changes))
@@ -392,9 +392,9 @@ def changes(
     diff: DiffOption = False,
     limit: LimitOption = 20,
 ) -> Told:
-    """Show what zkchat changed in your notes, the latest first.
+    """Show what zkchat changed in your notes, newest first.
 
-    Each with its number, its time, and the command, or the conversation and its message, that made it.
+    Each with its number, its time, and the command or the message that made it.
 
     zkchat changes --since yesterday
 
@@ -408,7 +408,7 @@ def changes(
 def _changes(io: CommandIO, note: str, since: str | None, number: int | None, diff: bool, limit: int) -> Told:
     start = parse_instant("--since", since, calendar_for(io.environment, io.vault))
     if number is not None and (note or since):
-        raise UsageError("--id names one change.", hint="Leave the note and --since away.")
+        raise UsageError("--id names one change.", hint="Leave out the note and --since.")
     diff = diff or number is not None
     with _open_store(io) as (workspace, store):
         if number is not None:
@@ -432,7 +432,7 @@ def _changes(io: CommandIO, note: str, since: str | None, number: int | None, di
 
 
 def _of_note(io: CommandIO, store: ChangeStore, note: str, since: datetime | None) -> list[ChangeRecord]:
-    """The changes of a note that is there, or was, the latest first. Raises `NoteNotFound` where neither is so."""
+    """The changes of a note that is there, or was, newest first. Raises `NoteNotFound` where neither is so."""
     records = store.records(with_contents=False)
     with open_refreshed_workspace(io, warn=False, tell_empty=True) as (workspace, library):
         try:

@@ -108,7 +108,7 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
         io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
-            io.note(f"The search knows {now.done:,} of {now.total:,} passages; the next run goes on from there.")
+            io.note(f"{now.done:,} of {now.total:,} passages are ready for the search; the next run continues.")
         raise
     return library.embedding_progress()
 
@@ -183,7 +183,7 @@ def open_refreshed_workspace(
         if warn:
             print_warnings(io, news)
         if tell_empty and library.is_empty():
-            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
+            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Choose another folder with --vault.")
         yield workspace, library
 
 
@@ -195,7 +195,7 @@ def _refresh(io: CommandIO, library: Library) -> Sequence[NoteWarning]:
     except StorageError as error:
         if library.is_empty():
             raise
-        io.note(f"Notes are shown as they were indexed last: {error.message}")
+        io.note(f"Notes are shown as last indexed: {error.message}")
         return ()
     return refreshed.warnings if refreshed.changed else ()
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from zkchat.render import Presenter, ShownUsage
 
 
-UNDO = "zkchat undo takes it back."
+UNDO = "zkchat undo reverts it."
 
 
 def write_output(io: CommandIO, file: Path, text: str, *, command: str) -> bool:
     """Write a file, over one that is there. Returns whether `zkchat undo` takes it back.
 
-    That is so in the vault, except for files that no change of notes may touch: hidden, excluded or larger ones.
+    That is so in the vault, except for files that no change to notes may touch: hidden, excluded or larger ones.
     """
     workspace = io.workspace()
     if _applied(io, workspace, file, text.encode("utf-8", "replace"), command):

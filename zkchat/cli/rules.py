@@ -42,7 +42,7 @@ def unused(found: Profiles, kind: ProfileKind) -> Iterator[str]:
     yield from (f"warning: {problem}" for problem in found.problems if problem.kind == kind)
     yield from (_shadowed(file) for file in found.shadowed if file.kind == kind)
     if names := [file.name for file in found.unapproved if file.kind == kind]:
-        yield f"Not used, as they came with the vault: {', '.join(names)}. {HOW_TO_APPROVE}"
+        yield f"Not used, because they came with the vault: {', '.join(names)}. {HOW_TO_APPROVE}"
 
 
 def unused_record(found: Profiles, kind: ProfileKind) -> dict[str, object]:
@@ -72,10 +72,10 @@ def _shadowed(file: ProfileFile) -> str:
     return f"{file.path} is not used: you have {'an agent' if file.kind == 'agent' else 'a rule'} of that name."
 
 
-app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
+app = typer.Typer(help="List, show and create rules for answers.", no_args_is_help=True)
 
 
-NameArgument = Annotated[str, argument("NAME", "What it is to be called.")]
+NameArgument = Annotated[str, argument("NAME", "Its name.")]
 
 
 @command(app, "list", vault=SettingsVaultOption)
@@ -89,7 +89,7 @@ def list_(io: CommandIO) -> Told:
         data={"rules": list(found.rules.values()), **unused_record(found, "rule")},
         lines=[f"{rule.name:<{width}}  [{rule.include}]  {describe(rule)}" for rule in every],
         notes=[
-            *["There are no rules yet. Make one: zkchat memory rules new 'Citation style'"] * is_none,
+            *["There are no rules yet. Create one: zkchat memory rules new 'Citation style'"] * is_none,
             *unused(found, "rule"),
         ],
     )
@@ -99,7 +99,7 @@ def list_(io: CommandIO) -> Told:
 def show(
     io: CommandIO, name: Annotated[str, argument("RULE", "Its name; `zkchat memory rules list` shows them.")]
 ) -> Told:
-    """Show a rule: when it holds, where its file is, and its text."""
+    """Show a rule: when it applies, where its file is, and its text."""
     found = profile_store(io).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
         return unapproved(file)
@@ -113,7 +113,7 @@ def show(
 def new(
     io: CommandIO,
     name: NameArgument,
-    text: Annotated[str, argument("TEXT", "What is to be done.")] = "",
+    text: Annotated[str, argument("TEXT", "The text of the rule.")] = "",
     include: Annotated[
         IncludeMode,
         typer.Option(
@@ -123,13 +123,13 @@ def new(
     description: Annotated[str, option("--description", "TEXT", "The questions it is for, with `agent`.")] = "",
     scope: ScopeOption = "user",
 ) -> Told:
-    """Make a rule that answers keep to.
+    """Create a rule for answers.
 
     zkchat memory rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
     """
     import yaml
 
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
-    body = " ".join(text.split()) or "Write here what the answers should keep to."
+    body = " ".join(text.split()) or "Write here what answers should follow."
     made = create(io, profile_store(io, scope), scope, "rule", name, f"---\n{head}---\n{body}\n")
-    return Told(data=parse_rule(made), lines=[f"Made {made.path}."])
+    return Told(data=parse_rule(made), lines=[f"Created {made.path}."])

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
 
-SessionArgument = Annotated[str, argument("SESSION", "Its id, the beginning of its id, or its title.")]
+SessionArgument = Annotated[str, argument("SESSION", "Its id, the start of its id, or its title.")]
 
 
 def find_session_or_last(store: SessionStore, name: str | None) -> Session:
@@ -66,7 +66,7 @@ def list_(
 ) -> Told:
     """List the sessions of the vault, the last used first.
 
-    Single questions (`zkchat ask`) are listed with --all, or once you went on with them or renamed them.
+    Single questions (`zkchat ask`) are listed with --all, or once you continued or renamed them.
     """
     with io.sessions() as store:
         known = store.sessions()
@@ -125,9 +125,9 @@ def search(
     io: CommandIO,
     query: Annotated[list[str] | None, argument("WORDS", "Words that were said. A name or a date helps.")] = None,
     session: Annotated[str | None, option("--session", "SESSION", "Only in this one.")] = None,
-    limit: Annotated[int, option("--limit", "N", "How many at most.", min=1, show_default=True)] = 10,
+    limit: Annotated[int, option("--limit", "N", "Maximum number to show.", min=1, show_default=True)] = 10,
     from_stdin: Annotated[
-        bool, flag("--stdin", "A query on each line of standard input; a line of JSON for each.")
+        bool, flag("--stdin", "Read one query per line from standard input; print a line of JSON for each.")
     ] = False,
 ) -> Told:
     """Search what was said, in one session or in all.
@@ -136,9 +136,7 @@ def search(
     """
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
-        raise UsageError(
-            "A search takes words or --stdin, one of the two.", hint="For example: zkchat sessions search sleep"
-        )
+        raise UsageError("Give either words or --stdin, not both.", hint="For example: zkchat sessions search sleep")
     calendar = calendar_for(io.environment, io.vault)
     with _open_search(io) as (store, conversations):
         only = store.find(session).id if session is not None else None
@@ -156,8 +154,8 @@ def search(
         f"   {hit.snippet}"
         for number, hit in enumerate(hits, start=1)
     ]
-    nothing = "Nothing that was said matches. Try fewer or other words."
-    told = f"To go on in one: zkchat --session {hits[0].session}" if hits else nothing
+    nothing = "No message matches. Try fewer or other words."
+    told = f"To continue one: zkchat --session {hits[0].session}" if hits else nothing
     return Told(data=hits, lines=lines, notes=[told] * io.environment.stderr_is_tty)
 
 
@@ -193,7 +191,7 @@ def pin(
     zkchat sessions pin "Sleep and light" 4
     """
     message = _change_message(io, session, number, lambda id_: PinEntry(message_id=id_, pinned=not off))
-    state = "is not pinned any more." if off else "is pinned: it is never summarised."
+    state = "is no longer pinned." if off else "is pinned: it is never summarised."
     return Told(data={"number": number, "message": message, "pinned": not off}, lines=[f"Message {number} {state}"])
 
 
@@ -202,11 +200,13 @@ def priority(
     io: CommandIO,
     session: SessionArgument,
     number: NumberArgument,
-    value: Annotated[int, argument("PRIORITY", "1 (summarised first) to 10; 5 is usual.", min=1, max=MAX_PRIORITY)],
+    value: Annotated[
+        int, argument("PRIORITY", "1 (summarised first) to 10; 5 is the default.", min=1, max=MAX_PRIORITY)
+    ],
 ) -> Told:
     """Set how important a message is when older ones are summarised.
 
-    From 8 on it is kept word for word while it fits; below 5 it leaves before others.
+    From 8 up it is kept word for word while it fits; below 5 it is summarised before others.
 
     zkchat sessions priority "Sleep and light" 4 9
     """
@@ -222,7 +222,7 @@ def _change_message(io: CommandIO, session: str, number: int, entry: Callable[[s
     with io.sessions() as store:
         found = store.find(session)
         thread = thread_of(store.entries(found.id))
-        hint = f"zkchat context show {found.id} numbers them."
+        hint = f"zkchat context show {found.id} shows the numbers."
         if number > len(thread):
             raise UsageError(f"There is no message {number}: the session has {len(thread)}.", hint=hint)
         if compaction_of(message := thread[number - 1]):
@@ -233,7 +233,7 @@ def _change_message(io: CommandIO, session: str, number: int, entry: Callable[[s
 
 @command(app)
 def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> Told:
-    """Delete a session for good. Backups and the input history lose it too."""
+    """Delete a session for good. It is removed from backups and the input history too."""
     from zkchat.repl import forget_typed
 
     with _open_search(io) as (store, conversations):

@@ -46,12 +46,12 @@ from zkchat.core import (
 )
 from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 
-_INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
+_INTRODUCTION: Final = "Three questions. Enter keeps what is in brackets; Ctrl-C quits and changes nothing."
 _NONE: Final = "-"
 _INDENT: Final = 3
 _OTHER_WORDS: Final = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
 _COMMANDS: Final = (
-    "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
+    "To answer all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
 )
 
@@ -72,22 +72,22 @@ def setup(
     ] = None,
     yes: Annotated[
         bool,
-        flag("--yes -y", "Do not ask: all else stays as it is, or is chosen by zkchat."),
+        flag("--yes -y", "Do not ask; everything else stays as it is, or zkchat chooses it."),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Set zkchat up by three questions.
+    """Set up zkchat with three questions.
 
-    They are: which folder holds your notes, which model answers, what must never leave this machine. The answers go
-    into your settings file. Nothing is written into the folder of your notes, and nothing at all before the last
-    answer. Run it again to change them: what is set is what Enter keeps.
+    They are: which folder has your notes, which model answers, and what must never leave this machine. The answers go
+    into your settings file, after the last one; nothing is written to the folder of your notes. Run it again to change
+    them: Enter keeps what is set.
 
     zkchat setup --yes --vault ~/notes --model quote --local-only "Journal, Work"
     """
     io = current_io()
     asks = not yes
     if asks and not (io.environment.stdin_is_tty and io.environment.stderr_is_tty):
-        raise UsageError("zkchat setup asks questions, and nobody is there to answer.", hint=_COMMANDS)
+        raise UsageError("zkchat setup asks questions, and needs a terminal.", hint=_COMMANDS)
     try:
         plan = _Questions(io, asks=asks).plan(vault, model, local_only)
     except (KeyboardInterrupt, EOFError):
@@ -119,7 +119,7 @@ class _Questions:
         if named or not self._asks:
             return found if found.is_vault else None
         self._io.note("")
-        self._say("1. Which folder holds your notes?")
+        self._say("1. Which folder has your notes?")
         while True:
             default = f"{found.path}, {_notes_in(found)}" if is_offered else "none yet"
             typed = self._ask(f"   Folder [{default}]:")
@@ -155,7 +155,7 @@ class _Questions:
         if not self._asks:
             return {MODEL: overview.in_use}
         self._io.note("")
-        self._say("2. Which model is to answer?")
+        self._say("2. Which model should answer?")
         services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
         numbered = {str(number): each for number, each in enumerate(self._list_models(overview, services), 1)}
         while True:
@@ -222,7 +222,7 @@ class _Questions:
         question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]:"
         typed, refused = self._ask(question), None
         while folder and typed not in {_NONE, before, refused} and (absent := missing_folders(folder.path, typed)):
-            self._say(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it all the same.")
+            self._say(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it anyway.")
             typed, refused = self._ask(question), typed
         return before if not typed else "" if typed == _NONE else typed
 
@@ -266,9 +266,9 @@ def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output:
     for key, value in result.written.items():
         io.out(f"  {key} = {without_password(value)}" if value else f"  {key} removed")
     if folder is None:
-        io.out("Begin in the folder of your notes: zkchat --vault FOLDER")
+        io.out("Start in the folder of your notes: zkchat --vault FOLDER")
         return
     if result.is_new_vault:
         io.out(f"{folder.path} is known as a vault.")
     is_found = find_settings_folder(io.environment, None).path == folder.path
-    io.out(f"Begin: {'zkchat' if is_found else f'zkchat --vault {folder.path}'}")
+    io.out(f"To start: {'zkchat' if is_found else f'zkchat --vault {folder.path}'}")

@@ -18,17 +18,18 @@ _STATE_WORDS = {"approved": "approved", "declined": "declined", "changed": "chan
 def trust(
     vault: VaultOption = None,
     yes: YesOption = False,
-    revoke: Annotated[bool, flag("--revoke", "Take back every decision about this vault.")] = False,
+    revoke: Annotated[bool, flag("--revoke", "Revoke every approval for this vault.")] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Show what comes with the vault, and approve it.
 
-    Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
-    vault are used only after your approval. It holds for their present content: what changes is asked about again.
+    Settings that are not harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
+    vault are used only after your approval. Approval is for their present content: you are asked again about what
+    changes.
     """
     io = current_io(vault)
     if yes and revoke:
-        raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
+        raise UsageError("Approve it, or revoke approval?", hint="Choose: --yes or --revoke.")
     vault_trust = VaultTrust(find_paths(io.environment, io.vault))
     if revoke:
         vault_trust.revoke()
@@ -64,7 +65,7 @@ def ask_to_approve(io: CommandIO, *, may_ask: bool) -> None:
 
 def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: bool) -> None:
     if not states:
-        io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
+        io.out(f"Nothing in {vault_trust.paths.vault} needs your approval.")
         return
     io.out(f"What comes with {vault_trust.paths.vault}:")
     for line in _item_lines(io, vault_trust, states):
@@ -72,7 +73,7 @@ def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: 
     left_out = [(item, state) for item, state in states if state != "approved"]
     if not left_out:
         io.out(
-            "All is approved. If any of it changes, you are asked again. To take it back: zkchat config trust --revoke"
+            "Everything is approved. If any of it changes, you are asked again. To revoke: zkchat config trust --revoke"
         )
     elif may_ask and io.environment.stdin_is_tty:
         _decide(io, vault_trust, left_out)
@@ -83,14 +84,14 @@ def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: 
 def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
     items = [item for item, _ in states]
     try:
-        if io.confirm("Without your approval nothing of this is used. Approve it?"):
+        if io.confirm("Without your approval none of this is used. Approve it?"):
             vault_trust.approve(items)
             io.note("Approved. If any of it changes, you are asked again.")
         else:
             vault_trust.decline(items)
-            io.note("It is not used. To decide otherwise: zkchat config trust")
+            io.note("It is not used. To approve it later: zkchat config trust")
     except StorageError as error:
-        io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
+        io.note(f"Your decision could not be saved, so none of it is used. {error.message}")
 
 
 def _item_lines(io: CommandIO, vault_trust: VaultTrust, states: "States") -> Iterator[str]:

@@ -41,7 +41,7 @@ _MAX_RECORDS: Final = 1_000
 """Change sets of the journal among which renames are looked for."""
 
 
-app = typer.Typer(help="Show what is in the vault, and what in it to mend.", no_args_is_help=True)
+app = typer.Typer(help="Show what is in the vault, and what needs repair.", no_args_is_help=True)
 
 Row = TypeVar("Row")
 
@@ -52,9 +52,9 @@ MAX_ROWS_SHOWN = 10
 @told_command
 def index(
     io: CommandIO,
-    rebuild: Annotated[bool, flag("--rebuild", "Forget what is known, and read every note again.")] = False,
+    rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index: read every note again.")] = False,
 ) -> Told:
-    """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
+    """Update the index. Other commands do this by themselves; here you see what changed."""
     started = io.environment.now()
     with open_library(io.environment, io.vault, io) as (paths, library):
         with progress(io.environment, "Indexing notes") as step:
@@ -111,9 +111,9 @@ def fix_links(
 ) -> Told:
     """Repair broken links: proposals with their reasons, one key each.
 
-    A repair is certain where exactly one file has the name, in another folder, or where only the encoding or the
-    extension is wrong. A similar name or heading is only proposed. Nothing but the target of the link changes. All
-    repairs that you choose are one change for zkchat undo.
+    A repair is certain if exactly one file has the name, in another folder, or if only the encoding or the extension is
+    wrong. A similar name or heading is only proposed. Only the target of the link changes. zkchat undo reverts all
+    repairs at once.
 
     zkchat check --fix
 
@@ -122,7 +122,7 @@ def fix_links(
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
             "Nothing was changed. This asks you about each link and needs a terminal.",
-            hint="Repair what is certain without a question: --yes; only show the proposals: --dry-run",
+            hint="To repair what is certain without being asked: --yes; to only show the proposals: --dry-run",
         )
     with open_notes(io) as notes:
         session = _Repairs(notes)
@@ -165,11 +165,11 @@ def check(
     """Check your notes for problems, or a text against your notes. No model is asked.
 
     Without FILE: counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used. `--fix`
-    repairs links, and all that you choose is one change for zkchat undo.
+    repairs links; zkchat undo reverts all repairs at once.
 
-    With FILE, each sentence is quoted (it is in your notes word for word), supported (nearly so, with the same
-    numbers, names and negation), contradicted (a note says the same with another number or name, or the opposite) or
-    unsupported. What is said in quite other words counts as unsupported. The exit code is 0 if all statements are in
+    With FILE, each sentence is quoted (it is in your notes word for word), supported (nearly so, with the same numbers,
+    names and negation), contradicted (a note says the same with another number or name, or the opposite) or
+    unsupported. What is said in very different words counts as unsupported. The exit code is 0 if all statements are in
     your notes, else 7.
 
     zkchat check
@@ -184,7 +184,7 @@ def check(
 
     if (file and fix) or (problems and not file) or ((yes or dry_run) and not fix):
         hint = "zkchat check, zkchat check --fix [--yes | --dry-run], or zkchat check FILE [--problems]"
-        what = "FILE and --fix do not go together" if file and fix else "--problems needs a FILE"
+        what = "FILE and --fix cannot be used together" if file and fix else "--problems needs a FILE"
         what = "--yes and --dry-run need --fix" if (yes or dry_run) and not fix else what
         raise UsageError(f"{what}.", hint=hint)
     if fix:
@@ -297,7 +297,7 @@ def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
     for number, (repair, link) in enumerate(repairs, 1):
         reason = sanitize_line(_reason(repair))
         questions.show(Text.assemble(f"  {number} ", (sanitize_line(link), "bold good"), (f"  {reason}", "dim")))
-    numbers = ("1" if len(repairs) == 1 else f"1-{len(repairs)}", "repair it so")
+    numbers = ("1" if len(repairs) == 1 else f"1-{len(repairs)}", "repair it like this")
     may_create = broken.is_missing and not is_attachment(broken.link.target)
     keys = [numbers, ("n", "leave it"), *([("c", "create the note")] if may_create else []), ("q", "enough")]
     return questions.ask("Which?", keys, others="".join(map(str, range(1, len(repairs) + 1))))

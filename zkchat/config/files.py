@@ -41,7 +41,7 @@ def read_file(file: Path, *, max_bytes: int = _MAX_BYTES, beneath: Path | None =
             f"{file} cannot be read: {error.strerror}.", hint="Put a readable file there, or move it away."
         ) from error
     except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not a UTF-8 text.", hint="Save it as UTF-8, or move it away.") from None
+        raise ConfigError(f"{file} is not UTF-8 text.", hint="Save it as UTF-8, or move it away.") from None
 
 
 def read_text(file: Path, *, beneath: Path | None = None) -> str:

@@ -264,7 +264,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
 
 
 def left_out_warning(keys: Sequence[str]) -> str:
-    return f"Left out of the vault's settings until you approve: {', '.join(keys)}. {HOW_TO_APPROVE}"
+    return f"Ignored in the vault's settings until you approve: {', '.join(keys)}. {HOW_TO_APPROVE}"
 
 
 def load(
@@ -306,7 +306,7 @@ def load(
     return Loaded(
         settings=settings,
         origins=every,
-        warnings=(*(f"{message} Its settings are left out." for message in unreadable), *warnings),
+        warnings=(*(f"{message} Its settings are ignored." for message in unreadable), *warnings),
         unapproved=tuple(unapproved),
         of_user=of_user,
         privacy_unknown="".join(unreadable),
@@ -355,7 +355,7 @@ def _from_vault(
     for key, value in found.requests.items():
         if key in found.unknown:
             mistake = unknown_setting(key, origin)
-            warnings.append(f"{mistake.message} It is left out. {mistake.hint}")
+            warnings.append(f"{mistake.message} It is ignored. {mistake.hint}")
         else:
             yield key, value, origin
 
@@ -373,7 +373,7 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
         elif "." in key:
             raise unknown_setting(key, origin)
         elif close := get_close_matches(key, [key for key in FIELDS if "." not in key], n=1):
-            warnings.append(f"The variable {name} is no setting. Did you mean {PREFIX}{close[0].upper()}?")
+            warnings.append(f"The variable {name} is not a setting. Did you mean {PREFIX}{close[0].upper()}?")
 
 
 def _from_provider_variables(variables: Mapping[str, str]) -> _Found:

@@ -67,7 +67,7 @@ _FORBIDDEN = frozenset('\\<>"`{}|^?#')
 def validate_http_url(address: str) -> str:
     """The address itself. Raises `ValueError` for one that cannot be called, or that could be read in two ways."""
     if any(letter <= " " or letter in _FORBIDDEN or letter.isspace() for letter in address):
-        raise ValueError("it holds a character that belongs into no address")
+        raise ValueError("it has a character that is not allowed in an address")
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"}:
         raise ValueError("it begins with neither http:// nor https://")
@@ -165,36 +165,36 @@ class Vault(Struct, frozen=True, kw_only=True):
     default: Annotated[
         WholePath,
         UserOnly(),
-        "The folder of your notes, used where you are in no vault and name none. `zkchat setup` sets it.",
+        "The folder of your notes, used when you are not in a vault and do not give one. `zkchat setup` sets it.",
     ] = ""
     exclude: Annotated[
         Globs, Harmless(), "Files and folders to leave out, as globs: `Archive/**`, `*.excalidraw.md`."
     ] = ()
     max_note_bytes: Annotated[
-        int, Meta(ge=1), "Notes larger than this are known by name only, and a notice says so."
+        int, Meta(ge=1), "Notes larger than this are found by name only, and a notice says so."
     ] = 5_000_000
     pdf: Annotated[
         bool, "Whether the text of PDFs is read, searched and cited, where the extra `zkchat[pdf]` is installed."
     ] = True
-    max_pdf_bytes: Annotated[int, Meta(ge=1), "PDFs larger than this are known by name only, and a notice says so."] = (
+    max_pdf_bytes: Annotated[int, Meta(ge=1), "PDFs larger than this are found by name only, and a notice says so."] = (
         100_000_000
     )
     max_pdf_pages: Annotated[
-        int, Meta(ge=1, le=100_000), "Pages that are read of a PDF; a notice says where there are more."
+        int, Meta(ge=1, le=100_000), "Maximum pages read of a PDF; a notice says if there are more."
     ] = 2_000
     max_pdf_seconds: Annotated[
-        int, Meta(ge=1, le=3_600), "Seconds that the text of one PDF may take; after that it is given up."
+        int, Meta(ge=1, le=3_600), "Seconds that the text of one PDF may take; after that it is skipped."
     ] = 60
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    max_input_bytes: Annotated[int, Meta(ge=1), "What `zkchat ask` reads from a pipe at most; more is refused."] = (
-        8_000_000
-    )
+    max_input_bytes: Annotated[
+        int, Meta(ge=1), "Maximum bytes that `zkchat ask` reads from a pipe; more is refused."
+    ] = 8_000_000
     max_answer_chars: Annotated[
-        int, Meta(ge=1), "Characters of an answer, thinking included, after which it is ended; what came is kept."
+        int, Meta(ge=1), "Characters of an answer, thinking included, after which it is stopped; what arrived is kept."
     ] = 1_000_000
-    max_answer_seconds: Annotated[int, Meta(ge=1), "Seconds after which an answer is ended; what came is kept."] = 3_600
+    max_answer_seconds: Annotated[int, Meta(ge=1), "Seconds after which an answer is stopped, and kept so far."] = 3_600
 
 
 class Storage(Struct, frozen=True, kw_only=True):
@@ -217,7 +217,7 @@ class Context(Struct, frozen=True, kw_only=True):
     memory_share: Annotated[
         float,
         Meta(ge=0, lt=1),
-        "Share of the window that memory may take of the share for messages. 0: nothing of it is sent.",
+        "Share of the window for memory, out of the share for messages. 0: memory is not sent.",
     ] = 0.20
     threshold: Annotated[
         float, Meta(gt=0, le=1), "How full the window may get before older messages are summarised."
@@ -234,7 +234,7 @@ class Context(Struct, frozen=True, kw_only=True):
     ] = "summarize"
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
-    recall: Annotated[bool, "Send older messages again when they bear on the question."] = True
+    recall: Annotated[bool, "Send older messages again when they are relevant to the question."] = True
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
@@ -258,12 +258,12 @@ class Context(Struct, frozen=True, kw_only=True):
 class Memory(Struct, frozen=True, kw_only=True):
     enabled: Annotated[
         bool,
-        "Whether conversations use memory: the vault's page, facts, and the tools over them. Off: nothing "
-        "of it is sent, and nothing is proposed or kept.",
+        "Whether conversations use memory: the vault's page, facts, and the tools over them. Off: none of it is "
+        "sent, and nothing is proposed or kept.",
     ] = True
     learn: Annotated[
         Literal["ask", "off"],
-        "Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said of "
+        "Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said about "
         "yourself. You are asked about each fact.",
     ] = "ask"
 
@@ -273,31 +273,30 @@ class Privacy(Struct, frozen=True, kw_only=True):
         Globs,
         Accumulates(),
         Harmless(),
-        "Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "
-        "vault's own file can add to them and take none away.",
+        "Folders, or globs such as `**/Private`, whose notes are sent only to models on this machine. A vault's "
+        "own settings can add folders, but not remove any.",
     ] = ()
 
 
 class References(Struct, frozen=True, kw_only=True):
     model_summaries: Annotated[
         Literal["local", "always", "never"],
-        "Without effect: no model describes documents while you type any more. Remove it.",
+        "Without effect: models no longer describe documents while you type. Remove it.",
     ] = "local"
     look_again: Annotated[
         bool,
-        "Hand over what your notes say, and ask once more, when a model with tools answers without having "
-        "looked there.",
+        "When a model with tools answers without reading your notes, send it what they say and ask again.",
     ] = True
     check_answers: Annotated[
         bool,
-        "Show the passage instead when a small model, or any model with `--strict`, contradicts a passage "
-        "that it was handed.",
+        "Show the passage instead when a small model, or any model with `--strict`, contradicts a passage it was "
+        "given.",
     ] = True
 
 
 class Write(Struct, frozen=True, kw_only=True):
     enabled: Annotated[
-        bool, "Whether a model may propose changes of notes, as `--write` and `/write on` allow it for one chat."
+        bool, "Whether a model may propose changes to notes, as `--write` and `/write on` allow it for one chat."
     ] = False
     mode: Annotated[
         WriteMode,
@@ -310,7 +309,7 @@ class Write(Struct, frozen=True, kw_only=True):
         "Private notes are asked about all the same where the model runs elsewhere.",
     ] = ()
     git_commit: Annotated[
-        bool, "Whether each change of notes is committed to git, where the vault is in a repository."
+        bool, "Whether each change to notes is committed to git, where the vault is in a repository."
     ] = False
 
 
@@ -346,7 +345,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         int, Harmless(), Meta(ge=40), "Longest line of a text, in columns. Tables use the whole terminal."
     ] = 100
     references_shown: Annotated[
-        int, Harmless(), Meta(ge=1), "Documents shown below an answer; those beyond are counted."
+        int, Harmless(), Meta(ge=1), "Maximum documents shown below an answer; the rest are counted."
     ] = 10
     thinking: Annotated[
         ThinkingView,
@@ -356,7 +355,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     bell: Annotated[
         int,
         Meta(ge=0),
-        "Seconds that an answer or a goal has to take for its end to ring the terminal's bell. 0: never.",
+        "The terminal's bell rings when an answer or a goal took this many seconds or more. 0: never.",
     ] = 30
     keys: Annotated[Literal["emacs", "vi"], Harmless(), "The keys that edit what you type in a chat."] = "emacs"
     open_with: Annotated[
@@ -383,7 +382,7 @@ class Images(Struct, frozen=True, kw_only=True):
     max_count: Annotated[
         int,
         Meta(ge=0, le=50),
-        "Images that go along with one message, to a model that sees. 0: none; it reads their names.",
+        "Maximum images sent with one message, to a model that sees images. 0: none, only their names.",
     ] = 8
     detail: Annotated[
         ImageDetail,
@@ -418,7 +417,8 @@ class Anthropic(Struct, frozen=True, kw_only=True):
     ] = ""
     api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
     local: Annotated[
-        bool, "Whether a server on this machine runs its models itself; most pass requests on, and get no local notes."
+        bool,
+        "Whether a server on this machine runs its models itself; most pass them on, and get no private notes.",
     ] = False
 
 
@@ -454,7 +454,7 @@ class Embeddings(Struct, frozen=True, kw_only=True):
         Meta(gt=0, le=3),
         "Seconds that a search waits for this model. Then it uses the one that comes with zkchat.",
     ] = 1.0
-    options: Annotated[dict[str, object], "Extra options for the server, in its own words: `{ num_ctx = 2048 }`."] = {}
+    options: Annotated[dict[str, object], "Extra options, sent to the server as they are: `{ num_ctx = 2048 }`."] = {}
     local: Annotated[
         bool,
         "`false`: the server only passes requests on to another machine, so it gets no private notes.",
@@ -478,11 +478,11 @@ class Model(Struct, frozen=True, kw_only=True):
         "How freely it chooses its words. Unset: what the provider takes, 0 for a small model.",
     ] = None
     calls_tools: Annotated[
-        bool | None, "Whether the model may search by itself; else zkchat does it. Unset: what the provider says."
+        bool | None, "Whether the model may search by itself; otherwise zkchat does it. Unset: what the provider says."
     ] = None
     sees_images: Annotated[
         bool | None,
-        "Whether images are sent to it; else it reads their names. Unset: what the provider says, and for "
+        "Whether images are sent to it; otherwise it reads their names. Unset: what the provider says, and for "
         "OpenAI's own models what is known of them.",
     ] = None
     price_input: Annotated[
@@ -491,10 +491,10 @@ class Model(Struct, frozen=True, kw_only=True):
         "server says.",
     ] = None
     price_cached: Annotated[
-        Price | None, "The same for those that the server had read before. Unset: as `price_input`."
+        Price | None, "The same for tokens that the server had in its cache. Unset: as `price_input`."
     ] = None
     price_output: Annotated[Price | None, "What a million tokens of its answers cost, in dollars."] = None
-    options: Annotated[dict[str, object], "Extra options for the server, in its own words: `{ top_p = 0.9 }`."] = {}
+    options: Annotated[dict[str, object], "Extra options, sent to the server as they are: `{ top_p = 0.9 }`."] = {}
     local: Annotated[
         bool, "`false`: its server only passes requests on to another machine, so it gets no private notes."
     ] = True

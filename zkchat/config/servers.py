@@ -84,7 +84,7 @@ def _at_home(path: str, home: Path) -> str:
 def _expansion_check(expanded: ServerDefinition, definition: ServerDefinition) -> None:
     for name, text in expanded.headers.items():
         if _CONTROL.search(text) or not text.isascii():
-            raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' holds what no header can hold.")
+            raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' contains what a header cannot.")
     if definition.command and not expanded.command:
         raise ExpansionError(f"The command of the server '{expanded.name}' is empty.")
     try:
@@ -92,7 +92,7 @@ def _expansion_check(expanded: ServerDefinition, definition: ServerDefinition) -
             validate_http_url(expanded.url.replace("?", "/").replace("#", "/"))
     except ValueError:
         raise ExpansionError(
-            f"The url of the server '{expanded.name}' is no address that begins with http:// or https://."
+            f"The url of the server '{expanded.name}' is not an address that begins with http:// or https://."
         ) from None
 
 
@@ -147,7 +147,7 @@ def parse_servers(table: Mapping[str, object], origin: ServerOrigin) -> ParsedSe
         assert isinstance(entry, Mapping)
         for key in [each for each in entry if each not in _KEYS]:  # those of other programs are passed over
             if close := get_close_matches(key, [each for each in _KEYS if each not in entry], n=1):
-                misspelled = f"The server '{name}' has a key '{key[:40]}', which means nothing."
+                misspelled = f"The server '{name}' has a key '{key[:40]}', which zkchat does not know."
                 warnings.append(f"{misspelled} Did you mean '{close[0]}'?")
     return ParsedServers(tuple(definitions), tuple(problems), tuple(warnings))
 
@@ -155,13 +155,13 @@ def parse_servers(table: Mapping[str, object], origin: ServerOrigin) -> ParsedSe
 def parse_server(name: str, entry: object, origin: ServerOrigin) -> ServerDefinition:
     """Raises `ValueError` with the rest of a sentence that begins with the server's name."""
     if not is_server_name(name):
-        raise _Unusable(f"cannot be called so: {NAME_RULE[0].lower()}{NAME_RULE[1:-1]}")
+        raise _Unusable(f"has a name that cannot be used: {NAME_RULE[0].lower()}{NAME_RULE[1:-1]}")
     if not isinstance(entry, Mapping):
         raise _Unusable("needs a command or a url")
     table = {str(key): value for key, value in entry.items() if value is not None}
     args = table.get("args", [])
     if not isinstance(args, list | tuple):
-        raise _Unusable("has 'args' that are no list of texts")
+        raise _Unusable("has 'args' that are not a list of texts")
     definition = ServerDefinition(
         name=name,
         command=_text(table, "command"),
@@ -203,7 +203,7 @@ def _check(definition: ServerDefinition, kind: str) -> None:
     if not (definition.command or definition.url) and definition.is_enabled:
         raise _Unusable("has neither a command nor a url")
     if kind.lower() == "sse":
-        raise _Unusable("is reached by HTTP+SSE, which MCP has given up: ask its maker for the address of its HTTP")
+        raise _Unusable("uses HTTP+SSE, which MCP no longer supports: ask its maker for its HTTP address")
     if kind and kind.lower() not in (_HTTP_TYPES if definition.url else {"stdio"}):
         reached_by = "url" if definition.url else "command"
         raise _Unusable(f"is of the type '{kind[:40]}', which does not go with its {reached_by}")
@@ -223,7 +223,7 @@ def _text(table: Mapping[str, object], key: str) -> str:
 
 def _checked_text(where: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _Unusable(f"has a value of '{where}' that is no text")
+        raise _Unusable(f"has a value of '{where}' that is not text")
     if "\0" in value or value != value.encode(errors="replace").decode():
         raise _Unusable(f"has a value of '{where}' with a character that no program takes")
     return value
@@ -232,7 +232,7 @@ def _checked_text(where: str, value: object) -> str:
 def _named_texts(table: Mapping[str, object], key: str, names: re.Pattern[str]) -> dict[str, str]:
     value = table.get(key, {})
     if not isinstance(value, Mapping):
-        raise _Unusable(f"has '{key}' that is no table of texts")
+        raise _Unusable(f"has '{key}' that is not a table of texts")
     for name in value:
         if not isinstance(name, str) or not names.fullmatch(name):
             raise _Unusable(f"has a name in '{key}' that cannot be one")
@@ -250,7 +250,7 @@ def _seconds(table: Mapping[str, object]) -> float:
     """A number of 1000 or more is in milliseconds, as other programs write it."""
     value = table.get("timeout", ServerDefinition(name="").call_seconds)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Unusable("has a 'timeout' that is no number")
+        raise _Unusable("has a 'timeout' that is not a number")
     if not 0 < value <= MAX_CALL_SECONDS * 1000:
         raise _Unusable(f"has a 'timeout' that is not between 0 and {MAX_CALL_SECONDS:,.0f} seconds")
     return float(value if value < 1000 else value / 1000)
@@ -298,7 +298,7 @@ def parse_object(file: Path, text: str, *, has_comments: bool = False) -> dict[s
     except ValueError as error:
         raise _unusable(file, f"cannot be used: {error}") from None
     if not isinstance(value, dict):
-        raise _unusable(file, "is no JSON object")
+        raise _unusable(file, "is not a JSON object")
     return value
 
 

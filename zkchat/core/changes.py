@@ -436,7 +436,7 @@ def touches(changes: ChangeSet, path: str) -> bool:
 
 
 def changes_of(records: Iterable[ChangeRecord], path: str) -> Iterator[ChangeRecord]:
-    """The changes of a file, also those under its earlier paths; records come the latest first."""
+    """The changes of a file, also those under its earlier paths; records come newest first."""
     for record in records:
         if touches(record.changes, path):
             yield record

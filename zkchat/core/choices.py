@@ -183,7 +183,7 @@ def parse_theme(theme: str) -> tuple[str, dict[str, str]]:
     for word in words:
         role, _, color = word.partition("=")
         if role not in colors or not _COLOR.fullmatch(color):
-            raise ValueError(f"{word} is no colour of a theme")
+            raise ValueError(f"{word} is not a colour of a theme")
         colors[role] = color
     return name, colors
 

@@ -50,7 +50,7 @@ class Goal(Value, frozen=True, kw_only=True):
     """Of all requests and answers so far."""
     seconds: float = 0.0
     writes: bool = False
-    """Whether the model may propose changes of notes, also when the run goes on."""
+    """Whether the model may propose changes to notes, also when the run goes on."""
     review: ReviewTime = "end"
     decisions: tuple[Decision, ...] = ()
     """What became of the changes that were proposed, by review."""
@@ -243,7 +243,7 @@ class Compacted(Notice, frozen=True, kw_only=True, tag="compacted"):
 
 
 class ChangesReviewed(Notice, frozen=True, kw_only=True, tag="changes_reviewed"):
-    """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
+    """What became of the changes to notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
     nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
     the patch, `exit_code` that of a command which was to apply them. `stops`: the user wants nothing more of what made
     the proposal."""
@@ -275,8 +275,8 @@ class AnswerReplaced(Tagged, frozen=True, kw_only=True, tag="replaced"):
 
 class TurnFinished(Tagged, frozen=True, kw_only=True, tag="finished"):
     """The answer is complete and on disk. `usage` is what its request took, `next_usage` what the next one will take
-    before its question. `abstained` says that it is no answer: the notes hold nothing on this. `cut_off`: the model ran
-    out of room. `cost` is in dollars."""
+    before its question. `abstained` says that it is no answer: your notes say nothing about this. `cut_off`: the model
+    ran out of room. `cost` is in dollars."""
 
     message: ChatMessage
     usage: ContextUsage

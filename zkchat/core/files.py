@@ -213,7 +213,7 @@ def _write_error(file: Path, error: OSError) -> StorageError:
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
     return kind(
         f"{file} could not be written: {error.strerror or error}.",
-        hint="Look at the folder's permissions and free space.",
+        hint="Check the folder's permissions and free space.",
     )
 
 
@@ -231,7 +231,7 @@ def _acquire(file: Path, deadline: float) -> int:
         os.close(handle)
         if time.monotonic() >= deadline:
             raise LockBusy(
-                f"{file} is locked: another zkchat has been at work there for too long.",
+                f"{file} is locked: another zkchat has been using it for too long.",
                 hint="Close it, or try again.",
             )
         time.sleep(_POLL_SECONDS)
@@ -267,6 +267,6 @@ def _try_lock(handle: int, file: Path) -> bool:
     except OSError as error:
         raise LocksUnsupported(
             f"{file} cannot be locked: {error.strerror}.",
-            hint="Some network file systems offer no locks. Set XDG_DATA_HOME to a folder on a local disk.",
+            hint="Some network file systems do not support locks. Set XDG_DATA_HOME to a folder on a local disk.",
         ) from error
     return True

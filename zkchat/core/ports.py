@@ -138,7 +138,7 @@ class ToolOutcome(Struct, frozen=True, kw_only=True):
     may_repeat: bool = False
     """Whether the same call may be made again, and be answered otherwise."""
     stages_change: bool = False
-    """Whether a change of notes was staged, so that earlier calls may be answered otherwise now."""
+    """Whether a change to notes was staged, so that earlier calls may be answered otherwise now."""
 
 
 class Tool(Protocol):

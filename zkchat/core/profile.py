@@ -40,7 +40,7 @@ class DocumentUse(Value, frozen=True, kw_only=True):
     why: str
     cited: bool = False
     is_gone: bool = False
-    """Whether the note is not there any more."""
+    """Whether the note no longer exists."""
 
 
 class UsedNote(Value, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class UsedNote(Value, frozen=True, kw_only=True):
     sessions: int
     last_used: datetime
     is_gone: bool = False
-    """Whether it is not there any more."""
+    """Whether it no longer exists."""
 
 
 class UsageEdge(Value, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from zkchat.core.text import shorten, without_block_ids
 from zkchat.core.values import Value
 
 ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
-DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come nearest.")
-NOTHING: Final = "Your notes hold nothing on "
+DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come closest.")
+NOTHING: Final = "Your notes say nothing about "
 """How the answer begins where there is none; then comes what was looked for."""
 _MAX_SOUGHT: Final = 100
 """Characters of the words that were looked for."""
@@ -73,7 +73,7 @@ def _as_written(lines: Sequence[str]) -> str:
 def no_answer(nearest: Sequence[Evidence], searched_for: Sequence[str] = ()) -> str:
     """The answer where no passage answers: which come nearest, or that there is nothing on the words looked for."""
     if places := ", ".join(dict.fromkeys(map(place_of, nearest))):
-        return f"No passage answers this. Nearest: {places}.\n"
+        return f"No passage answers this. Closest: {places}.\n"
     words = shorten(", ".join(searched_for), _MAX_SOUGHT)
     return f"{NOTHING}“{words}”.\n" if words else f"{NOTHING}this.\n"
 

@@ -103,7 +103,7 @@ class ListingEntry(Tagged, frozen=True, kw_only=True, tag="listing"):
 
 
 class ChangesEntry(Tagged, frozen=True, kw_only=True, tag="changes"):
-    """What became of the changes of notes that an answer proposed."""
+    """What became of the changes to notes that an answer proposed."""
 
     message_id: str
     """The answer that proposed them; of changes that were undone, the last message before that."""

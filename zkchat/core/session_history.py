@@ -182,7 +182,7 @@ class History:
         self._restored: set[str] = set()
         self._items: list[ItemsEntry] = []
         self.changes: dict[str, list[ChangesEntry]] = {}
-        """By answer, what became of the changes of notes that it proposed."""
+        """By answer, what became of the changes to notes that it proposed."""
         self.agent = ""
         """Who answers from here on, where the user has said so."""
         self.model: ModelEntry | None = None

@@ -199,7 +199,7 @@ class CommitHistory(Protocol):
         """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
-        """The commits that changed a file, the latest first, at most so many."""
+        """The commits that changed a file, newest first, at most so many."""
 
 
 class NoteFiles(Protocol):

@@ -285,7 +285,7 @@ class Library:
         return self._document(path).text if self._is_document(path) else self.read_raw(path)
 
     def _is_document(self, path: str) -> bool:
-        """Whether a file is no note, and is read as a document nevertheless."""
+        """Whether a file is not a note, and is read as a document nevertheless."""
         return is_drawing(path) or (is_pdf(path) and self._ports.extracted is not None)
 
     def _document(self, path: str) -> Document:
@@ -311,7 +311,7 @@ class Library:
         """What a file with text holds, whatever it is. Raises as `read` does."""
         text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
         if not (is_intact or is_note(path)):
-            raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
+            raise NoteUnreadable(f"{path} is not UTF-8 text.", hint="Save it as UTF-8 to use it.")
         return text
 
     def read_data(self, path: str, most: int) -> bytes:

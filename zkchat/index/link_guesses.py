@@ -204,7 +204,7 @@ class RepairFinder:
         slugs = [heading for heading in headings if on_the_web[heading] == last.casefold()]
         loose = [heading for heading in headings if loose_key(heading) == loose_key(last)]
         for same, reason, confidence in (
-            (nested, "the heading stands elsewhere in the note", 1.0),
+            (nested, "the heading is elsewhere in the note", 1.0),
             (slugs, "the heading is written as in a web address", 1.0),
             (loose, "the heading is spelled differently", 0.95),
         ):

@@ -87,7 +87,7 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
         case Missing() if resolved.suggestions:
             closest = ", ".join(f"[[{suggestion}]]" for suggestion in resolved.suggestions)
             raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
-    raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Look for it: {search} WORDS")
+    raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"To search for it: {search} WORDS")
 
 
 def _at_path(library: Library, name: str) -> NamedNote | None:
@@ -128,7 +128,7 @@ def read_note(library: Library, path: str, anchor: str = "") -> ReadableNote:
     if reason := library.guarded_for(OnThisMachine()).withheld(Link(text=path, target=f"/{path}")):
         raise UsageError(f"{path} {reason} by zkchat, and is not shown.", hint="Open it with another program.")
     if not library.may_hold_text(path):
-        raise UsageError(f"{path} is no text.", hint="Open it with another program.")
+        raise UsageError(f"{path} is not text.", hint="Open it with another program.")
     text = library.section(path, anchor)
     if not library.is_indexed(path):
         return ReadableNote(names=(file_title(path),), tags=(), text=text, body=_as_code(text, path))
@@ -211,7 +211,7 @@ def count_changed(library: Library, period: DayRange) -> int:
 
 
 def recent_notes(library: Library, limit: int, period: DayRange | None = None) -> list[ChangedNote]:
-    """The notes that changed last, of all days or in a period, the latest first."""
+    """The notes that changed last, of all days or in a period, newest first."""
     zone = library.calendar().now.tzinfo
     dates = changed_last(library, limit, period)
     latest = nlargest(limit, sorted(dates), key=lambda path: newness(dates[path]))

@@ -107,7 +107,7 @@ class VectorFiles:
         except (FileNotFoundError, RefusedFile):
             return None
         except (OSError, ValueError, MemoryError) as error:
-            raise StorageError(f"{path} cannot be read: {error}.", hint="Move it away: it is made again.") from error
+            raise StorageError(f"{path} cannot be read: {error}.", hint="Move it away: it will be rebuilt.") from error
 
     def add(
         self,

@@ -42,9 +42,9 @@ def listen(port: int) -> socket.socket:
         listening.listen()
     except OSError as error:
         listening.close()
-        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be had: {(error.strerror or '').lower()}"
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {(error.strerror or '').lower()}"
         raise UsageError(
-            f"The port {port} {why}.", hint="Choose another one with --port; with --port 0 the system does."
+            f"The port {port} {why}.", hint="Choose another one with --port, or let the system choose with --port 0."
         ) from None
     return listening
 

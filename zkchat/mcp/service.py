@@ -567,7 +567,7 @@ class VaultService:
         except StorageError as error:
             if library.is_empty():
                 raise
-            self._notices.note(f"Notes are shown as they were indexed last: {error.message}")
+            self._notices.note(f"Notes are shown as last indexed: {error.message}")
             return
         if not self._is_embedded:
             embed_for_search(library)

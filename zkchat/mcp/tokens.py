@@ -48,21 +48,21 @@ def _of_file(file: Path) -> AccessToken:
     try:
         content = read_bounded(file, max_bytes=2 * _MAX_CHARACTERS)
         if file.stat().st_mode & 0o077:
-            raise ConfigError(f"Others on this machine may read {file}.", hint=f"Keep it to yourself: chmod 600 {file}")
+            raise ConfigError(f"Others on this machine may read {file}.", hint=f"Protect it: chmod 600 {file}")
     except (FileNotFoundError, NotADirectoryError):
         text = secrets.token_urlsafe(_RANDOM_BYTES)
         write_atomically(file, f"{text}\n", mode=0o600)
         return AccessToken(text=text, is_new=True, file=file)
     except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Name another file.") from error
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Give another file.") from error
     return AccessToken(text=_checked(content.decode(errors="replace").strip(), str(file)), file=file)
 
 
 def _checked(text: str, where: str) -> str:
     if not _FORM.fullmatch(text):
         raise ConfigError(
-            f"What {where} holds cannot be a token.",
-            hint=f"It needs {MIN_CHARACTERS} or more letters, digits and -._~+/= without a space. Without it, zkchat "
-            "makes one up.",
+            f"The content of {where} cannot be a token.",
+            hint=f"It needs {MIN_CHARACTERS} or more letters, digits and -._~+/= without a space. Without one, "
+            "zkchat makes one up.",
         )
     return text

@@ -134,7 +134,7 @@ class Anthropic:
             model=model,
             if_unreachable="Check the network and `anthropic.base_url`; `zkchat config doctor` shows what answers.",
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
-            if_model_missing="`zkchat models` lists what there is; check `anthropic.base_url`, too.",
+            if_model_missing="`zkchat models` lists the available ones; check `anthropic.base_url`, too.",
             key=api_key.strip(),
         )
         self._facts = _Facts()

@@ -44,7 +44,7 @@ _FIRST_IDEOGRAPH: Final = "\u2e80"
 """From here on, most characters are a token or more."""
 _KEEP_ALIVE: Final = "10m"
 """For so long Ollama keeps the model loaded, so that the next question need not wait for it."""
-_NO_VECTORS: Final = "sent something that holds no vectors."
+_NO_VECTORS: Final = "sent a reply without vectors."
 _OTHER_MODEL: Final = "Is it a model for embeddings?"
 
 Rows = NDArray[np.float32]
@@ -140,7 +140,7 @@ class ServerEmbedder:
 
     def _require_open(self, texts: Sequence[str]) -> None:
         if not (all(isinstance(text, OpenText) for text in texts) or self.is_on_this_machine):
-            raise TextKeptHere(f"{self._endpoint.name} is not on this machine, and the text stays on it.")
+            raise TextKeptHere(f"{self._endpoint.name} is not on this machine, and the text is private.")
 
     def close(self) -> None:
         """End what is waited for; nothing is asked any more."""
@@ -269,7 +269,7 @@ class ServerEmbedder:
         if self._dimensions and sent != self._dimensions:
             raise self._invalid(
                 f"sent vectors of {sent:,} numbers, and of {self._dimensions:,} before: another model answers.",
-                "Start zkchat anew, and it embeds your notes with the model that is there now.",
+                "Restart zkchat, and it prepares your notes for the model that answers now.",
             )
         return matrix
 

@@ -128,16 +128,16 @@ def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
             hint = "Set `context.max_tokens` to the window that the server really has."
             return Failure(text=text, hint=hint, too_long=True)
         case 429 if "quota" in reply.text.lower():
-            text, hint = f"{name} takes no more requests (429): {said}", "Look at the plan and limits of your account."
+            text, hint = f"{name} refuses more requests (429): {said}", "Look at the plan and limits of your account."
         case 429:
-            text, hint = f"{name} takes no more requests for now (429): {said}", "Wait a little and ask again."
+            text, hint = f"{name} refuses more requests for now (429): {said}", "Wait a little and ask again."
             transient = True
         case status if status >= 500:
-            text, hint = f"{name} failed ({status}): {said}", "Look into the server's log, or ask again later."
+            text, hint = f"{name} failed ({status}): {said}", "Check the server's log, or ask again later."
         case status if status >= 400:
             text, hint = f"{name} did not accept the request ({status}): {said}", _DOCTOR
         case status if status >= 300:
-            text = f"{name} points to another address ({status}), and zkchat sends your notes nowhere else."
+            text = f"{name} redirects to another address ({status}), and zkchat does not send your notes there."
             hint = "Put the right address into the settings."
         case _:
             text, hint = f"{name} broke off: {said}", _ASK_AGAIN
@@ -157,9 +157,9 @@ def _seconds(retry_after: str) -> float | None:
         return None
 
 
-_BROKE_OFF = "{name} broke off the connection."
+_BROKE_OFF = "{name} closed the connection."
 _MALFORMED = "The request to {name} cannot be sent: the address, the key or the proxy is not well formed."
-_NO_ANSWER = "{name} sent something that is no answer."
+_NO_ANSWER = "{name} sent a reply that zkchat cannot read."
 _WHICH_ADDRESS = f"Is it the right address? {_ASK_AGAIN}"
 
 # Names of exceptions, what is said of one, and whether to try again; the first that is met in the chain counts. By

@@ -60,8 +60,8 @@ def find_model_file(name: str, *, folder: Path, home: Path, cache: Path) -> Path
         there = ", ".join(each.stem for each in model_files(cache))
         raise ConfigError(
             f"There is no local model '{name}'.",
-            hint=f"{f'There are: {there}.' if there else 'There are none yet.'} "
-            f"Name a file (local:FILE.gguf), or fetch one: {TO_PULL}",
+            hint=f"{f'There are: {there}.' if there else 'There are none yet.'} Give a file (local:FILE.gguf), or "
+            f"fetch one: {TO_PULL}",
         )
     return path
 
@@ -116,11 +116,11 @@ def read_header(path: Path) -> Header:
     except OSError as error:
         raise ConfigError(
             f"The model {path} cannot be read: {error.strerror}.",
-            hint=f"Name a GGUF file (local:FILE.gguf), or fetch one: {TO_PULL}",
+            hint=f"Give a GGUF file (local:FILE.gguf), or fetch one: {TO_PULL}",
         ) from error
     except (ValueError, KeyError, struct.error) as error:
         raise ConfigError(
-            f"The file {path} is no model in the GGUF format, or it is damaged.",
+            f"The file {path} is not a model in the GGUF format, or it is damaged.",
             hint=f"Fetch it again, or fetch one: {TO_PULL}",
         ) from error
 
@@ -310,7 +310,7 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
         kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
         raise kind(
             f"The model cannot be written to {path}: {error.strerror}.",
-            hint="Look at the folder's permissions and free space.",
+            hint="Check the folder's permissions and free space.",
         ) from error
     return path
 
@@ -337,9 +337,9 @@ def _fetch(weights: Weights, folder: Path, progress: Progress, variables: Mappin
     needed, free = weights.file_bytes - arrived + 2 * weights.part_bytes, shutil.disk_usage(folder).free
     if needed > free:
         raise StorageFull(
-            f"There is no room for the model '{weights.name}': it takes {needed / 1e6:,.0f} MB, and {folder.parent} "
-            f"has {free / 1e6:,.0f} MB free.",
-            hint="Make room, or choose another folder for caches (XDG_CACHE_HOME).",
+            f"There is not enough disk space for the model '{weights.name}': it takes {needed / 1e6:,.0f} MB, and "
+            f"{folder.parent} has {free / 1e6:,.0f} MB free.",
+            hint="Free some space, or choose another cache folder (XDG_CACHE_HOME).",
         )
     with joined.open("r+b") as file:
         file.truncate(arrived)

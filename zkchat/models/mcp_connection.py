@@ -335,7 +335,7 @@ class Connection:
     def hint(self) -> str:
         """Where the user finds more about a fault."""
         has_log = self._link is not None and self._link.process is not None
-        return f"What it wrote is in {self.status.log}." if has_log else ""
+        return f"Its output is in {self.status.log}." if has_log else ""
 
     async def connect(self) -> None:
         """Wait until there is a connection; where there is none, one attempt is made. `status` has its outcome."""
@@ -445,7 +445,7 @@ class Connection:
             self._conclude(f"cannot be used: {error.message}")
         except BaseException as error:  # noqa: BLE001 - whatever a server does ends here, as a sentence
             self._conclude(describe(error, self._address))
-        self._conclude("is not connected any more")
+        self._conclude("is no longer connected")
 
     async def _was_held(self, definition: ServerDefinition, end: float, *, only_older: bool) -> bool:
         """Hold one connection; False where the server ended on our first words, and may understand the older ones."""
@@ -510,5 +510,5 @@ def _secrets_of(definition: ServerDefinition) -> tuple[str, ...]:
 def _complete(result: object, kind: type[T]) -> T:
     """The result, unless the server first wants to ask the user or a model, which is not offered to it."""
     if not isinstance(result, kind):
-        raise ServerFault("asks for input that zkchat does not give")
+        raise ServerFault("asks for input that zkchat cannot give")
     return result

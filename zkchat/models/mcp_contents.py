@@ -222,7 +222,7 @@ def _describe_protocol(error: MCPError) -> str:
     if is_closing(error) or (error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream")):
         return "closed the connection"
     if error.code == PARSE_ERROR and error.message.startswith(UNREADABLE):
-        return "sent an answer that cannot be read: it is no JSON of the protocol, or nested too deeply"
+        return "sent an answer that cannot be read: it is not a message of the protocol, or nested too deeply"
     return f"answered with an error: {_shortened(error.message)}"
 
 
@@ -252,7 +252,7 @@ def describe_status(code: int, address: str) -> str:
     except ValueError:
         status = str(code)
     if code in (401, 403, 407):
-        return f"refuses us ({status}): check its `headers` in the settings"
+        return f"refused access ({status}): check its `headers` in the settings"
     if code in (404, 405, 410):
         return f"is not at {without_secrets(address)} ({status}): check its `url` in the settings"
     return f"failed ({status})"

@@ -122,7 +122,7 @@ class McpServers:
         while not self._is_running.is_set() and not self._is_closed:
             await asyncio.sleep(_POLL_SECONDS)
         if self._problem or self._is_closed:
-            return _failure(self._problem or f"The MCP server {server} is not connected any more.")
+            return _failure(self._problem or f"The MCP server {server} is no longer connected.")
 
         try:
             future = asyncio.wrap_future(self._submit(ask(self._connections[server])))

@@ -20,8 +20,8 @@ from zkchat.models.registry import Choice, NamedModel, ProviderContext, Provider
 
 SMALL_TALK: Final = "You are welcome to ask about anything in your notes.\n"
 UNSEEN: Final = (
-    "Without a model, nothing can be said of an image: only passages of your notes are quoted, and none answers this. "
-    "A model that sees images can: `zkchat models` names those that do, and --model NAME asks one.\n"
+    "Without a model, zkchat cannot look at an image: it only quotes your notes, and none of them answers this. A "
+    "model that sees images can: `zkchat models` lists them, and --model NAME asks one.\n"
 )
 HOW_TO_LINK: Final = "To link a note, type [[ and the beginning of its name."
 

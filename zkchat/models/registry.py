@@ -317,7 +317,7 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
     close = get_close_matches(name, context.models, n=1)
     *most, last = (descriptor.usage for descriptor in descriptors())
     way_out = f"Did you mean '{close[0]}'?" if close else f"Use {', '.join(most)}, or {last}."
-    raise ConfigError(f"There is no model '{name}'.", hint=f"{way_out} `zkchat models` shows what there is.")
+    raise ConfigError(f"There is no model '{name}'.", hint=f"{way_out} `zkchat models` lists the available ones.")
 
 
 PROBE_TIMEOUT = 0.3
@@ -325,9 +325,9 @@ PROBE_TIMEOUT = 0.3
 SETUP_HELPS: Final = "; `zkchat setup` helps"
 """The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
-    "For answers that a model writes, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, name a server of "
-    "your own (`zkchat config set openai.base_url ADDRESS`), or put a key into the variable OPENAI_API_KEY"
-    f"{SETUP_HELPS}."
+    "For answers that a model writes, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, set a server "
+    "of your own (`zkchat config set openai.base_url ADDRESS`), or put a key into the variable "
+    f"OPENAI_API_KEY{SETUP_HELPS}."
 )
 
 
@@ -364,7 +364,7 @@ def first_choice(
             if small:
                 more = f" (and {len(small) - 1} more)" if len(small) > 1 else ""
                 use_it = f"`zkchat config set model {small[0]}` uses it."
-                suggestions.append(f"{small[0]}{more} is there, but too small to be relied on: {use_it}")
+                suggestions.append(f"{small[0]}{more} is there, but too small to rely on: {use_it}")
             return replace(choice, offer=" ".join(filter(None, suggestions)) or HOW_TO_GET_ONE)
         if choice:
             return choice
@@ -423,7 +423,7 @@ class GuardedProvider:
         return self._provider.stream(request)
 
 
-WAY_OUT = "It is the model of this session: --model NAME, in a chat /model NAME, goes on with another."
+WAY_OUT = "It is the model of this session: --model NAME, in a chat /model NAME, continues with another."
 
 
 class ResumedProvider:
@@ -470,8 +470,8 @@ class ResumedProvider:
         info = self._provider.info
         if self._must_run_here and not info.on_this_machine:
             raise ProviderError(
-                f"{info.name} is not on this machine, where the model of this session ran: nothing is sent to it.",
-                hint=f"To go on with it where it is now: --model {info.name}, in a chat /model {info.name}.",
+                f"{info.name} is not on this machine, where the model of this session ran, so nothing is sent to it.",
+                hint=f"To continue with it anyway: --model {info.name}, in a chat /model {info.name}.",
             )
 
 

@@ -392,9 +392,9 @@ def _load(text: str) -> Json:
     try:
         content = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise UnreadableDocument("is no JSON") from error
+        raise UnreadableDocument("is not JSON") from error
     if not isinstance(content, dict):
-        raise UnreadableDocument("holds no JSON object")
+        raise UnreadableDocument("has no JSON object")
     return content
 
 
@@ -441,7 +441,7 @@ def _card_of_node(node: Json, id_: str, box: Box) -> Card | None:
 def _parse_excalidraw(content: Json) -> Drawing:
     """Texts, frames, links and labelled arrows."""
     if content and "elements" not in content:
-        raise UnreadableDocument("is no Excalidraw drawing")
+        raise UnreadableDocument("is not an Excalidraw drawing")
     malformed: Counter[str] = Counter()
     elements = [
         each for each in _objects(content, "elements", _ELEMENT, malformed) if each.get("isDeleted") is not True
@@ -510,8 +510,8 @@ def _bounded(
     counts, bounds = (len(cards), len(groups), len(connections)), (MAX_CARDS, MAX_GROUPS, MAX_CONNECTIONS)
     parts = zip(kinds, counts, bounds, strict=True)
     beyond = [f"more than {most:,} {kind}s" for kind, count, most in parts if count > most]
-    problems = [f"It holds {' and '.join(odd)}, used as far as possible."] if odd else []
-    problems += [f"It holds {' and '.join(beyond)}; the others are left out."] if beyond else []
+    problems = [f"It contains {' and '.join(odd)}, used as far as possible."] if odd else []
+    problems += [f"It contains {' and '.join(beyond)}; the others are left out."] if beyond else []
     return Drawing(cards[:MAX_CARDS], groups[:MAX_GROUPS], connections[:MAX_CONNECTIONS], " ".join(problems))
 
 

@@ -178,7 +178,7 @@ def read_yaml(source: str) -> Properties | None:
         raise _Refused(f"is not valid YAML ({error.problem}{place})") from None
     # What PyYAML's constructors let through: dates that do not exist, endless numbers, tags that do not fit.
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
-        raise _Refused(f"holds a value that cannot be read ({' '.join(str(error).split())})") from None
+        raise _Refused(f"has a value that cannot be read ({' '.join(str(error).split())})") from None
 
 
 def _inspect(events: "Iterable[yaml.Event]") -> None:
@@ -207,7 +207,7 @@ def _value(node: Any, reader: "yaml.SafeLoader") -> Any:
         return node.value
     value = reader.construct_object(node)
     if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_CHARACTERS:
-        raise _Refused("holds a number that is too long")
+        raise _Refused("has a number that is too long")
     return value
 
 

@@ -70,7 +70,7 @@ def read_header(data: bytes, name: str) -> ImageHeader:
     """Raises `ImageUnusable` for what is no image, or one that nobody should decode."""
     kind = _format_of(data)
     if kind is None:
-        what = "is empty" if not data else "is no image that zkchat knows, whatever its name says"
+        what = "is empty" if not data else "is not an image that zkchat can read, whatever its name says"
         raise ImageUnusable(f"{name} {what}.", hint="PNG, JPEG, WebP and GIF are sent; SVG goes as text.")
     reader = _READERS.get(kind)
     try:
@@ -88,8 +88,7 @@ def check_size(width: int, height: int, name: str) -> None:
         raise ImageUnusable(f"{name} is broken: it has {width:,} × {height:,} pixels.")
     if width * height > MAX_PIXELS:
         raise ImageUnusable(
-            f"{name} has {width:,} × {height:,} pixels, more than the {MAX_PIXELS // 1_000_000} million that are "
-            "decoded.",
+            f"{name} has {width:,} × {height:,} pixels, more than the limit of {MAX_PIXELS // 1_000_000} million.",
             hint="Make a smaller copy of it.",
         )
 

@@ -26,7 +26,7 @@ from zkchat.core import (
 from zkchat.notes.link_catalog import Anchors, Catalog, CatalogEntry, SimilarNames, keys_of_links, name_key, names_of
 
 _ALONE: dict[LinkVia, str] = {
-    "self": "It leads into the note that it stands in.",
+    "self": "It leads to a place in the same note.",
     "path": "It is the only file whose path ends like that.",
     "name": "It is the only file of that name.",
     "alias": "No file has that name; it is the only note with that alias.",
@@ -72,7 +72,7 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
 
 def _absence(link: Link) -> str:
     if not link.target:
-        return "It leads into the note that it stands in, and no note was named."
+        return "It leads to a place in the same note, and no note was given."
     if link.target.startswith(_FROM_A_PLACE):
         return "There is no file at that path."
     return "No file has that name, no note that alias, and no single note that id or title."
@@ -82,7 +82,7 @@ def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:
     if found.anchor_found:
         return ""
     kind = "block" if "^" in (link.anchor or link.target) else "heading"
-    return f" There is no such {kind} in it, so the link leads to its beginning."
+    return f" It has no such {kind}, so the link leads to its beginning."
 
 
 def _folder(path: str) -> str:

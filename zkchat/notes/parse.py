@@ -17,14 +17,14 @@ from zkchat.notes.markdown import MAX_ITEMS, Hyperlink, Lines, Outline, Span, bl
 _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "frontmatter": "notes have frontmatter that cannot be read",
     "encoding": "notes have characters that are not UTF-8",
-    "excess": "notes have more headings, links, tags or block ids than are looked at",
-    "privacy": "notes mention `zkchat` where it is no property, so they count as private",
+    "excess": "notes have more headings, links, tags or block ids than zkchat reads",
+    "privacy": "notes mention `zkchat` outside their properties, so they count as private",
     "unreadable": "notes cannot be read and are found by name only",
     "extraction": "PDFs cannot be read, or not all of them",
     "waiting": "PDFs are still to be read",
     "unlisted": "files or folders are left out, such as links that lead out of the vault",
     "setting": "private folders (privacy.local_only) have no note",
-    "damaged": "caches were damaged and are built anew",
+    "damaged": "caches were damaged and are rebuilt",
 }
 
 
@@ -132,7 +132,7 @@ def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> I
     if matter.warning:
         yield NoteWarning(path=path, text=matter.warning, kind="frontmatter")
     if left_out := [what for what, more in has_more.items() if more]:
-        text = f"It has more {' and '.join(left_out)} than are looked at; the others count as text."
+        text = f"It has more {' and '.join(left_out)} than zkchat reads; the others count as text."
         yield NoteWarning(path=path, text=text, kind="excess")
 
 

@@ -367,11 +367,11 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
         if not any(is_inside(path, folder.globs) for path in paths):
             what = "matches no note" if folder.globs else "is empty or leads out of the vault"
             nearest = known.nearest(written)
-            hint = "Folders are written as they stand in the vault."
+            hint = "Write folders as they are called in the vault."
             hint = f"Did you mean '{nearest[0][:-1]}'?" if nearest else hint
             yield NoteWarning(
                 path=SETTING,
-                text=f"'{folder.written}' {what}, so it keeps nothing on this machine. {hint}",
+                text=f"'{folder.written}' {what}, so no note is private because of it. {hint}",
                 kind="setting",
             )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         context_lines,
         cost_lines,
         counts_line,
+        messages_line,
         tokens_used,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for

@@ -13,6 +13,7 @@ from rich.text import Text
 from zkchat.core import (
     ChatMessage,
     ContextUsage,
+    History,
     IncludeMode,
     ItemType,
     LeftOut,
@@ -80,10 +81,10 @@ def tokens_used(usage: ContextUsage) -> str:
 def parts_of(usage: ContextUsage) -> tuple[tuple[str, int], ...]:
     """The parts of the context, in the order in which they are sent."""
     return (
-        ("system", usage.system),
+        ("instructions", usage.system),
         ("tools", usage.tools),
         ("memory", usage.memory),
-        ("references", usage.references),
+        ("notes", usage.references),
         ("images", usage.images),
         ("messages", usage.messages),
     )
@@ -230,19 +231,19 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
 
 
 _TYPES: Final[Mapping[ItemType, tuple[str, str]]] = {
-    "system": ("Instructions", "instructions"),
-    "rule": ("Rules", "rule"),
-    "memory": ("Remembered", "memory"),
-    "recall": ("Remembered", "recalled message"),
-    "summary": ("Summary", "summary"),
-    "outcome": ("Proposed changes", "proposed change"),
-    "reference": ("Notes", "note"),
-    "evidence": ("Passages", "passage"),
-    "image": ("Images", "image"),
-    "tool": ("Tools", "tool"),
-    "message": ("Messages", "message"),
+    "system": ("instructions", "instructions"),
+    "rule": ("instructions", "rule"),
+    "tool": ("tools", "tool"),
+    "memory": ("memory", "memory"),
+    "recall": ("memory", "recalled message"),
+    "summary": ("memory", "summary"),
+    "reference": ("notes", "note"),
+    "evidence": ("notes", "passage"),
+    "image": ("images", "image"),
+    "outcome": ("messages", "proposed change"),
+    "message": ("messages", "message"),
 }
-"""The row in which things of each type stand, and what one of them is, in the order in which they are shown."""
+"""The part of the context that things of each type belong to, and what one of them is, in the order of `parts_of`."""
 
 _MODES: Final[Mapping[IncludeMode, str]] = {
     "always": "in every request",
@@ -252,9 +253,9 @@ _MODES: Final[Mapping[IncludeMode, str]] = {
 
 _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
     "budget": "no room",
-    "score": "does not fit your message",
+    "score": "not relevant to your message",
     "removed": "dropped by you",
-    "private": "stays on this machine",
+    "private": "private",
     "missing": "cannot be read",
     "unapproved": "not approved: zkchat config trust",
     "abstained": "your notes did not answer it",
@@ -277,23 +278,27 @@ def cost_lines(messages: Iterable[ChatMessage]) -> Iterator[str]:
 
 
 def context_lines(context: RequestContext, provider: str = "", cost: float | None = None) -> Iterator[str]:
-    """A table of at most twelve rows: what was sent, its tokens, and why; last what was left out, and the whole.
+    """A table of what was sent, its tokens, and why, a row for each of `parts_of`; what was left out, and the whole.
 
-    All tokens are on the scale of the whole, which is what the model's server counts. An answer that was quoted was
-    read by no model: the table tells where it is from. `cost` is in dollars.
+    An answer that was quoted was read by no model: the table tells where it is from. `cost` is in dollars.
     """
-    is_quoted = provider == _QUOTE
-    rows = [(title, items) for title, items in _rows(context) if not is_quoted or title in {"Notes", "Passages"}]
+    is_quoted, usage = provider == _QUOTE, context.usage
+    of_part: dict[str, list[RequestItem]] = {}
+    for item in sorted(context.items, key=_place):
+        of_part.setdefault(_TYPES[item.type][0], []).append(item)
+    rows = (
+        [("notes", of_part["notes"])] if is_quoted and "notes" in of_part else [] if is_quoted else [*of_part.items()]
+    )
     if is_quoted or not rows:
         yield _QUOTED if is_quoted else "Nothing was sent."
-    tokens = ["" for _ in rows] if is_quoted else [f"{each:,}" for each in _tokens(context, [each for _, each in rows])]
-    cells = [(title, size, _why_sent(items)) for (title, items), size in zip(rows, tokens, strict=True)]
+    tokens = {} if is_quoted or not usage else {part: f"{size:,}" for part, size in parts_of(usage)}
+    cells = [(part.capitalize(), tokens.get(part, ""), _why_sent(items)) for part, items in rows]
     if context.left_out:
         cells.append(("Left out", "", ", ".join(_left_out(context.left_out))))
-    if (usage := context.usage) and rows and not is_quoted:
+    if usage and rows and not is_quoted:
         share = 100 * usage.total // usage.window if usage.window else 0
-        full = f"{share} % of the {usage.window:,} that the model can read at once" if usage.window else ""
-        cells.append(("All", f"{usage.total:,}", "; ".join(filter(None, (full, "estimated" * usage.estimated)))))
+        full = f"{share} % of the context window ({usage.window:,} tokens)" if usage.window else ""
+        cells.append(("Total", f"{usage.total:,}", "; ".join(filter(None, (full, "estimated" * usage.estimated)))))
     if cost is not None:
         cells.append(("Cost", "", f"{dollars(cost)} for this request and what was written"))
     if rows and not is_quoted:
@@ -303,38 +308,33 @@ def context_lines(context: RequestContext, provider: str = "", cost: float | Non
         yield "  ".join(filter(None, (title.ljust(widths[0]), size.rjust(widths[1]), why))).rstrip()
 
 
-def _rows(context: RequestContext) -> list[tuple[str, list[RequestItem]]]:
-    items = sorted(context.items, key=_place)
-    return [(title, list(each)) for title, each in groupby(items, lambda item: _TYPES[item.type][0])]
-
-
-def _tokens(context: RequestContext, rows: Sequence[Sequence[RequestItem]]) -> Iterator[int]:
-    """Of each row. What came with a message counts in its own row; together they are the whole of the request."""
-    attached = sum(item.tokens for item in context.items if item.part_of)
-    counted_here = [sum(item.tokens for item in row) - attached * (row[0].type == "message") for row in rows]
-    whole = sum(counted_here)
-    scale = context.usage.total / whole if context.usage and whole else 1
-    so_far = 0
-    for each in counted_here:
-        yield round((so_far + each) * scale) - round(so_far * scale)
-        so_far += each
-
-
 def _why_sent(items: Sequence[RequestItem]) -> str:
-    """Why things of one row were sent, and which they are: those that fit best first."""
-    if items[0].type == "message":  # their names are ids, which mean nothing to a reader
-        return f"{len(items)} of this conversation"
-    named: dict[str, Counter[str]] = {}
+    """Why things of one part were sent, and which they are: those that fit best first."""
+    messages = sum(item.type == "message" for item in items)  # their names are ids, which mean nothing to a reader
+    named: dict[str, Counter[tuple[str, bool]]] = {}
     for item in sorted(items, key=lambda item: ([*_MODES].index(item.include), -(item.score or 0))):
+        if item.type == "message":
+            continue
         is_passing = item.this_turn_only and item.include == "always"
         meaning = "only for this message" if is_passing else _MODES[item.include]
-        meaning = "said earlier, on this" if (item.type, item.include) == ("recall", "manual") else meaning
-        named.setdefault(meaning, Counter())[_name(item)] += 1
-    return "; ".join(f"{meaning}: {', '.join(map(_times, names.items()))}" for meaning, names in named.items())
+        meaning = "earlier messages on this" if (item.type, item.include) == ("recall", "manual") else meaning
+        name = _titled(item) if item.type in {"rule", "outcome"} else _name(item)
+        named.setdefault(meaning, Counter())[name, item.type == "evidence"] += 1
+    told = [f"{messages} of this conversation"] if messages else []
+    return "; ".join([*told, *(f"{why}: {', '.join(map(_times, names.items()))}" for why, names in named.items())])
 
 
-def _times(named: tuple[str, int]) -> str:
-    name, count = named
+def messages_line(history: History, *, is_read: bool = True) -> str:
+    """`4 messages: 2 sent to the model, 2 archived, 0 pinned.`; nothing is sent where no model reads it."""
+    live, archived = len(history.window.live), len(history.archived)
+    sent = f"{live} sent to the model, " if is_read else ""
+    return f"{counted(live + archived, 'message')}: {sent}{archived} archived, {len(history.window.pinned)} pinned."
+
+
+def _times(named: tuple[tuple[str, bool], int]) -> str:
+    (name, is_passage), count = named
+    if is_passage:
+        return f"{name} ({counted(count, 'passage')})"
     return f"{name} ({count} times)" if count > 1 else name
 
 

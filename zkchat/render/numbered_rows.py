@@ -198,7 +198,7 @@ def summary(verification: Verification) -> str:
     """How many of the statements stand in the notes, as a sentence."""
     total = len(verification.statements)
     if not total:
-        return "The text states nothing that could be compared with your notes."
+        return "The text has no statements to compare with your notes."
     stand = verification.count("quoted") + verification.count("supported")
     contradicted = verification.count("contradicted")
     ends = [f"{stand} of {counted(total, 'statement')} {'is' if 1 in {stand, total} else 'are'} in your notes"]
@@ -206,7 +206,7 @@ def summary(verification: Verification) -> str:
         ends.append(f"{contradicted} {'contradicts' if contradicted == 1 else 'contradict'} them")
     if left := verification.count("unsupported"):
         ends.append(f"{left} {'is' if left == 1 else 'are'} not there")
-    rest = "" if verification.is_complete else " The text is longer than what was checked."
+    rest = "" if verification.is_complete else " Only the first part of the text was checked."
     return f"{', '.join(ends)}.{rest}"
 
 

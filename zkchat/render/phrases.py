@@ -87,7 +87,7 @@ def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
 def _support_lines(support: events.AnswerSupport) -> Iterator[str]:
     total = len(support.supported) + len(support.unsupported)
     if not total:
-        yield "   states nothing that could be compared with your notes"
+        yield "   has no statements to compare with your notes"
         return
     yield f"   {len(support.supported)} of {counted(total, 'sentence')} found in your notes"
     for each in support.supported[:MAX_QUOTES]:
@@ -255,7 +255,7 @@ def notice(event: Noticed) -> str:
                 return f"Making room {filled}"
             return f"Summarising {counted(event.messages, 'older message')} {filled}"
         case events.Compacted():
-            return compacted(event.message)
+            return f"{compacted(event.message)} /uncompact reverts it."
         case events.ChangesReviewed():
             return reviewed(event)
         case _:
@@ -263,12 +263,12 @@ def notice(event: Noticed) -> str:
 
 
 def reviewed(event: events.ChangesReviewed, *, undo: str = "zkchat undo") -> str:
-    """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo takes it back.`"""
+    """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo reverts it.`"""
     title = sanitize_line(event.title)
     match event.decision:
         case "applied":
             how = "Applied, as you edited it" if event.edited else "Applied"
-            return f"{how}: {title}. {undo} takes it back. {sanitize_line(event.reason)}".rstrip()
+            return f"{how}: {title}. {undo} reverts it. {sanitize_line(event.reason)}".rstrip()
         case "declined":
             return f"Not applied: {title}."
         case "kept" | "dropped":
@@ -277,13 +277,18 @@ def reviewed(event: events.ChangesReviewed, *, undo: str = "zkchat undo") -> str
             assert_never(event.decision)
 
 
+def model_line(name: str, window: int | None) -> str:
+    """`Model ollama:qwen3:8b, context window 8,192 tokens`."""
+    return f"Model {name}{f', context window {window:,} tokens' if window else ''}"
+
+
 def compaction(message: ChatMessage) -> str:
     """The marker in the history where older messages were archived or shortened."""
     return " ".join(compaction_part(part) for part in message.parts if isinstance(part, CompactionPart))
 
 
 def compacted(message: ChatMessage) -> str:
-    """`6 older messages are now a summary (1,100 → 400 tokens). /uncompact takes it back.`"""
+    """`6 older messages are now a summary (1,100 → 400 tokens).`"""
     part = next(part for part in message.parts if isinstance(part, CompactionPart))
     done = f"{part.effect[:1].upper()}{part.effect[1:]}"
     if part.summary and part.archived:
@@ -291,7 +296,7 @@ def compacted(message: ChatMessage) -> str:
         verb = "are" if len(part.archived) > 1 else "is"
         done = f"{counted(len(part.archived), 'older message')} {verb} now a summary{f', {others}' * bool(others)}"
     gain = f" ({part.tokens_before:,} → {part.tokens_after:,} tokens)" if part.tokens_before else ""
-    return f"{done}{gain}. /uncompact takes it back."
+    return f"{done}{gain}."
 
 
 def compaction_part(part: CompactionPart) -> str:

@@ -38,9 +38,9 @@ def describe_location(reference: DocumentReference) -> str:
 def describe_reason(reference: DocumentReference) -> str:
     """Why the document is in the list, and whether the answer used it."""
     if reference.is_gone:
-        return f"not there any more, {describe_reason(replace(reference, status='resolved'))}"
+        return f"no longer exists, {describe_reason(replace(reference, status='resolved'))}"
     if reference.via == "withheld":
-        return "withheld: it is not sent to this model"
+        return "private: not sent to this model"
     if reference.status == "missing":
         return f"no such note, {_origin(reference)}"
     if reference.unverified:

@@ -58,11 +58,11 @@ def undone_lines(records: Sequence[ChangeRecord]) -> Iterator[str]:
 def _undone(record: ChangeRecord, each: FileChange) -> str:
     match each.action:
         case "created" | "removed":
-            return f"{each.path} is gone again."
+            return f"{each.path} is removed again."
         case "edited":
             return f"{path_before(record.changes, each.path)} is as it was."
         case "moved":
-            return f"{each.moved_from} is back; it was {each.path}."
+            return f"{each.moved_from} is back (it was {each.path})."
         case "trashed":
             return f"{each.moved_from} is back from the trash."
 
@@ -73,7 +73,7 @@ def describe_conflict(conflict: FileConflict) -> Iterator[tuple[str, ChangeSet]]
     if conflict.expected is not None:
         yield f"What zkchat changed in {path}:", _change(path, conflict.wanted, conflict.expected)
     if conflict.found is None:
-        yield f"What changed since: {path} is not there any more.", ChangeSet(title="")
+        yield f"What changed since: {path} no longer exists.", ChangeSet(title="")
     else:
         yield f"What changed in {path} since:", _change(path, conflict.expected, conflict.found)
 

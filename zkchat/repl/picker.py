@@ -20,7 +20,7 @@ from zkchat.core import Session, SessionStore, counted, shown_model
 from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
-QUESTION = "Go on in which session?"
+QUESTION = "Continue which session?"
 _NOTHING: Final = {QUESTION: "No title matches. Esc, then /resume WORDS searches what was said."}
 """What is said by title where nothing matches."""
 _GAP: Final = 2

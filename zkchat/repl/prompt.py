@@ -327,7 +327,7 @@ def status_line(
 ) -> str:
     """The status in one line. On a narrow screen the least important is dropped: vault, then session, then model.
 
-    `activity` is what is done in the background; `may_write`: the model may propose changes of notes.
+    `activity` is what is done in the background; `may_write`: the model may propose changes to notes.
     """
     pieces = [
         *(truncate_cells(sanitize_line(name), 30) for name in (vault, model, session)),

@@ -196,7 +196,7 @@ class Surface(ABC):
         self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
-        """Show the diff of changes of notes."""
+        """Show the diff of changes to notes."""
         if changes:
             self.print(patch_of(changes).removesuffix("\n"))
 

@@ -210,7 +210,7 @@ class ConversationReader:
         if not any(key in value for key in (*_CONTENTS, "tool_calls")):
             raise InvalidMessage("has no content")
         if isinstance(content, bool | int | float):
-            raise InvalidMessage(f"has the content {content!r}, which is no text")
+            raise InvalidMessage(f"has the content {content!r}, which is not text")
         holds_results = any(is_result(text_at(object_of(part), "type")) for part in list_of(content))
         if role == "tool" and not holds_results:
             yield reader.result({**value, "content": content, "id": None})
@@ -333,7 +333,7 @@ def _role_of(value: Mapping[str, Json]) -> Role:
         raise InvalidMessage("has no role")
     if role is None:
         known = ", ".join(get_args(Role))
-        raise InvalidMessage(f"has the role {shorten(repr(written), 60)}, which is none of {known}")
+        raise InvalidMessage(f"has the role {shorten(repr(written), 60)}, which is not one of {known}")
     return role
 
 

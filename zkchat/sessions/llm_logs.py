@@ -64,7 +64,7 @@ def read_llm_logs(path: Path) -> list[Any]:
         ) from error
     found = [*log.threads(), *log.conversations()]
     if not found:
-        raise SessionError("The database holds no conversations of llm.", hint="`llm logs path` says where its log is.")
+        raise SessionError("The database has no conversations of llm.", hint="`llm logs path` says where its log is.")
     return found
 
 
@@ -77,7 +77,7 @@ class _Budget:
         self._rows -= 1
         self._characters -= sum(len(value) for value in values if isinstance(value, str | bytes))
         if self._characters < 0 or self._rows < 0:
-            raise SessionError(f"The database holds more than {_MAX_CHARACTERS // 1_000_000} MB of text.")
+            raise SessionError(f"The database has more than {_MAX_CHARACTERS // 1_000_000} MB of text.")
 
 
 def _bound(connection: sqlite3.Connection) -> None:

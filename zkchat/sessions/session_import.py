@@ -157,7 +157,7 @@ def _zk_chat_message(value: Json, session: Mapping[str, Json]) -> Json:
 _TITLE_LENGTH: Final = 60
 _MAX_TITLE_LENGTH: Final = 200
 EXPECTED: Final = (
-    "Understood are the JSON of `zkchat context export`, the exports of ChatGPT and Claude (also as they come, in a "
+    "zkchat imports the JSON of `zkchat context export`, the exports of ChatGPT and Claude (also as they come, in a "
     ".zip), zk-chat's chat_sessions.json, llm's logs.db, and lists of messages: "
     '[{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]'
 )
@@ -236,8 +236,8 @@ def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
         tally.include(inner, name if len(candidates) > 1 else "")
         _add(read, imported, tally, name)
     if not read:
-        reason = f"No conversation of it can be read. {tally.conversations[0]}" if tally.conversations else ""
-        raise SessionError(reason or "It holds no messages.", hint=EXPECTED)
+        reason = f"No conversation in it can be read. {tally.conversations[0]}" if tally.conversations else ""
+        raise SessionError(reason or "It has no messages.", hint=EXPECTED)
     in_order = sorted(read.values(), key=lambda each: each.last_time)
     return ImportedFile(form or found, in_order, tally)
 
@@ -264,7 +264,7 @@ def _parsed(text: str) -> Json:
             place = f"line {error.lineno}, column {error.colno}"
             raise SessionError(f"The file is not JSON: {error.msg} at {place}.", hint=EXPECTED) from error
     except (ValueError, RecursionError) as error:
-        raise SessionError("The file is nested too deeply, or holds a number too long to read.") from error
+        raise SessionError("The file is nested too deeply, or has a number too long to read.") from error
     return value
 
 
@@ -293,7 +293,7 @@ def _candidates(value: Json) -> tuple[str, list[_Candidate]]:
         if any(_holds_list(each, "messages") for each in sessions.values()):
             named = {id_: each for id_, each in sessions.items() if isinstance(each, dict)}
             return "zk-chat sessions", [_Candidate(id_, zk_chat_conversation(id_, each)) for id_, each in named.items()]
-    raise SessionError("The file holds JSON, and no conversation.", hint=EXPECTED)
+    raise SessionError("The file is JSON, but has no conversation.", hint=EXPECTED)
 
 
 def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
@@ -361,9 +361,9 @@ def _imported(candidate: _Candidate, now: datetime, tally: Tally) -> Imported:
     elif candidate.foreign is not None:
         imported = _foreign(candidate.foreign, now, tally)
     else:
-        raise SessionError("It is no conversation.")
+        raise SessionError("It is not a conversation.")
     if not imported.message_count:
-        nothing = "; ".join(["It holds no messages that can be read", *tally.phrases()]) + "."
+        nothing = "; ".join(["It has no messages that can be read", *tally.phrases()]) + "."
         raise SessionError(tally.messages[0] if tally.messages else nothing, hint=EXPECTED)
     return imported
 
@@ -387,7 +387,7 @@ def _foreign(conversation: ForeignConversation, now: datetime, tally: Tally) -> 
 def _own_bodies(value: Mapping[str, Json], entries: Sequence[Json], now: datetime) -> list[EntryBody]:
     version = value.get("version", VERSION)
     if not isinstance(version, int) or version > VERSION:
-        raise SessionError("A newer zkchat wrote this file.", hint="Bring zkchat up to date and import it again.")
+        raise SessionError("A newer zkchat wrote this file.", hint="Update zkchat and import it again.")
     bodies: list[EntryBody] = []
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):

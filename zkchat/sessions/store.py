@@ -293,7 +293,7 @@ class SqliteSessions(DurableDatabase):
         if len(called) > 1:
             raise SessionNotFound(
                 f"{name!r} could be any of {len(called)} sessions.",
-                hint=f"Say which one by its id: {_listed(called[:5])}.",
+                hint=f"Give its id: {_listed(called[:5])}.",
             )
         return called[0]
 
@@ -339,7 +339,7 @@ def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
 def no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
     names = {session.title.casefold(): session for session in sessions} | {s.id: s for s in sessions}
     closest = [names[match] for match in get_close_matches(name.casefold(), names, n=3, cutoff=0.5)]
-    hint = f"Closest: {_listed(closest)}." if closest else "zkchat sessions list shows those that are there."
+    hint = f"Closest: {_listed(closest)}." if closest else "zkchat sessions list shows all of them."
     return SessionNotFound(f"There is no session {name!r}.", hint=hint)
 
 

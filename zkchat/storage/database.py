@@ -58,7 +58,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 def damaged(path: Path) -> StorageDamaged:
     return StorageDamaged(
-        f"{path} is damaged.", hint="Start zkchat again: it keeps the damaged file and saves what can be read."
+        f"{path} is damaged.", hint="Restart zkchat: it keeps the damaged file and saves what can be read."
     )
 
 
@@ -117,7 +117,7 @@ def _storage_error(error: sqlite3.Error | OSError, path: Path) -> StorageError:
     if result_code(error) == sqlite3.SQLITE_IOERR or getattr(error, "errno", None) == errno.EIO:
         return StorageError(
             f"{path} cannot be read or written: the disk reports an error ({error}).",
-            hint="Look at the disk's health and its cable or network; then start zkchat again.",
+            hint="Check the disk's health and its cable or network; then restart zkchat.",
         )
     return StorageError(
         f"{path} cannot be used: {error}.",
@@ -138,8 +138,8 @@ def require_locks(path: Path) -> None:
         except OSError as error:
             raise StorageError(
                 f"{path} cannot be locked: {(error.strerror or str(error)).lower()}.",
-                hint="Some network file systems offer no locks. Set XDG_DATA_HOME and XDG_CACHE_HOME to folders on a "
-                "local disk.",
+                hint="Some network file systems do not support locks. Set XDG_DATA_HOME and XDG_CACHE_HOME to "
+                "folders on a local disk.",
             ) from error
 
 
@@ -544,7 +544,7 @@ class CacheDatabase:
             database.execute(f"PRAGMA user_version = {self._version}")
 
     def _damaged(self) -> StorageDamaged:
-        return StorageDamaged(f"{self._path} is damaged.", hint="It is only a cache: delete it, and it comes back.")
+        return StorageDamaged(f"{self._path} is damaged.", hint="It is only a cache: delete it, and it is rebuilt.")
 
 
 def _version(database: sqlite3.Connection) -> int:

@@ -340,7 +340,7 @@ def _logged(output: bytes) -> list[_LoggedCommit]:
 
 
 def _last_changes(commits: Sequence[_LoggedCommit], prefix: str) -> dict[str, CommittedFile]:
-    """By path in the vault, the last and the first change of each file: commits are told the latest first."""
+    """By path in the vault, the last and the first change of each file: commits are told newest first."""
     found: dict[str, CommittedFile] = {}
     for commit in reversed(commits):
         changes = [

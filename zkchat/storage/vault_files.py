@@ -77,7 +77,7 @@ class VaultFiles:
 
     def folders(self) -> Iterator[FolderListing]:
         if not self._root.is_dir():
-            raise VaultError(f"There is no folder {self._root}.", hint="Name the vault with --vault.")
+            raise VaultError(f"There is no folder {self._root}.", hint="Give the vault with --vault.")
         waiting = [("", str(self._root), False)]
         while waiting:
             listing, below = self._list(*waiting.pop())
@@ -119,7 +119,7 @@ class VaultFiles:
                             times.append(status.st_mtime_ns)
                             continue
                     except OSError as error:
-                        problem = f"It cannot be looked at: {_reason(error)}."
+                        problem = f"It cannot be read: {_reason(error)}."
                     if is_note(name) or Path(entry.path).is_dir():
                         path = _printable(prefix + name)
                         warnings.append(NoteWarning(path=path, text=problem, kind="unlisted"))
@@ -139,7 +139,7 @@ class VaultFiles:
             if not target.exists():
                 return "It is a link to nothing."
             if target.is_dir() and (linked or Path(entry.path).parent.is_relative_to(target)):
-                return "It is a link that leads round in a circle, or from one linked folder to another."
+                return "It is a link that leads in a circle, or from one linked folder to another."
         return "" if entry.is_dir() or entry.is_file() else "It is not a regular file."
 
     def _contains(self, target: Path) -> bool:
@@ -199,7 +199,7 @@ class VaultFiles:
         content = self.read_data(path)
         encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8"
         if encoding != "utf-16" and b"\0" in content:
-            raise NoteUnreadable(f"{path} holds binary data.")
+            raise NoteUnreadable(f"{path} contains binary data.")
         content = content.removeprefix(BOM_UTF8)  # the codec that would do so is a slow one
         try:
             return content.decode(encoding), True
@@ -231,7 +231,7 @@ class VaultFiles:
         if not all(parts) or not _is_text(path) or not self._is_included(parts):
             raise NoteNotFound(
                 f"There is no file {_printable(path)!r} in the vault.",
-                hint="Hidden files and those of vault.exclude do not count.",
+                hint="Hidden files and those in vault.exclude are not read.",
             )
         return parts
 

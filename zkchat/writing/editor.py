@@ -85,7 +85,7 @@ class StagedEdit(Struct, frozen=True, kw_only=True):
 
 
 class NoteEditor:
-    """Stages changes of notes. A target is an exact path, or a link, title or alias that means one note only."""
+    """Stages changes to notes. A target is an exact path, or a link, title or alias that means one note only."""
 
     def __init__(
         self,
@@ -280,12 +280,12 @@ class NoteEditor:
         meant = ", ".join(named) or "another file"
         if is_refused and named:
             raise EditRefused(
-                f"{path} is not created: it would catch links that now lead to {meant}.",
+                f"{path} is not created: it would take over links that now lead to {meant}.",
                 hint="Choose another name, or edit the note that is there.",
             )
         if is_refused and before:
             meant = ", ".join(before[:MAX_NAMED])
-            self.staged.refusals[path] = f"{path} cannot be made: it would catch links that now lead to {meant}."
+            self.staged.refusals[path] = f"{path} cannot be made: it would take over links that now lead to {meant}."
         return () if self._for_model else remarks_on_new(changed, path, meant)
 
     def _rewrite(self, target: str, verb: str, edit: Edit, place: str = "", *, end: str = "") -> StagedEdit:
@@ -299,9 +299,9 @@ class NoteEditor:
         if after != before:
             self.staged.write(path, after, made_from=before, title=title, edit=edit)
         elif self._for_model:
-            raise EditRefused(f"Nothing would change in {path}: it says so already.")
+            raise EditRefused(f"Nothing would change in {path}: it already says this.")
         copies = self.library.confirmed(conflict_copies(path, (row.path for row in self.library.files())))
-        remarks = tuple(f"A sync left another version of {path} beside it: {copy}." for copy in copies)
+        remarks = tuple(f"A sync left another version of {path} next to it: {copy}." for copy in copies)
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=remarks)
 
     def _changed(self, before: str, change: Callable[[str], str]) -> str:
@@ -324,7 +324,7 @@ class NoteEditor:
             conventions=self._conventions,
         )
         left = unknown_placeholders(text)
-        return text, (f"Left as it stands in the template: {', '.join(left[:5])}.",) if left else ()
+        return text, (f"Left as it is in the template: {', '.join(left[:5])}.",) if left else ()
 
     def _template(self, named: str) -> str:
         """The path of a template, which lies in a folder of templates where the vault has one."""
@@ -338,13 +338,13 @@ class NoteEditor:
         except NoteNotFound:
             raise NoteNotFound(f"There is no template '{named}'.", hint=self._templates_there_are()) from None
         if not path.startswith(folders or ""):
-            raise EditRefused(f"{path} is no template.", hint=self._templates_there_are())
+            raise EditRefused(f"{path} is not a template.", hint=self._templates_there_are())
         return path
 
     def _templates_there_are(self) -> str:
         folders = self._conventions.template_folders
         if not folders:
-            return "Obsidian's settings name no folder of templates, so any note can be one: give its path."
+            return "Obsidian's settings have no template folder, so any note can be a template: give its path."
         paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
         found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
         where = ", ".join(folders)

@@ -62,7 +62,7 @@ class PropertyLines:
         self.matter: Frontmatter = frontmatter_of(text)
         if not self.matter.end and _OPENING.match(text):
             raise EditRefused(
-                "The note begins with a line `---` that opens no properties: it is not closed, or holds no names.",
+                "The note begins with a line `---` that opens no properties: it is not closed, or has no names.",
                 hint="Correct or remove that line first.",
             )
         if self.matter.warning:
@@ -91,7 +91,7 @@ class PropertyLines:
                 hint="Delete all but one of them first.",
             )
         if found and (reason := self._obstacle(found[0])):
-            raise EditRefused(f"The property {found[0].name} {reason}, and is left as it is.", hint=_BY_HAND)
+            raise EditRefused(f"The property {found[0].name} {reason}, and was not changed.", hint=_BY_HAND)
         return found[0] if found else None
 
     def comment(self, entry: Entry) -> str:
@@ -125,7 +125,7 @@ class PropertyLines:
         if not self._root:
             return
         if self._root.flow_style or any(key.value == "<<" for key, _ in self._root.value):
-            raise EditRefused("The properties do not stand on lines of their own, as in {a: 1, b: 2}.", hint=_BY_HAND)
+            raise EditRefused("The properties are not on lines of their own, as in {a: 1, b: 2}.", hint=_BY_HAND)
         for key, value in self._root.value:
             start = key.start_mark.index - key.start_mark.column
             colon = re.compile(r"[ \t]*:").match(self.source, key.end_mark.index)
@@ -144,7 +144,7 @@ class PropertyLines:
         """Why a property cannot be changed by its lines."""
         key_start = self.source[entry.start :].lstrip(" ")
         if entry.colon_end < 0 or key_start.startswith(("?", "!", "&")):
-            return "does not stand on a line of its own"
+            return "is not on a line of its own"
         if not _COMMENT.match(self.source, entry.value_end):
             return "shares its line with another"
         if self.source[entry.value_start : entry.value_start + 1] in {"&", "!"} or self._has_anchor(entry):
@@ -171,7 +171,7 @@ def _compose(source: str) -> "yaml.MappingNode | None":
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
     if node is not None and not isinstance(node, yaml.MappingNode):
-        raise EditRefused("The frontmatter holds no names with values.", hint=_BY_HAND)
+        raise EditRefused("The frontmatter has no names with values.", hint=_BY_HAND)
     return node
 
 
@@ -182,7 +182,7 @@ def _construct(node: Any, source: str) -> Any:
     try:
         return reader.construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
-        raise EditRefused("The frontmatter holds a value that cannot be read.", hint=_BY_HAND) from None
+        raise EditRefused("The frontmatter has a value that cannot be read.", hint=_BY_HAND) from None
     finally:
         reader.dispose()
 
@@ -261,9 +261,7 @@ def _parse_json(word: str) -> PropertyValue:
         return value
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str) or (isinstance(each, int | float) and math.isfinite(each)) for each in values):
-        raise UsageError(
-            "A list holds texts, numbers, true and false, nothing else.", hint='For example ["a", 2, true]'
-        )
+        raise UsageError("A list can only have texts, numbers, true and false.", hint='For example ["a", 2, true]')
     return [_parse_scalar(each) if isinstance(each, str) and _DAY.fullmatch(each) else each for each in values]
 
 
@@ -297,7 +295,7 @@ def write_literal(value: str, indent: str) -> str | None:
 
 def _write_float(value: float) -> str:
     if not math.isfinite(value):
-        raise EditRefused(f"{value} is no number that a property can hold.")
+        raise EditRefused(f"{value} is not a number that a property can have.")
     mantissa, exponent, power = repr(value).partition("e")
     if exponent and "." not in mantissa:
         mantissa += ".0"
@@ -428,7 +426,8 @@ def add_tag(text: str, tag: str) -> str:
     name = tag.strip().removeprefix("#")
     if parse_note("", f"#{name}").tags != (name,):
         raise EditRefused(
-            f"“{tag}” is no tag.", hint="A tag has letters, digits, `-`, `_` and `/`, no spaces, and is no number."
+            f"“{tag}” is not a tag.",
+            hint="A tag has letters, digits, `-`, `_` and `/`, no spaces, and is not a number.",
         )
     if name.casefold() in {each.casefold() for each in parse_note("", text).tags}:
         return text
@@ -448,7 +447,7 @@ def _tags_with(lines: PropertyLines, name: str) -> tuple[str, str | list[Propert
         separator = re.search(r",\s*|\s+", written)
         return entry.name, f"{written}{separator[0]}{name}" if separator else [written, name]
     if entry.value.id != "sequence":
-        raise EditRefused(f"The property {entry.name} is no list of tags.")
+        raise EditRefused(f"The property {entry.name} is not a list of tags.")
     known = [each for each in lines.value_of(entry) if each is not None]  # a list of one empty item is filled in
     is_marked = bool(known) and all(str(each).startswith("#") for each in known)
     return entry.name, [*known, f"#{name}" if is_marked else name]
@@ -492,7 +491,7 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     """What follows the colon of a property that is there, without the line end."""
     node, comment = entry.value, lines.comment(entry)
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
-        raise EditRefused(f"The property {entry.name} holds properties of its own.", hint="Edit the passage itself.")
+        raise EditRefused(f"The property {entry.name} has properties of its own.", hint="Edit the passage itself.")
     if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
         present, wanted = (
             [f"{type(each).__name__} {each!r}" for each in values] for values in (lines.value_of(entry), value)

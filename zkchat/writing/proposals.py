@@ -123,7 +123,7 @@ def why_asked(
 def why_not_asked(changes: ChangeSet, policy: ReviewPolicy, *, always: Sequence[str] = ()) -> str:
     """Why changes need no question, as a sentence: `Not asked: it is in Inbox, which write.accept names.`"""
     reasons = dict.fromkeys(_accepting(path, policy.accept, always) for path in touched_paths(changes))
-    return f"You were not asked: it is in {', and in '.join(filter(None, reasons))}."
+    return f"You were not asked, because it is in {', and in '.join(filter(None, reasons))}."
 
 
 def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
@@ -137,9 +137,9 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
 
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
-NOBODY_ASKED: Final = "Nobody could be asked: it needs a terminal, --yes, or a folder of write.accept."
-NEEDS_ASKING: Final = "It needs a yes at a terminal."
-ALWAYS_CHANGING: Final = "Somebody else writes to the same files all the time. Nothing was written."
+NOBODY_ASKED: Final = "There was nobody to ask: it needs a terminal, --yes, or a folder in write.accept."
+NEEDS_ASKING: Final = "It needs your yes at a terminal."
+ALWAYS_CHANGING: Final = "Another program keeps changing the same files. Nothing was written."
 MAX_ATTEMPTS: Final = 3
 """Times that a proposal is brought to files that changed meanwhile, where links follow or the user is asked again."""
 
@@ -378,7 +378,7 @@ class _Agreed(Struct, frozen=True, kw_only=True):
         return self.is_asked and changed_lines(self.verdict.changes) != changed_lines(before.verdict.changes)
 
     def rebased(self, error: FilesChanged) -> "_Agreed":
-        """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
+        """The same on top of what was found. Raises `FilesChanged` where it clashes, or already exists."""
         changes, paths = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
         if not changes:
             there = FilesChanged(f"{error.message} The note already says what was proposed.")

@@ -219,7 +219,7 @@ class StagedChanges:
         try:
             return None if content is None else content.decode()
         except UnicodeDecodeError:
-            raise EditRefused(f"{path} is not UTF-8 throughout, and is left as it is.") from None
+            raise EditRefused(f"{path} is not UTF-8 throughout, and was not changed.") from None
 
     def staged_bytes(self, path: str) -> bytes | None:
         """What a file will hold, where that is not what it holds on disk."""
@@ -282,7 +282,7 @@ class StagedChanges:
         """
         content = _encode(text)
         if self.is_taken(path):
-            raise VaultError(f"{path} is there already, and was left as it is.", hint="Choose another name.")
+            raise VaultError(f"{path} already exists, and was not changed.", hint="Choose another name.")
         self._check_folders(path)
         self._writes[path] = _Write(None, content, (edit,))
         self._note(title)
@@ -297,7 +297,7 @@ class StagedChanges:
         # Two names may be of one file, because the disk ignores case or normal form.
         is_alike = source != target and same_name(source) == same_name(target)
         if self.is_taken(target) and not (is_alike and self.read_bytes(source) == self.read_bytes(target)):
-            raise VaultError(f"{target} is there already, and was left as it is.", hint="Choose another name.")
+            raise VaultError(f"{target} already exists, and was not changed.", hint="Choose another name.")
         if _is_within(same_name(target), same_name(source)) and same_name(target) != same_name(source):
             raise VaultError(f"{source} cannot be moved into itself.", hint="Choose another folder.")
         self._check_folders(target)
@@ -404,7 +404,7 @@ def same_name(path: str) -> str:
 
 def _encode(text: str) -> bytes:
     if "\0" in text:
-        raise EditRefused("The text holds a NUL character, which no note may.", hint="Leave it out.")
+        raise EditRefused("The text contains a NUL character, which notes cannot have.", hint="Leave it out.")
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -184,7 +184,7 @@ def fill_template(text: str, *, name: str, title: str, now: datetime, convention
     """The text of a template for a note of this title. Raises `EditRefused` for one that holds Templater's code."""
     if CODE_MARK in text:
         raise EditRefused(
-            f"The template {name} holds code of Templater ({CODE_MARK} … %>), which zkchat never runs.",
+            f"The template {name} contains Templater code ({CODE_MARK} … %>), which zkchat never runs.",
             hint="Create this note in Obsidian, or use a template without such code.",
         )
     formats = {"date": conventions.date_format, "time": conventions.time_format}
@@ -212,7 +212,7 @@ class Targets:
         """The path of the note that is meant. Raises `NoteNotFound`, and `EditRefused` for what is none."""
         path = self.file(target)
         if not is_note(path):
-            raise EditRefused(f"{path} is no note, and is left as it is.", hint="Only Markdown notes can be edited.")
+            raise EditRefused(f"{path} is not a note, and was not changed.", hint="Only Markdown notes can be edited.")
         return path
 
     def file(self, target: str) -> str:
@@ -277,10 +277,10 @@ class Targets:
             return
         below = [row.path for row in self._library.whole.files() if row.path.startswith(f"{taken}/")]
         if not self._library.confirmed(below or [taken]):  # a refusal would tell a model of what it may not see
-            reason = f"{path} cannot be made: {taken} is there already, and kept from this model."
+            reason = f"{path} cannot be made: {taken} already exists, and is private."
             self._staged.set_aside(taken, reason)
             return
-        raise EditRefused(f"{taken} is there already, and is left as it is.", hint="Choose another name, or edit it.")
+        raise EditRefused(f"{taken} already exists, and was not changed.", hint="Choose another name, or edit it.")
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -211,6 +211,6 @@ def _refusal(record: ChangeRecord, conflicts: Sequence[FileConflict]) -> FilesCh
     more = f" and {len(conflicts) - _MAX_NAMED} more" if len(conflicts) > _MAX_NAMED else ""
     return FilesChanged(
         f"Change {record.id} ({record.changes.title}) is not undone: {paths}{more} changed since.",
-        hint="Nothing was changed. The first diff shows what zkchat did: take that back in your editor.",
+        hint="Nothing was changed. The first diff shows what zkchat did: undo that in your editor.",
         conflicts=conflicts,
     )

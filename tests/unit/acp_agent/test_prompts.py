@@ -111,7 +111,7 @@ def test_of_a_note_that_cannot_be_read_nothing_is_sent_to_any_model(vault: Path,
     selected = resource_block(embedded_text_resource((vault / ".trash" / "Old.md").as_uri(), "Seven."))
     text, notices = read(vault, library, text_block("Hm? "), selected)
     assert text == "Hm?"
-    assert notices == (".trash/Old.md is no note that can be read here, so nothing of it was sent.",)
+    assert notices == (".trash/Old.md is not a note that zkchat can read, so it was not sent.",)
 
 
 def test_what_is_no_text_is_left_out(vault: Path, library: Library) -> None:
@@ -123,5 +123,5 @@ def test_what_is_no_text_is_left_out(vault: Path, library: Library) -> None:
 
 
 def test_more_than_the_limit_is_refused(vault: Path, library: Library) -> None:
-    with pytest.raises(UsageError, match="more than 10 bytes"):
+    with pytest.raises(UsageError, match="larger than 10 bytes"):
         read(vault, library, text_block("ä" * 6), most=10)

@@ -113,7 +113,7 @@ def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
     call, told = of(event)
     assert (call.status, call.kind, call.locations[0].path) == ("completed", "edit", "/vault/A.md")
     assert "+ new" in call.content[0].content.text
-    assert "/undo takes it back" in told.content.text
+    assert "/undo reverts it" in told.content.text
 
 
 def test_a_step_without_a_plan_is_still_told() -> None:

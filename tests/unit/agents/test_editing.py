@@ -62,14 +62,14 @@ def test_a_reference_is_found_with_and_without_its_brackets() -> None:
 
 @pytest.mark.parametrize("key", ["colour", "rules", "model.name", "rules."])
 def test_a_key_that_there_is_not_is_refused(key: str) -> None:
-    with pytest.raises(UsageError, match="There is no"):
+    with pytest.raises(UsageError, match="has no setting"):
         set_value(file(TEXT), key, "x")
 
 
 def test_nothing_is_changed_into_something_that_cannot_be_read() -> None:
     with pytest.raises(ConfigError, match=r"Nothing was changed\. 'rules\.Tone' must be") as caught:
         set_value(file(TEXT), "rules.Tone", "sometimes")
-    assert caught.value.hint == "Look at poet.md, line 5."
+    assert caught.value.hint == "See poet.md, line 5."
 
 
 def test_a_mistake_elsewhere_in_the_file_does_not_keep_a_value_from_being_changed() -> None:

@@ -76,7 +76,7 @@ def test_a_tool_has_its_own_mode_or_that_of_its_server_or_is_there_always() -> N
         ("---\ndescription: x\nrules: [a\n---\n", 4, "not valid YAML"),
         ("---\ndescription: x\n", 1, "frontmatter that begins here"),
         ("---\n- a\n---\n", 1, "frontmatter that begins here"),
-        ("---\nmodel: [a]\n---\n", 2, "'model' must be a text."),
+        ("---\nmodel: [a]\n---\n", 2, "'model' must be text."),
     ],
 )
 def test_a_mistake_that_makes_a_file_unusable_is_named_with_its_line(text: str, line: int, words: str) -> None:
@@ -87,7 +87,7 @@ def test_a_mistake_that_makes_a_file_unusable_is_named_with_its_line(text: str, 
 
 
 def test_an_agent_that_nobody_can_address_is_a_mistake() -> None:
-    assert "'@my poet' cannot be written" in problem("x", name="my poet").text
+    assert "'@my poet' cannot be typed" in problem("x", name="my poet").text
 
 
 def test_a_file_that_could_not_be_read_says_why() -> None:
@@ -131,10 +131,10 @@ def warned(text: str, kind: ProfileKind = "agent") -> tuple[Agent | Rule, Profil
             "There is no 'colour' here. There is: description, model, context,",
         ),
         ("descripton: x\n", 2, "There is no 'descripton' here. Did you mean 'description'?"),
-        ("description: [x]\n", 2, "'description' must be a text, and is left out."),
-        ("rules: Tone\n", 2, "'rules' must be made of `name: value` lines, and is left out."),
-        ("rules:\n  - {a: b}\n  - Tone\n", 2, "'rules' must be a list of names; '{'a': 'b'}' is left out."),
-        ("context:\n  max_tokens: [1]\n", 3, "'context.max_tokens' must be one value, and is left out."),
+        ("description: [x]\n", 2, "'description' must be text; it is ignored."),
+        ("rules: Tone\n", 2, "'rules' must be `name: value` lines; it is ignored."),
+        ("rules:\n  - {a: b}\n  - Tone\n", 2, "'rules' must be a list of names; '{'a': 'b'}' is ignored."),
+        ("context:\n  max_tokens: [1]\n", 3, "'context.max_tokens' must be a single value; it is ignored."),
     ],
 )
 def test_a_mistake_that_can_be_passed_over_is_warned_of_with_its_line(text: str, line: int, words: str) -> None:
@@ -165,7 +165,7 @@ def test_a_rule_with_a_wrong_mode_is_there_always_unless_that_says_never(written
     read, warning = warned(f"---\ninclude: {written}\n---\nx", "rule")
     assert isinstance(read, Rule)
     assert read.include == mode
-    assert f"counts as {mode}." in warning.text
+    assert f"is read as {mode}." in warning.text
 
 
 @pytest.mark.parametrize(
@@ -184,4 +184,4 @@ def test_an_agent_uses_memory_unless_its_file_says_otherwise() -> None:
     read, warning = warned("---\nmemory: sometimes\n---\nAnswer.")
     assert isinstance(read, Agent)
     assert not read.memory
-    assert warning.text == "'memory' must be true or false; 'sometimes' counts as false."
+    assert warning.text == "'memory' must be true or false; 'sometimes' is read as false."

@@ -103,7 +103,7 @@ def test_an_agent_that_is_off_is_off_for_the_vault_and_the_built_in_of_its_name_
     assert found.is_agent("writer")
     with pytest.raises(ConfigError, match=r"The agent 'writer' is switched off\.") as caught:
         found.agent("writer")
-    assert caught.value.hint == "Switch it on: zkchat config agents config writer enabled true"
+    assert caught.value.hint == "Turn it on: zkchat config agents config writer enabled true"
 
 
 def test_a_rule_that_is_off_is_in_no_request() -> None:

@@ -158,7 +158,7 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
     asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
-        "Another terminal went on with this session: 2 messages came in. Yours follows them."
+        "This session was continued in another terminal: 2 messages arrived. Your message comes after them."
     ]
     assert asked.message.parent_id == "a2"
     assert ask(here, "four", "q4").warnings == ()
@@ -177,7 +177,7 @@ def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_s
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
     asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
-        "Another terminal went on with this session: 2 messages came in. Your question goes on separately from them."
+        "This session was continued in another terminal: 2 messages arrived. Your question continues separately."
     ]
     assert asked.message.parent_id == "a1"
     assert [message.id for message in here.history.thread] == ["q1", "a1", "q3"]
@@ -201,7 +201,7 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     store.open_elsewhere.add(first.session_id)
     second = Journal(store, first.session, lambda: NOON, lambda: "new")
     (warning,) = second.recover_from_crash()
-    assert warning.text == "Another terminal has this session open, and both can go on with it."
+    assert warning.text == "This session is also open in another terminal; you can use both."
     assert len(store.rows[first.session_id]) == 1
 
 

@@ -56,7 +56,7 @@ def test_an_endless_answer_is_ended_and_what_came_is_kept(
     limits = AnswerLimits(characters=20_000)
     events = events_of(conversation_over(library, store, Endless(chunk), limits=limits).say("Go on!"))
     assert isinstance(events[-1], TurnFailed)
-    assert events[-1].text == "The answer of scripted:scripted was ended at 20,000 characters."
+    assert events[-1].text == "The answer from scripted:scripted was cut off at 20,000 characters."
     assert ("limits.max_answer_chars" in events[-1].hint, events[-1].exit_code) == (True, ExitCode.MODEL)
     kept = stored(store)[-1]
     assert (len(kept.text + kept.thinking), kept.status) == (20_000, "unfinished")
@@ -66,7 +66,7 @@ def test_an_answer_that_takes_too_long_is_ended(library: Library, store: Session
     limits = AnswerLimits(time=timedelta(seconds=-1))  # the clock of these tests stands still
     events = events_of(conversation_over(library, store, Endless(TextChunk(text="a ")), limits=limits).say("Go on!"))
     assert isinstance(events[-1], TurnFailed)
-    assert "was ended after" in events[-1].text
+    assert "was cut off after" in events[-1].text
     assert stored(store)[-1].text == "a "
 
 

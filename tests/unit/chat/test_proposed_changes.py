@@ -144,8 +144,8 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     context = talk.messages[-1].request_context
     assert context
     (item,) = (item for item in context.items if item.name == "Append to Sleep.md")
-    (row,) = (line for line in context_lines(context) if line.startswith("Proposed changes"))
-    assert row.endswith("only for this message: Append to Sleep.md")
+    (row,) = (line for line in context_lines(context) if line.startswith("Messages"))
+    assert row.endswith("only for this message: proposed change Append to Sleep.md")
     assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)
     assert rebuilt.messages == model.requests[-1].messages
@@ -213,7 +213,7 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
 
     little = conversation_over(library, provider=Appending(), proposals=Vault().proposing(Answering()), tools=0.0)
     (warning,) = (event for event in events_of(little.say("Hello.")) if isinstance(event, Warned))
-    assert warning.text.startswith("The window of appending:x is too small for changes")
+    assert warning.text.startswith("The context window of appending:x is too small")
 
     talk.writing.allow(True)
     vault.proposals.reviewer = Answering(yes)

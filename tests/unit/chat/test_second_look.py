@@ -59,7 +59,7 @@ def test_an_answer_from_nothing_is_followed_by_one_from_the_notes(library: Libra
     events = events_of(talk.say(QUESTION))
     assert "".join(event.text for event in of_kind(events, TextDelta)) == UNFOUNDED + FOUNDED
     (warning,) = of_kind(events, Warned)
-    assert "answered without looking into your notes" in warning.text
+    assert "answered without reading your notes" in warning.text
     answer = answer_of(events)
     assert answer.text == FOUNDED
     (row,) = answer.references

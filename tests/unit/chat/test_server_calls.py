@@ -92,7 +92,7 @@ def test_where_nobody_can_be_asked_the_settings_decide(
     assert bool(servers.sent) is is_sent
     assert ("nobody can be asked about web/send" in model.last_result) is not is_sent
     told = (
-        "web/send was not called, because nobody can be asked here. "
+        "web/send was not called, because there is nobody to ask here. "
         'To allow it, put it into your settings: mcp.allow = ["web/send"]'
     )
     assert [text for text in warnings_in(events) if "web/send" in text] == ([] if is_sent else [told])
@@ -105,7 +105,7 @@ def test_the_user_is_told_of_a_refused_call_what_helps(library: Library) -> None
     model = Playing(("web__send", '{"q": "weather"}'), ("web__send", json.dumps({"q": SECRET})), on_this_machine=True)
     told = warnings_in(events_of(talk(library, model, servers).say("Look at [[Family debts]].")))
     assert [MAY_LEAK in told[0], "mcp.allow" in told[0]] == [True, False]
-    assert told[1:2] == ["web/send was not called: the arguments hold text of a note that stays on this machine."]
+    assert told[1:2] == ["web/send was not called: the arguments contain text from a private note."]
 
 
 @pytest.mark.parametrize("written", ["[1]", '{"a": 1', "7"])
@@ -202,7 +202,7 @@ def test_an_answer_waits_for_a_server_that_its_agent_needs_and_not_twice(library
     assert asyncio.run(access.settle(agent)) == []
     assert servers.statuses()[0].state == "ready"
     told = asyncio.run(access.settle(Agent(name="a")))
-    assert [warning.text for warning in told] == ["The MCP server late is not connected yet: its tools are left out."]
+    assert [warning.text for warning in told] == ["The MCP server late is not connected yet, so its tools are missing."]
     before = servers.looks
     assert asyncio.run(access.settle(Agent(name="a"))) == []
     assert servers.looks - before <= 3
@@ -291,7 +291,7 @@ def test_a_resource_that_a_message_names_goes_along_as_data(library: Library) ->
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"text": ""}, "@web:memo://a.md is left out: it is empty, or the context has no room for it."),
+        ({"text": ""}, "@web:memo://a.md is not sent: it is empty, or does not fit in the context."),
         ({"text": "There is none.", "failed": True}, "@web:memo://a.md is left out. There is none."),
     ],
 )

@@ -107,7 +107,7 @@ def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) 
     talk = talk_with(library, small("The notes do not say.", "The tent is deep."))
     for question in ("What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"):
         answer = answer_of(events_of(talk.say(question)))
-        assert answer.text.startswith("No passage answers this. Nearest: [[Tent]]")
+        assert answer.text.startswith("No passage answers this. Closest: [[Tent]]")
         assert answer.abstained
 
 
@@ -130,7 +130,7 @@ def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(li
 def test_where_it_finds_no_answer_in_what_fits_the_answer_says_so_before_the_passages(library: Library) -> None:
     talk = talk_with(library, small("The notes do not say."))
     answer = answer_of(events_of(talk.say("How many hours do adults need?")))
-    assert answer.text.startswith("The model found no answer. These passages come nearest.\n\n> Adults need seven")
+    assert answer.text.startswith("The model found no answer. These passages come closest.\n\n> Adults need seven")
     assert not answer.abstained
 
 
@@ -144,7 +144,7 @@ def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(libra
     assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes support.")
     said = talk_with(library, small("The notes do not say.")).say("How old is [[Mara]]?")
     assert answer_of(events_of(said)).text.startswith(
-        "The model found no answer. These passages come nearest.\n\n> Mara"
+        "The model found no answer. These passages come closest.\n\n> Mara"
     )
 
 

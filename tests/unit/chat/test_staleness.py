@@ -98,11 +98,11 @@ def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
     if refreshed:
         library.refresh()
     assert warnings(events_of(talk.say("And then, [[Bees]]?"))) == [
-        "Bees.md is not there any more; the model read it earlier. "
-        "What was said of it stays in the conversation; /branch goes back to before it."
+        "Bees.md no longer exists; the model read it earlier. What was said about it stays in the conversation; "
+        "/branch goes back to before it."
     ]
     assert "Bees hum." in provider.requests[-1].messages[1].text
-    assert "not there any more" not in asked(provider)
+    assert "no longer exists" not in asked(provider)
     assert "[[Bees]]: there is no such note" in asked(provider)
     assert warnings(events_of(talk.say("And now?"))) == []
 
@@ -122,7 +122,7 @@ def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: 
     assert "hum" not in str(elsewhere.requests[-1])
     local = conversation_over(library, store, here, session=store.get(talk.session_id))
     assert [text.partition(";")[0] for text in warnings(events_of(local.say("And then?")))] == [
-        "Bees.md is not there any more"
+        "Bees.md no longer exists"
     ]
     assert "Bees hum." in str(here.requests[-1])
 
@@ -134,7 +134,7 @@ def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: 
     assert len(warnings(events_of(talk.retry()))) == 1
     rmtree(vault)
     events = events_of(talk.retry())
-    assert "Links and search do not work now" in warnings(events)[0]
+    assert "Links and search do not work right now" in warnings(events)[0]
     assert isinstance(events[-1], TurnFinished)
 
 
@@ -216,7 +216,7 @@ def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library,
     assert [each.sentence for each in changed] == [
         "The agent default has changed since that request.",
         "The rule Tone has changed since that request.",
-        "The rule Units is not there any more.",
+        "The rule Units no longer exists.",
         "The note C has changed since that request.",
         "The note Bees.md has changed since that request.",
     ]
@@ -234,4 +234,4 @@ def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> 
     assert changed_items(RequestContext(items=items), build_profiles(()), library) == []
     gone = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
     (changed,) = changed_items(gone, build_profiles(()), library)
-    assert changed.sentence == "The agent editor is not there any more."
+    assert changed.sentence == "The agent editor no longer exists."

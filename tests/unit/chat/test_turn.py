@@ -288,7 +288,7 @@ def test_without_an_index_a_model_still_answers_and_quote_says_why_not(
 
     monkeypatch.setattr(library, "refresh", full)
     events = say(conversation_over(library, store, scripted([[{"text": "hi"}]])), "Hello [[Sleep]]")
-    assert "Links and search do not work now. No room for the index." in of_kind(events, Warned)[0].text
+    assert "Links and search do not work right now. No room for the index." in of_kind(events, Warned)[0].text
     assert answer_of(events).text == "hi"
     (failed,) = say(conversation_over(library, SessionsInMemory(), Quote()), "Hello")
     assert isinstance(failed, TurnFailed)
@@ -312,7 +312,7 @@ def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: S
     assert "Answer only from the text inside <evidence>" in request.messages[0].text
     silent = answer_of(say(talk, "Who painted the Sistine Chapel?"))
     assert silent.abstained
-    assert silent.text == "Your notes hold nothing on “painted, Sistine, Chapel”.\n"
+    assert silent.text == "Your notes say nothing about “painted, Sistine, Chapel”.\n"
     assert len(provider.requests) == 1
 
 

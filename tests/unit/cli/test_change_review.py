@@ -64,7 +64,7 @@ def test_the_diff_and_the_remarks_are_read_before_the_question(tmp_path: Path) -
 def test_everything_but_a_yes_is_a_no(tmp_path: Path, typed: str, answer: str) -> None:
     desk = Desk(tmp_path, typed)
     assert desk.review().answer == answer
-    assert ("do not (also Ctrl-C and Esc)" in desk.screen) == ("?" in typed or "a" in typed)
+    assert ("apply nothing (also Ctrl-C and Esc)" in desk.screen) == ("?" in typed or "a" in typed)
 
 
 def test_always_is_an_answer_where_it_is_offered(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_is_edited_back_to_what_it_was_is_not_written(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("true", "It was not edited."), ("false", "ended with 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
+    [("true", "It was not edited."), ("false", "exit code 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
 )
 def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
     tmp_path: Path, command: str, said: str
@@ -137,7 +137,7 @@ def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
 def test_what_was_edited_is_kept_where_the_editor_fails(tmp_path: Path, ending: str, left: str) -> None:
     desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, f'sed -i s/Eight/Nine/ "$1"; {ending}'))
     assert desk.review() == Verdict(answer="yes", changes=TWO)
-    kept = Path(desk.screen.partition("What you left in the editor is kept: ")[2].splitlines()[0])
+    kept = Path(desk.screen.partition("The text you wrote is kept in ")[2].splitlines()[0])
     assert kept.read_text(errors="surrogateescape") == left
     rmtree(kept.parent)
 

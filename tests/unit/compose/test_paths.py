@@ -81,7 +81,7 @@ def test_the_default_vault_makes_no_vault_of_the_home_folder_unasked(world: Worl
 def test_a_default_vault_that_is_gone_stops_only_what_needs_it(world: World) -> None:
     set_default(world, "'~/gone'")
     outside = world.environment(cwd=world.root)
-    with pytest.raises(LostDefaultVault, match=r"gone is not there. It is your default vault") as lost:
+    with pytest.raises(LostDefaultVault, match=r"gone does not exist. It is your default vault") as lost:
         find_vault(outside, None)
     assert "zkchat setup" in lost.value.hint
     assert find_paths(outside, None, needs_vault=False).vault == world.root

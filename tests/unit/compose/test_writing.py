@@ -75,7 +75,7 @@ def test_every_command_that_reads_notes_takes_back_what_was_interrupted(world: W
     assert progress.exists()
     assert progress.is_relative_to(world.vault) is (location == "vault")
     result = world.run("search", "a")
-    assert "A change was interrupted and has been taken back: Edit two notes." in result.err
+    assert "A change was interrupted and has been undone: Edit two notes." in result.err
     assert [(world.vault / name).read_text() for name in ("A.md", "B.md")] == ["a", "b"]
     assert not progress.exists()
     assert "interrupted" not in world.run("search", "a").err
@@ -91,7 +91,7 @@ def test_what_cannot_be_taken_back_is_told_and_the_notes_are_read(world: World) 
     progress.write_text("?")
     result = world.run("search", "torn")
     assert result.code == 0
-    assert "could not be taken back" in result.err
+    assert "could not be undone" in result.err
     assert "A.md" in result.out or "B.md" in result.out
 
 

@@ -99,7 +99,7 @@ def test_the_variable_that_names_the_vault_is_no_setting(files: SettingsFiles) -
 
 def test_a_variable_that_is_nearly_a_setting_gets_a_warning(files: SettingsFiles) -> None:
     assert files.load({"ZKCHAT_MODLE": "quote"}).warnings == (
-        "The variable ZKCHAT_MODLE is no setting. Did you mean ZKCHAT_MODEL?",
+        "The variable ZKCHAT_MODLE is not a setting. Did you mean ZKCHAT_MODEL?",
     )
 
 
@@ -205,7 +205,7 @@ def test_a_file_nested_beyond_all_reason_is_refused_and_no_crash(files: Settings
         files.load()
     files.user.unlink()
     files.vault.write_text(text)
-    assert "nested more than 16 levels deep. Its settings are left out." in files.load().warnings[0]
+    assert "nested more than 16 levels deep. Its settings are ignored." in files.load().warnings[0]
 
 
 def test_a_key_of_many_parts_is_refused_before_it_takes_memory(files: SettingsFiles) -> None:
@@ -235,7 +235,7 @@ def test_of_a_vaults_file_that_cannot_be_read_it_is_not_known_what_it_keeps_back
     loaded = files.load()
     assert loaded.settings == Settings()
     assert str(files.vault) in loaded.privacy_unknown
-    assert loaded.warnings == (f"{loaded.privacy_unknown} Its settings are left out.",)
+    assert loaded.warnings == (f"{loaded.privacy_unknown} Its settings are ignored.",)
 
 
 def test_a_value_where_a_section_belongs_is_told(files: SettingsFiles) -> None:
@@ -253,8 +253,8 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files:
     assert loaded.settings.model == ""
     assert loaded.settings.ui.color == "never"
     assert loaded.every_warning == (
-        "Left out of the vault's settings until you approve: model, ollama.host. "
-        "To see and approve what comes with the vault: zkchat config trust",
+        "Ignored in the vault's settings until you approve: model, ollama.host. To see and approve what comes with "
+        "the vault: zkchat config trust",
     )
 
 
@@ -294,7 +294,7 @@ def test_a_vaults_file_that_links_out_of_the_vault_is_not_followed(files: Settin
     files.vault.symlink_to(outside)
     loaded = files.load()
     assert loaded.settings.model == ""
-    assert loaded.warnings == (f"{files.vault} cannot be read: it is a symbolic link. Its settings are left out.",)
+    assert loaded.warnings == (f"{files.vault} cannot be read: it is a symbolic link. Its settings are ignored.",)
 
 
 @pytest.mark.parametrize("key", ["storage.location", "context.max_tokens", "memory.learn", "vault.max_note_bytes"])

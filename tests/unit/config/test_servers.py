@@ -59,7 +59,7 @@ def test_names(name: str) -> None:
     "name", ["", "a b", "a/b", "-a", ".a", "a" * 65, "é", "a\n", "a\x1b[2J", "a\0", "../a", "a;b", "a$(b)", "\u202ea"]
 )
 def test_names_that_cannot_be(name: str) -> None:
-    assert "cannot be called so" in problem(name, RUN)
+    assert "has a name that cannot be used" in problem(name, RUN)
 
 
 @pytest.mark.parametrize(
@@ -70,29 +70,29 @@ def test_names_that_cannot_be(name: str) -> None:
         ([RUN], "needs a command or a url"),
         ({}, "has neither a command nor a url"),
         ({"command": ""}, "has neither a command nor a url"),
-        ({"command": ["uvx"]}, "has a value of 'command' that is no text"),
-        ({"command": 1}, "has a value of 'command' that is no text"),
+        ({"command": ["uvx"]}, "has a value of 'command' that is not text"),
+        ({"command": 1}, "has a value of 'command' that is not text"),
         ({"command": "a\0b"}, "with a character that no program takes"),
         ({"command": "\ud800"}, "with a character that no program takes"),
         ({"command": "a", "url": "https://a.example"}, "has a command and a url"),
-        ({"command": "a", "args": "b c"}, "that are no list of texts"),
-        ({"command": "a", "args": ["b", 3]}, "has a value of 'args' that is no text"),
-        ({"command": "a", "args": [["b"]]}, "has a value of 'args' that is no text"),
+        ({"command": "a", "args": "b c"}, "that are not a list of texts"),
+        ({"command": "a", "args": ["b", 3]}, "has a value of 'args' that is not text"),
+        ({"command": "a", "args": [["b"]]}, "has a value of 'args' that is not text"),
         ({"command": "a", "args": ["b"] * (MAX_TEXT + 1)}, "more than 4,000 characters of command"),
-        ({"command": "a", "env": ["A=b"]}, "has 'env' that is no table"),
-        ({"command": "a", "env": {"A": 1}}, "has a value of 'env.A' that is no text"),
+        ({"command": "a", "env": ["A=b"]}, "has 'env' that is not a table"),
+        ({"command": "a", "env": {"A": 1}}, "has a value of 'env.A' that is not text"),
         ({"command": "a", "env": {"A=B": "c"}}, "has a name in 'env' that cannot be one"),
         ({"command": "a", "env": {"A\n": "c"}}, "has a name in 'env' that cannot be one"),
         ({"command": "a", "env": {"A": "x" * MAX_TEXT}}, "more than 4,000 characters of env"),
         ({"url": "https://a.example", "headers": {"A: b\r\nC": "d"}}, "has a name in 'headers' that cannot be one"),
         ({"command": "a", "disabled": "no"}, "that is neither true nor false"),
         ({"command": "a", "local": 1}, "that is neither true nor false"),
-        ({"command": "a", "timeout": "60"}, "has a 'timeout' that is no number"),
-        ({"command": "a", "timeout": True}, "has a 'timeout' that is no number"),
+        ({"command": "a", "timeout": "60"}, "has a 'timeout' that is not a number"),
+        ({"command": "a", "timeout": True}, "has a 'timeout' that is not a number"),
         ({"command": "a", "timeout": 0}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": float("nan")}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 10**400}, "is not between 0 and 3,600 seconds"),
-        ({"type": "sse", "url": "https://a.example/sse"}, "is reached by HTTP+SSE"),
+        ({"type": "sse", "url": "https://a.example/sse"}, "uses HTTP+SSE"),
         ({"type": "http", "command": "a"}, "does not go with its command"),
         ({"type": "stdio", "url": "https://a.example"}, "does not go with its url"),
     ],
@@ -115,7 +115,7 @@ def test_a_time_out_of_1000_or_more_is_in_milliseconds(written: float, seconds: 
 
 def test_keys_of_other_programs_are_passed_over_and_misspelled_ones_told() -> None:
     parsed = parse_servers({"time": {**RUN, "autoApprove": ["x"], "envs": {}}}, "user")
-    assert parsed.warnings == ("The server 'time' has a key 'envs', which means nothing. Did you mean 'env'?",)
+    assert parsed.warnings == ("The server 'time' has a key 'envs', which zkchat does not know. Did you mean 'env'?",)
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)

@@ -114,7 +114,7 @@ def test_a_damaged_encoding_is_an_estimate_with_a_reason(encodings: Path, damage
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
     assert (tokenizer.exact, tokenizer.problem) == (
         False,
-        "A file of zkchat, o200k_base.tiktoken, is damaged.",
+        "zkchat's file o200k_base.tiktoken is damaged.",
     )
     with pytest.raises(ConfigError, match="damaged"):
         tokens.check_encodings()
@@ -127,7 +127,7 @@ def test_a_missing_encoding_is_an_estimate_and_is_looked_for_once(
     (encodings / "o200k_base.tiktoken").unlink()
     tokenizer = Encoding("o200k_base")
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
-    assert tokenizer.problem == "A file of zkchat, o200k_base.tiktoken, cannot be read."
+    assert tokenizer.problem == "zkchat's file o200k_base.tiktoken cannot be read."
     monkeypatch.setattr(tokens, "load_encoding", None)
     assert tokenizer.count("hello") == Estimate().count("hello")
 

@@ -217,7 +217,9 @@ def test_a_message_that_cannot_be_read_does_not_stop_the_others() -> None:
     file = read([QUESTION, {"role": "king", "content": "Hi"}, {"role": "assistant", "content": "Seven."}])
     assert said(list(file.conversations[0].messages.values())) == [("user", "How long?"), ("assistant", "Seven.")]
     assert file.tally.phrases() == ["1 message left out"]
-    assert file.tally.problems() == ["Message 2 has the role 'king', which is none of user, assistant, system, tool."]
+    assert file.tally.problems() == [
+        "Message 2 has the role 'king', which is not one of user, assistant, system, tool."
+    ]
 
 
 def test_where_there_are_several_conversations_a_message_is_named_with_its_own() -> None:
@@ -252,8 +254,8 @@ def test_all_conversations_of_a_list_are_read_and_a_bad_one_is_named() -> None:
     assert [imported.title for imported in file.conversations] == ["A", "How long?"]
     assert file.tally.conversation_count == 3
     assert file.tally.conversations == [
-        "2 (“B”): It holds no messages that can be read.",
-        "3: It is no conversation.",
+        "2 (“B”): It has no messages that can be read.",
+        "3: It is not a conversation.",
         "4 (“A”): It is there twice.",
     ]
 

@@ -50,8 +50,8 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("401", "refuses us (401 Unauthorized): check its `headers` in the settings."),
-        ("403", "refuses us (403 Forbidden): check its `headers` in the settings."),
+        ("401", "refused access (401 Unauthorized): check its `headers` in the settings."),
+        ("403", "refused access (403 Forbidden): check its `headers` in the settings."),
         ("404", "is not at {address}/404 (404 Not Found): check its `url` in the settings."),
         ("405", "is not at {address}/405 (405 Method Not Allowed): check its `url` in the settings."),
         ("500", "failed (500 Internal Server Error)."),

@@ -76,11 +76,11 @@ def test_closing_twice_or_without_a_start_does_nothing(tmp_path: Path) -> None:
 def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:
     definitions = plain("mute"), plain("chatters"), plain("noisy", name="wordy", args=noise())
     with Bench(tmp_path, *definitions, connect_seconds=3) as bench:
-        said = {status.name: status.problem.partition(" What")[0] for status in bench.servers.statuses()}
+        said = {status.name: status.problem.partition(" Its")[0] for status in bench.servers.statuses()}
     assert said["mute"] == "The MCP server mute did not answer within 3 s."
     assert said["chatters"] == "The MCP server chatters did not answer within 3 s."
     assert said["wordy"] == (
-        "The MCP server wordy did not answer within 3 s (it wrote a line that is no message to its standard output)."
+        "The MCP server wordy did not answer within 3 s (it wrote a line that is not a message to its standard output)."
     )
 
 

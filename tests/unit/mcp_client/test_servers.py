@@ -22,7 +22,7 @@ from zkchat.models.mcp_contents import tools_of
 
 pytestmark = pytest.mark.outside
 
-UNREADABLE = "it is no JSON of the protocol, or nested too deeply"
+UNREADABLE = "it is not a message of the protocol, or nested too deeply"
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_server_that_fails_at_the_start_is_one_sentence_and_a_log(bench: Bench
     assert status.problem.startswith(f"The MCP server {name} {says}")
     answer = bench.call("echo", server=name)
     assert answer.failed
-    assert answer.hint == f"What it wrote is in {status.log}."
+    assert answer.hint == f"Its output is in {status.log}."
     assert status.problem == f"{answer.text} {answer.hint}"
 
 
@@ -147,7 +147,7 @@ def test_a_call_whose_headers_do_not_match_is_made_again_with_those_of_the_new_l
 
 
 def test_a_server_that_asks_for_input_in_its_answer_gets_none(bench: Bench) -> None:
-    assert bench.call("input", server="new").text == "The MCP server new asks for input that zkchat does not give."
+    assert bench.call("input", server="new").text == "The MCP server new asks for input that zkchat cannot give."
 
 
 def test_a_server_that_is_off_is_not_started(bench: Bench) -> None:

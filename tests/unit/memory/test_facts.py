@@ -44,7 +44,7 @@ def test_a_fact_that_is_known_is_made_fresh_instead_of_kept_twice() -> None:
 def test_a_fact_that_contradicts_another_takes_its_place_and_says_so() -> None:
     memory, _ = memory_of("My favourite colour is blue", "I like tea")
     remembered = memory.remember("My favourite colour is green")
-    assert remembered.sentence == "Remembered. It takes the place of: My favourite colour is blue"
+    assert remembered.sentence == "Remembered. It replaces: My favourite colour is blue"
     assert [fact.text for fact in memory.facts()] == ["I like tea", "My favourite colour is green"]
 
 
@@ -53,10 +53,10 @@ def test_a_fact_that_contradicts_another_takes_its_place_and_says_so() -> None:
     [
         (" ", "There is nothing to remember."),
         ("x" * (MAX_FACT_CHARS + 1), "1,001 characters are too many"),
-        ("My key is sk-proj-abcdefghijklmnop1234", "looks like a key"),
-        ("-----BEGIN RSA PRIVATE KEY----- abc", "looks like a key"),
-        ("It is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3", "looks like a key"),
-        ("The Wi-Fi has password: hunter2hunter2", "looks like a key"),
+        ("My key is sk-proj-abcdefghijklmnop1234", "looks like a secret key"),
+        ("-----BEGIN RSA PRIVATE KEY----- abc", "looks like a secret key"),
+        ("It is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3", "looks like a secret key"),
+        ("The Wi-Fi has password: hunter2hunter2", "looks like a secret key"),
     ],
 )
 def test_what_should_not_be_remembered_is_refused(text: str, words: str) -> None:

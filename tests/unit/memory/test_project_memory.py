@@ -58,7 +58,9 @@ def test_imports_are_followed_a_few_steps_and_no_further() -> None:
     files = {"ZKCHAT.md": "@1.md"} | {f"{number}.md": f"@{number + 1}.md" for number in range(1, 9)}
     memory = memory_of(files)
     assert [item.name for item in memory.records] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
-    assert left_out(memory) == {"4.md": ("missing", f"4.md is not read: it is over {MAX_IMPORT_DEPTH} files deep.")}
+    assert left_out(memory) == {
+        "4.md": ("missing", f"4.md is not read: it is included through more than {MAX_IMPORT_DEPTH} files.")
+    }
 
 
 def test_a_circle_of_imports_is_cut() -> None:

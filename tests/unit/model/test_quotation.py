@@ -56,7 +56,7 @@ def test_whatever_a_passage_holds_stays_inside_its_quotation(texts: list[str]) -
 
 
 def test_where_there_is_nothing_the_words_that_were_looked_for_are_told() -> None:
-    assert no_answer([], ["Gewächshaus", "kosten"]) == "Your notes hold nothing on “Gewächshaus, kosten”.\n"
+    assert no_answer([], ["Gewächshaus", "kosten"]) == "Your notes say nothing about “Gewächshaus, kosten”.\n"
     assert len(no_answer([], ["word"] * 1000)) < 150
 
 

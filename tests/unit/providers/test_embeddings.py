@@ -164,13 +164,13 @@ NO_VECTORS = {
     "not numbers": (rows_of(lambda rows: [["x"] * 32 for _ in rows]), "something else than numbers"),
     "null": (rows_of(lambda rows: [[None] * 32 for _ in rows]), "NaN"),
     "zeros": (rows_of(lambda rows: [[0.0] * 32 for _ in rows]), "zeros"),
-    "empty rows": (rows_of(lambda rows: [[] for _ in rows]), "holds no vectors"),
-    "NaN": (lambda _: Sent(body=b'{"embeddings": [[NaN, 1], [1, 2]], "data": 1}'), "NaN|no vectors"),
-    "no rows": (lambda _: Sent(body={"message": "hello"}), "holds no vectors"),
-    "a list": (lambda _: Sent(body=[1, 2]), "holds no vectors"),
-    "HTML": (lambda _: Sent(body=b"<html><title>Log in</title></html>"), "no answer"),
-    "packed": (lambda _: Sent(body=b"x", headers={"Content-Encoding": "gzip"}), "no answer"),
-    "endless nesting": (lambda _: Sent(body=b"[" * 100_000), "no answer"),
+    "empty rows": (rows_of(lambda rows: [[] for _ in rows]), "without vectors"),
+    "NaN": (lambda _: Sent(body=b'{"embeddings": [[NaN, 1], [1, 2]], "data": 1}'), "NaN|without vectors"),
+    "no rows": (lambda _: Sent(body={"message": "hello"}), "without vectors"),
+    "a list": (lambda _: Sent(body=[1, 2]), "without vectors"),
+    "HTML": (lambda _: Sent(body=b"<html><title>Log in</title></html>"), "zkchat cannot read"),
+    "packed": (lambda _: Sent(body=b"x", headers={"Content-Encoding": "gzip"}), "zkchat cannot read"),
+    "endless nesting": (lambda _: Sent(body=b"[" * 100_000), "zkchat cannot read"),
 }
 
 

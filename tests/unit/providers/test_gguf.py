@@ -59,7 +59,7 @@ def test_control_tokens_are_found_in_the_midst_of_a_text(tmp_path: Path) -> None
 def test_another_kind_of_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.gguf"
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match="is no model in the GGUF format"):
+    with pytest.raises(ConfigError, match="is not a model in the GGUF format"):
         read_header(path)
 
 

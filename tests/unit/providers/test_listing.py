@@ -55,7 +55,7 @@ def test_a_server_without_a_list_is_a_sentence(server: Listing) -> None:
 @pytest.mark.parametrize("body", ["a page", [1], {"data": "x"}])
 def test_a_list_that_is_none_is_a_sentence(server: Listing, body: object) -> None:
     server.lists["/v1/models"] = 200, body
-    assert "is no answer" in openai_error(server).message
+    assert "zkchat cannot read" in openai_error(server).message
 
 
 def test_a_list_without_end_is_not_read_to_its_end(server: Listing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_an_answer_with_counts_or_names_that_are_none_is_no_answer(server: Serve
         call = {"index": 0, "id": "c1", "function": {"name": {"no": "name"}, "arguments": "{}"}}
         server.streams({"tool_calls": [call]}, finish="tool_calls")
     _, error = failure(model(server))
-    assert "is no answer" in error.message
+    assert "zkchat cannot read" in error.message
 
 
 def test_what_a_filter_stopped_is_a_sentence(server: Server) -> None:

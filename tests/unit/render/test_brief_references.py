@@ -59,7 +59,7 @@ def test_what_is_doubtful_is_listed_whatever_the_limit() -> None:
     [
         (BROKEN, "1 [[Nap]]  no such note, linked by you; closest: [[Naps]]"),
         (AMBIGUOUS, "1 [[Index]]  notes/Index.md  could also be: b/Index.md, c/Index.md"),
-        (WITHHELD, "1 [[Diary]]  withheld: it is not sent to this model"),
+        (WITHHELD, "1 [[Diary]]  private: not sent to this model"),
         (reference(anchor="Night", anchor_found=False), "1 [[Sleep]]  notes/Sleep.md:12  no “Night” in that note"),
         (
             reference(reference_type="search", via="answer", cited=True, unverified=True),

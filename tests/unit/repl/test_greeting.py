@@ -29,7 +29,7 @@ def greeted(session: Session | None = None, last: Session | None = None, **more:
 def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
     assert greeted() == [
         "zkchat · garden · 1,234 notes · ollama:qwen3:8b",
-        "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave.",
+        "Ask; [[ names a note, / a command. /help for help, Ctrl-D to quit.",
     ]
     assert greeted(notes=1)[0] == "zkchat · garden · 1 note · ollama:qwen3:8b"
     assert greeted(model=ModelInfo(provider="quote", id="", needs_notes=True))[0].endswith(
@@ -38,11 +38,11 @@ def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
 
 
 def test_the_last_session_is_offered() -> None:
-    assert greeted(last=SLEEP)[1] == "Last time, 2 hours ago: “What is sleep?”. To go on there: /resume s1"
+    assert greeted(last=SLEEP)[1] == "Last time, 2 hours ago: “What is sleep?”. To continue it: /resume s1"
 
 
 def test_the_session_that_is_gone_on_in_is_named() -> None:
-    assert greeted(session=SLEEP)[1] == "Going on in “What is sleep?”, 4 messages. /history shows them all."
+    assert greeted(session=SLEEP)[1] == "Continuing “What is sleep?”, 4 messages. /history shows them all."
     assert "untitled" in greeted(session=replace(SLEEP, title=""))[1]
 
 

@@ -110,11 +110,11 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     chat = ScriptedChat("endless", "and now")
     chat.run()
     assert chat.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
-    assert chat.harness.surface.text == "(Stopped. What came is kept.)"
+    assert chat.harness.surface.text == "(Stopped. What arrived is kept.)"
     assert chat.times_held == 1
 
 
-@pytest.mark.parametrize(("is_saved", "told"), [(True, "What came is kept."), (False, "It is not saved yet.")])
+@pytest.mark.parametrize(("is_saved", "told"), [(True, "What arrived is kept."), (False, "It is not saved yet.")])
 def test_what_ctrl_c_says_is_true_while_the_notes_are_still_read(is_saved: bool, told: str) -> None:
     chat = ScriptedChat("one")
     chat.is_busy, chat.is_saved = True, is_saved

@@ -18,10 +18,10 @@ def test_the_thinking_of_the_last_answer_is_shown_and_then_folded_again() -> Non
     toggle.toggle(harness.conversation.messages, harness.surface)
     assert harness.surface.lines == [
         "Thinking of the last answer:\nFirst.\n\nSecond.\n",
-        "Thinking is shown from now on; Ctrl-T folds it.",
+        "Thinking is now shown; Ctrl-T hides it.",
     ]
     toggle.toggle(harness.conversation.messages, harness.surface)
-    assert harness.surface.lines[2:] == ["Thinking is folded from now on; Ctrl-T shows it."]
+    assert harness.surface.lines[2:] == ["Thinking is now folded; Ctrl-T shows it."]
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_what_was_switched_during_a_turn_is_said_once_after_it() -> None:
     toggle.switch()
     toggle.switch()
     toggle.announce(harness.surface)
-    assert harness.surface.lines == ["Thinking is shown from now on; Ctrl-T folds it."]
+    assert harness.surface.lines == ["Thinking is now shown; Ctrl-T hides it."]

@@ -59,8 +59,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         (
             "What did I say about rye last week?",
             "Daily/2026-11-15.md",
-            "Notes of 2026-11-09 to 2026-11-15 say nothing on “rye”; this is how they begin. "
-            "From other days: [[2026-03-09]].",
+            "Notes of 2026-11-09 to 2026-11-15 say nothing about “rye”; this is how they begin. From other days: "
+            "[[2026-03-09]].",
         ),
         ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
         ("What comes first in my Monday routine?", "Monday routine.md", ""),
@@ -89,7 +89,7 @@ def test_the_few_notes_of_a_time_are_shown_where_none_holds_the_topic(
     found = find_evidence(library, question, ())
     assert [each.relative_path for each in found.evidence] == paths
     assert found.is_doubtful
-    assert found.remark == f"Notes {days} say nothing on “{topic}”; this is how they begin."
+    assert found.remark == f"Notes {days} say nothing about “{topic}”; this is how they begin."
 
 
 def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) -> None:
@@ -199,8 +199,8 @@ def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
 @pytest.mark.parametrize(
     ("question", "has_evidence", "remark"),
     [
-        ("compost on:foo", True, "on:foo names no time."),
-        ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 names no time. Notes "),
+        ("compost on:foo", True, "on:foo is not a time."),
+        ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 is not a time. Notes "),
         ("compost after:2026-06-01 before:2026-05-01", False, "No day fits after:2026-06-01 and before:2026-05-01."),
         ('the compost "turned on:foo"', True, ""),
     ],
@@ -215,7 +215,7 @@ def test_a_filter_that_names_no_time_is_told(library: Library, question: str, ha
     [
         ("What did I write on 30 February?", False, "There is no 30 February."),
         ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
-        ("What did I write tomorrow?", False, "No note is dated 2026-11-17, which is yet to come."),
+        ("What did I write tomorrow?", False, "No note is dated 2026-11-17, which is in the future."),
         ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
     ],
 )

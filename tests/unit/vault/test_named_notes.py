@@ -56,4 +56,4 @@ def test_a_name_that_leads_nowhere_is_answered_with_the_closest(library: Library
     assert (caught.value.message, caught.value.hint) == ("There is no note 'Slep' in the vault.", "Closest: [[Sleep]].")
     with pytest.raises(NoteNotFound) as caught:
         find_named_note(library, "Xyzzyx", search="/search")
-    assert caught.value.hint == "Look for it: /search WORDS"
+    assert caught.value.hint == "To search for it: /search WORDS"

@@ -80,7 +80,7 @@ def test_a_new_note_has_the_path_that_was_meant(desk: Desk, named: str, folder: 
 
 @pytest.mark.parametrize("named", ["Reading/Sleep", "reading/SLEEP.md", "Reading/Sleep.md"])
 def test_no_note_is_created_over_another(desk: Desk, named: str) -> None:
-    with pytest.raises(EditRefused, match=r"Reading/Sleep\.md is there already"):
+    with pytest.raises(EditRefused, match=r"Reading/Sleep\.md already exists"):
         desk.editor.create(named, "x")
     assert not desk.staged
 
@@ -136,9 +136,9 @@ def test_a_note_is_created_from_a_template(tmp_path: Path, named: str) -> None:
     notes = {"Templates/Meeting.md": "---\ndate: {{date}}\n---\n# {{ Title }} {{VALUE}}\n", "Note.md": "x"}
     with open_desk(tmp_path, TEMPLATES, notes) as desk:
         made = desk.editor.create_from_template(named, "Work/Monday")
-        assert made.remarks == ("Left as it stands in the template: {{VALUE}}.",)
+        assert made.remarks == ("Left as it is in the template: {{VALUE}}.",)
         assert desk.written == {"Work/Monday.md": "---\ndate: 01.03.2026\n---\n# Monday {{VALUE}}\n"}
-        with pytest.raises(EditRefused, match="no template"):
+        with pytest.raises(EditRefused, match="not a template"):
             desk.editor.create_from_template("Note", "Tuesday")
 
 
@@ -154,7 +154,7 @@ def test_a_hidden_note_does_not_exist_for_a_model_elsewhere(tmp_path: Path) -> N
                 desk.editor.delete(target)
         assert not desk.staged
         assert desk.editor.create("secret", "x").title == "Create secret.md"
-        reason = "secret.md cannot be made: Secret.md is there already, and kept from this model."
+        reason = "secret.md cannot be made: Secret.md already exists, and is private."
         assert desk.staged.refusals == {"Secret.md": reason}
 
 

@@ -68,7 +68,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     proposed.staged.create("Inbox/Tea.md", "green\n", title="Create")
     assert settle(proposed).decision == "applied"
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
-    assert settle(proposed).reason == "You were not asked: it is in Inbox, which you agreed to in this session."
+    assert settle(proposed).reason == "You were not asked, because it is in Inbox, which you agreed to in this session."
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit")
     assert settle(proposed).decision == "declined"
@@ -227,12 +227,12 @@ def test_paths_that_are_withheld_are_part_of_the_outcome(store: ChangesInMemory)
 def test_what_is_refused_is_shown_with_the_reason_and_written_nowhere(store: ChangesInMemory) -> None:
     reviewer = Answering()
     proposed = proposals(store, reviewer, policy=ReviewPolicy(accept=("**",), assumes_yes=True))
-    proposed.staged.set_aside("Coffee.md", "Coffee.md is there already, and kept from this model.")
+    proposed.staged.set_aside("Coffee.md", "Coffee.md already exists, and is private.")
     proposed.staged.create("Coffee.md", "mine\n", title="Create Coffee.md")
     outcome = settle(proposed)
     assert (outcome.decision, outcome.exit_code) == ("kept", 4)
     assert outcome.withheld == {"Coffee.md"}
-    assert outcome.reason == "Coffee.md is there already, and kept from this model."
+    assert outcome.reason == "Coffee.md already exists, and is private."
     assert [(each.moves, len(each.writes)) for each in reviewer.shown] == [((), 1)]
     assert store.files["Coffee.md"] == b"black\n"
     assert not proposed.staged.refusals

@@ -378,7 +378,7 @@ def _list_holding(asked: _Asked) -> CatalogAnswer:
     words = asked.query.words
     found = [each.path for each in asked.library.documents(f'"{words}"', limit=_MOST_HOLDING)]
     most = " or more" if len(found) == _MOST_HOLDING else ""
-    heading = f"{counted(len(found), 'note')}{most} hold{'s' * (len(found) == 1)} “{words}”"
+    heading = f"{counted(len(found), 'note')}{most} contain{'s' * (len(found) == 1)} “{words}”"
     return asked.listed(found, heading, lambda _: "")
 
 
@@ -457,7 +457,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
 def _list_folders(asked: _Asked) -> CatalogAnswer:
     folders = _ranked(asked.folder_sizes)
     if not folders:
-        return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
+        return CatalogAnswer(heading="All notes are at the top of the vault; there are no folders.")
     heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
     rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[: asked.most])
     return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))

@@ -113,9 +113,9 @@ class Budget(Struct, frozen=True, kw_only=True):
         left = self.cap - system - tools
         if left <= 0:
             raise ConfigError(
-                f"A window of {self.window:,} tokens is too small: the instructions take {system:,}, the tools "
-                f"{tools:,}, and {self.reserve:,} are kept for the answer.",
-                hint="Raise context.max_tokens, lower context.reserve_tokens, or choose a model with a larger window.",
+                f"A context window of {self.window:,} tokens is too small: the instructions take {system:,}, the "
+                f"tools {tools:,}, and {self.reserve:,} are kept for the answer.",
+                hint="Raise context.max_tokens, lower context.reserve_tokens, or choose a model with a larger one.",
             )
         return left
 
@@ -204,7 +204,7 @@ WRITING = (
     "You may change the user's notes with your tools where the user asks for it. Each change is a proposal, which the "
     "user sees as a diff once you have answered, and decides on: say what you propose, never that it is done."
 )
-"""While a model may propose changes of notes."""
+"""While a model may propose changes to notes."""
 
 
 class PromptItem(Struct, frozen=True, kw_only=True):

@@ -88,7 +88,7 @@ def select_greedily(
 ) -> list[int]:
     """The selected items, by number and in the order of selection. Each is offered to `fits` at most once.
 
-    `covered` are the terms of each text that is there already.
+    `covered` are the terms of each text that already exists.
     """
     counts = Counter(term for each in covered for term in each)
 

@@ -58,7 +58,7 @@ _PATTERNS = {
 }
 
 
-REMEDY = "Install zkchat again."
+REMEDY = "Reinstall zkchat."
 
 
 class Estimate:
@@ -157,9 +157,9 @@ def _data(name: str) -> bytes:
     try:
         data = (FOLDER / f"{name}.tiktoken").read_bytes()
     except OSError as error:
-        raise ConfigError(f"A file of zkchat, {name}.tiktoken, cannot be read.", hint=REMEDY) from error
+        raise ConfigError(f"zkchat's file {name}.tiktoken cannot be read.", hint=REMEDY) from error
     if sha256(data).hexdigest() != DIGESTS[name]:
-        raise ConfigError(f"A file of zkchat, {name}.tiktoken, is damaged.", hint=REMEDY)
+        raise ConfigError(f"zkchat's file {name}.tiktoken is damaged.", hint=REMEDY)
     return data
 
 

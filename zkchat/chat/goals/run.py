@@ -84,7 +84,7 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
             needs = (
                 f", and the next request takes about {next_request:,}" if next_request and tokens < self.tokens else ""
             )
-            return f"The tokens are used up: {used}{needs}."
+            return f"The token limit is reached: {used}{needs}."
         return ""
 
 
@@ -190,8 +190,8 @@ CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
 STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
 DECLINED: Final = "It was stopped before its first step."
-WRITES_AGAIN: Final = "The model may propose changes of notes, as when the goal was begun."
-TO_BE_REVIEWED: Final = "Its changes can still be reviewed."
+WRITES_AGAIN: Final = "The model may propose changes to notes, as when the goal was started."
+TO_BE_REVIEWED: Final = "You can still review its changes."
 NO_ANSWER: Final = "no answer came"
 
 
@@ -226,7 +226,7 @@ class GoalRun(Struct, kw_only=True):
         self._require_model()
         goal = text.strip()
         if not goal:
-            raise UsageError("There is no goal.", hint='Name one: zkchat ask --goal "List what I wrote about sleep"')
+            raise UsageError("There is no goal.", hint='Give one: zkchat ask --goal "List what I wrote about sleep"')
         return event_stream(partial(self._run, Goal(id=self.new_id(), text=goal)))
 
     def resume(self) -> AsyncGenerator[Event, None]:
@@ -234,9 +234,9 @@ class GoalRun(Struct, kw_only=True):
         self._require_model()
         goal = self.goal
         if goal is None:
-            raise UsageError("There is no goal in this session.", hint='Begin one: zkchat ask --goal "…", or /goal …')
+            raise UsageError("There is no goal in this session.", hint='Start one: zkchat ask --goal "…", or /goal …')
         if not goal.can_go_on:
-            raise UsageError("The goal of this session is finished.", hint="/goal … begins another one.")
+            raise UsageError("The goal of this session is finished.", hint="/goal … starts another one.")
         return event_stream(partial(self._run, goal))
 
     def _require_model(self) -> None:
@@ -244,7 +244,7 @@ class GoalRun(Struct, kw_only=True):
         if model.needs_notes:
             raise UsageError(
                 f"{model.shown} only quotes notes, and cannot work on a goal.",
-                hint="Choose a model that answers: --model NAME, in a chat /model NAME. zkchat models lists them.",
+                hint="Choose another model: --model NAME, in a chat /model NAME. zkchat models lists them.",
             )
 
     async def _run(self, goal: Goal, emit: Emit) -> None:
@@ -312,7 +312,7 @@ class _Work:
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
             model = self._talk.model.shown
-            no_tools = f"{model} cannot change notes, as the goal did before."
+            no_tools = f"{model} cannot change notes, which this goal did before."
             await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)
@@ -329,9 +329,7 @@ class _Work:
         """With the plan that there is, and with what was proposed and nobody decided on."""
         if self.goal.plan_id in self._talk.hidden_messages:
             model = self._talk.model.shown
-            raise Stopped(
-                f"The plan rests on notes that stay on this machine, and {model} is not on it.", ExitCode.USAGE
-            )
+            raise Stopped(f"The plan uses private notes, and {model} is not on this machine.", ExitCode.USAGE)
         await emit(GoalPlanned(goal=self.goal))
         if not self.goal.settled:
             await self._review_plan(emit)
@@ -385,8 +383,8 @@ class _Work:
             plan_id, steps = answer.id, plan.steps
             if plan.left_out:
                 text = (
-                    f"The plan has {bounds.steps + plan.left_out} steps, and {counted(bounds.steps, 'step')} may be "
-                    f"taken: the last {plan.left_out} are left out."
+                    f"The plan has {bounds.steps + plan.left_out} steps, more than the limit of "
+                    f"{counted(bounds.steps, 'step')}: the last {plan.left_out} are left out."
                 )
                 await emit(Warned(text=text, hint="--steps N allows more."))
         whole = " ".join(self.goal.text.split())
@@ -424,7 +422,7 @@ class _Work:
         answer = await self._turns.run(self._message(step.text), brief, without_mark(emit))
         said = parse_answer(answer.text)
         if answer.abstained:
-            said = StepAnswer("blocked", "the notes hold nothing on this", answer.text, answer.text)
+            said = StepAnswer("blocked", "your notes say nothing about this", answer.text, answer.text)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
         await self._keep(emit)
@@ -460,11 +458,11 @@ class _Work:
         self.goal = replace(self.goal, result_id=answer.id)
 
 
-CUT_SHORT: Final = "The run was interrupted; they are proposed again when it goes on."
+CUT_SHORT: Final = "The run was interrupted; they are proposed again when it continues."
 
 
 class GoalChanges:
-    """What one goal run does with the changes of notes that its model proposes."""
+    """What one goal run does with the changes to notes that its model proposes."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._talk = conversation
@@ -528,7 +526,7 @@ class GoalChanges:
         text = f"Proposed again, as before: {counted(len(results) - len(refused), 'change')}."
         if refused:
             reason, _, _ = refused[0].partition("\n")
-            text += f" {counted(len(refused), 'change')} could not be. {reason}"
+            text += f" {counted(len(refused), 'change')} could not be proposed again. {reason}"
         return Warned(text=text)
 
     def _calls(self, answer_id: str) -> list[ToolCallPart]:
@@ -555,4 +553,4 @@ class GoalChanges:
             (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
         for path in during:
             if path not in before and is_from_web(self._talk.library, path):
-                yield f"The model first read {path}, from the web, which may have asked for this."
+                yield f"The model had read {path}, from the web, which may have told it to do this."

@@ -47,7 +47,7 @@ _HASH_DIGITS: Final = 10
 _HASHED: Final = lazy_pattern(rf"--[0-9a-f]{{{_HASH_DIGITS}}}(?:--|$)")
 _KEPT: Final = (MAX_NAME - _HASH_DIGITS - 4) // 2
 """Characters that stay of each end of a name that is too long."""
-MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
+MAY_LEAK: Final = "The model has read private notes; what it sends may contain parts of them."
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -163,7 +163,7 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
             return Refusal(
                 f"Not sent: the arguments hold text of a note that stays on the user's machine, and the server "
                 f"{call.definition.name} is elsewhere. Call it without, or do without it.",
-                f"{call.name} was not called: the arguments hold text of a note that stays on this machine.",
+                f"{call.name} was not called: the arguments contain text from a private note.",
             )
         if may_leak:
             return self._ask(replace(call, warning=MAY_LEAK))
@@ -182,7 +182,7 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
             why = call.warning or "The user has to allow it first."
             return Refusal(
                 f"Not called: nobody can be asked about {call.name} here. {why} Do without it.",
-                f"{call.name} was not called, because nobody can be asked here. {_way_out(call)}",
+                f"{call.name} was not called, because there is nobody to ask here. {_way_out(call)}",
             )
         answer = self.reviewer.review(call)
         if answer == "no":
@@ -313,7 +313,7 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
             return ToolOutcome(text=refusal.text, summary="not called", failed=True, warning=refusal.warning)
         answer = await self.servers.call(self.definition.name, self.tool.name, given)
         if self._holds_what_is_withheld(answer.text):
-            return ToolOutcome(text=WITHHELD, summary="not sent: it holds text of a private note", failed=True)
+            return ToolOutcome(text=WITHHELD, summary="not sent: it contains text from a private note", failed=True)
         return outcome_of(answer, self.definition.name, self.tool.name, self.library, name)
 
     def _holds_what_is_withheld(self, text: str) -> bool:

@@ -198,7 +198,7 @@ class TextExtraction:
 
 INDEX_WAS_DAMAGED: Final = NoteWarning(
     path="",
-    text="The index of this vault was damaged and has been built anew from the notes; nothing is lost.",
+    text="The index of this vault was damaged and has been rebuilt from the notes; nothing is lost.",
     kind="damaged",
 )
 _DEBOUNCE_SECONDS: Final = 0.7

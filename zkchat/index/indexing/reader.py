@@ -57,7 +57,7 @@ WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
 SAVED_KINDS = frozenset({"answer", "conversation"})
 _NOT_UTF8 = "Some of its characters are not UTF-8 and are shown as \ufffd."
-_MISPLACED = "`zkchat` is there twice, or not among the properties at the top, between two lines of ---"
+_MISPLACED = "`zkchat` appears twice, or is not among the properties at the top, between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 
@@ -255,7 +255,7 @@ def _parsed_document(read: _Read) -> _Parsed:
             document = document_of_pages(path, pages) if pages else read_drawing(path, read.text)
             note, sections = document.note, document.sections
     except UnreadableDocument as error:
-        trouble = f"It {error} and is found by its name only."
+        trouble = f"It {error} and is only found by its name."
     except Exception as error:  # noqa: BLE001 - as above, but what it says of its privacy is known
         trouble = _not_understood(error)
     if trouble:
@@ -279,7 +279,7 @@ def is_source(frontmatter: Mapping[str, object]) -> bool:
 
 
 def _not_understood(error: Exception) -> str:
-    return f"It could not be understood ({type(error).__name__}) and is found by its name only."
+    return f"It could not be understood ({type(error).__name__}) and is only found by its name."
 
 
 def _bare(path: str, trouble: str) -> _Parsed:

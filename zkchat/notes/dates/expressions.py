@@ -456,7 +456,8 @@ def time_filters(text: str, calendar: Calendar) -> Iterator[tuple[re.Match[str],
 def unknown_times(text: str, calendar: Calendar) -> str:
     """A sentence on the filters that name no time; empty where there are none."""
     unknown = [found.group() for found, days in time_filters(text, calendar) if days is None]
-    return f"{' and '.join(unknown)} name{'s' * (len(unknown) == 1)} no time." if unknown else ""
+    are = "are not times" if len(unknown) > 1 else "is not a time"
+    return f"{' and '.join(unknown)} {are}." if unknown else ""
 
 
 def impossible_times(text: str, calendar: Calendar) -> str:

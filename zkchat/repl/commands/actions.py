@@ -65,7 +65,7 @@ def _arguments(action: Action, context: CommandContext, argument: str) -> dict[s
         given[first.name] = argument
         given.setdefault("limit", MAX_LISTED)
     elif argument:
-        raise UsageError(f"/{action.name} takes no words after it.")
+        raise UsageError(f"/{action.name} takes no arguments.")
     return given
 
 
@@ -107,7 +107,7 @@ def show_note(context: CommandContext, shown: ShownNote) -> Outcome:
     first_line = 1 if place.anchor else place.line or 1
     position = context.surface.print_note(note.body, source=shown.path, first_line=first_line)
     if not position.is_from_top:
-        context.surface.print_dimmed(f"It begins further up: /show {shown.path}")
+        context.surface.print_dimmed(f"To see it from the start: /show {shown.path}")
     return end_page(context, shown, position)
 
 
@@ -116,7 +116,7 @@ def end_page(context: CommandContext, shown: ShownNote, position: Position) -> O
     view = context.browser.view
     view.note_after, view.reading = last_answer_id(context), (shown.place, shown.path, position)
     if not position.is_end:
-        context.surface.print_dimmed(f"{position.percent} % · /show more goes on, /show all shows the rest.")
+        context.surface.print_dimmed(f"{position.percent} % · /show more continues, /show all shows the rest.")
     return NOTHING
 
 

@@ -61,7 +61,7 @@ from zkchat.writing import (
 )
 
 _LIST: Final = "--list"
-_WHICH: Final = "/undo 2 takes back the last two changes, /undo #2 only change 2."
+_WHICH: Final = "/undo 2 reverts the last two changes, /undo #2 only change 2."
 
 
 async def changes(context: CommandContext, argument: str) -> Outcome:
@@ -77,7 +77,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
-    context.surface.print_dimmed("/undo takes back the last change, /undo #3 only change 3; /undo --list 3 shows it.")
+    context.surface.print_dimmed("/undo reverts the last change, /undo #3 only change 3; /undo --list 3 shows it.")
     return NOTHING
 
 
@@ -170,7 +170,7 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
     elif page.is_first:
         context.surface.print_markdown(no_answer(page.nearest, page.searched_for))
     else:
-        context.surface.print("There are no further passages on this.")
+        context.surface.print("There are no more passages about this.")
     if page.left:
         context.surface.print_dimmed(f"/more shows {counted(page.left, 'further passage')}.")
     return NOTHING
@@ -203,7 +203,7 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
 
 async def paste(context: CommandContext, argument: str) -> Outcome:
     if not argument:
-        raise UsageError("A question belongs to the image.", hint="For example: /paste What does this show?")
+        raise UsageError("Ask a question about the image.", hint="For example: /paste What does this show?")
     context.conversation.keep(argument, images=[context.clipboard_image()])
     return Send(argument)
 
@@ -232,7 +232,7 @@ async def export(context: CommandContext, argument: str) -> Outcome:
         path = path if is_note(path) else path + NOTE_SUFFIX
         thread = thread_of(entries)
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
-    question = f"Write the conversation to {path}?"
+    question = f"Save the conversation as {path}?"
     return await _write(context, path, text, question, is_named=bool(argument), command="/export")
 
 
@@ -241,13 +241,13 @@ async def _write(
 ) -> Outcome:
     """Create a file in the vault; where the user did not name it, after they agreed."""
     if context.changes.is_taken(path):
-        raise UsageError(f"{path} is there already, and stays as it is.", hint="Choose another name.")
+        raise UsageError(f"{path} already exists, and was not changed.", hint="Choose another name.")
     if not is_named and not await context.surface.confirm(question):
-        context.surface.print_dimmed("Nothing was written.")
+        context.surface.print_dimmed(f"Nothing was saved. To choose the name: {command} NAME")
         return NOTHING
     remarks = remarks_on_new_file(context, path, text)
     create_file(context, path, text, command=command)
-    context.surface.print("\n".join([f"{path} is in your vault now. /undo takes it back.", *remarks]))
+    context.surface.print("\n".join([f"Saved as {path}. /undo reverts it.", *remarks]))
     return NOTHING
 
 

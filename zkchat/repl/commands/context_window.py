@@ -20,7 +20,7 @@ from zkchat.core import (
     cost_of,
     counted,
 )
-from zkchat.render import context_lines, cost_lines, describe_reason, phrases, vector_lines
+from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
@@ -67,11 +67,11 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     subject = _Subject(name=known, kind=kind, session_items=items)
     reasons = [*_reasons(context, subject, answer)]
     if subject.is_in(answer):
-        context.surface.print(f"{subject.name} was in the request of the last answer:")
+        context.surface.print(f"{subject.name} was sent for the last answer:")
     elif reasons:
-        context.surface.print(f"{subject.name} was left out of the request of the last answer:")
+        context.surface.print(f"{subject.name} was not sent for the last answer:")
     else:
-        context.surface.print(f"{subject.name} was not in the request of the last answer: nothing led to it.")
+        context.surface.print(f"{subject.name} was not sent for the last answer: nothing called for it.")
         if kind == "reference":
             _explain(context, subject.name)
     for reason in reasons:
@@ -80,9 +80,9 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     if answers:
         *others, last = (str(number_of(context, each)) for each in answers)
         numbers = f"messages {', '.join(others)} and {last}" if others else f"message {last}"
-        context.surface.print_dimmed(f"It was there for {numbers}.")
+        context.surface.print_dimmed(f"It was sent for {numbers}.")
     else:
-        context.surface.print_dimmed("No request of this session held it.")
+        context.surface.print_dimmed("It was never sent in this session.")
     return NOTHING
 
 
@@ -108,9 +108,9 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
 
 _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "budget": "there was no room for its {tokens:,} tokens",
-    "score": "it did not fit your message ({score:.2f} of 1)",
+    "score": "it was not relevant enough ({score:.2f} of 1)",
     "removed": "you dropped it",
-    "private": "it must not leave this machine",
+    "private": "it is private, and the model is not on this machine",
     "missing": "it could not be read",
     "unapproved": "it came with the vault and you have not approved it: zkchat config trust",
     "abstained": "{reason}",
@@ -128,22 +128,17 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
         context.surface.print_usage(conversation.usage)
     else:
         context.surface.print("Nothing has been sent to the model yet.")
-    window = conversation.window
-    said = [message for message in conversation.messages if compaction_of(message) is None]
-    archived = len(said) - len(window.live)
-    seen = "" if conversation.model.needs_notes else f"the model sees {len(window.live)}; "
-    context.surface.print(
-        f"{counted(len(said), 'message')}: {seen}{counted(archived, 'older message')} left its window; "
-        f"{len(window.pinned)} pinned."
-    )
-    for line in _importance_lines(conversation.messages, window.pinned):
+    context.surface.print(messages_line(conversation.history, is_read=not conversation.model.needs_notes))
+    for line in _importance_lines(conversation.messages, conversation.window.pinned):
         context.surface.print(line)
     for line in cost_lines(conversation.history.messages.values()):
         context.surface.print(line)
     for line in vector_lines(context.embedding_progress()):
         context.surface.print(f"{line[:1].upper()}{line[1:]}")
+    window = conversation.usage.window if conversation.usage and not conversation.model.needs_notes else None
     context.surface.print_dimmed(
-        f"Model {conversation.model.shown}. Session {conversation.session_id or '(begins with your first message)'}."
+        f"{phrases.model_line(conversation.model.shown, window)}. "
+        f"Session {conversation.session_id or '(begins with your first message)'}."
     )
     return NOTHING
 
@@ -162,7 +157,9 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
 async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
-        raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
+        raise UsageError(
+            "There is no context data for that message.", hint="Only answers have it; /history shows their numbers."
+        )
     context.surface.print("\n".join(context_lines(message.request_context, message.provider, cost_of([message]))))
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
@@ -183,6 +180,6 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []
-    what = ", ".join(back) or "the earlier summary counts again"
-    context.surface.print(f"Compaction #{part.number} is taken back: {what}.")
+    what = ", ".join(back) or "the earlier summary is used again"
+    context.surface.print(f"Summary #{part.number} is undone: {what}.")
     return NOTHING

@@ -55,7 +55,7 @@ async def link(context: CommandContext, argument: str) -> Outcome:
         staged.change_set(), ChangeOrigin(command="/link", session_id=context.conversation.session_id)
     )
     context.surface.print(made.summary)
-    context.surface.print_dimmed("/undo takes it back.")
+    context.surface.print_dimmed("/undo reverts it.")
     return NOTHING
 
 
@@ -77,7 +77,7 @@ async def show(context: CommandContext, argument: str) -> Outcome:
         return show_result(context, show_action(open_vault(context), place))
     reading = context.browser.view.reading
     if reading is None:
-        raise UsageError("No note is being read.", hint="/show [[Note]], a path, or a number.")
+        raise UsageError("There is no next page.", hint="/show [[Note]], a path, or a number.")
     place, path, position = reading
     if position.is_end:
         raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")
@@ -95,7 +95,7 @@ def complete_show(context: CommandContext, text: str) -> list[str]:
 async def open_(context: CommandContext, argument: str) -> Outcome:
     place, path = find_file(context, argument, "open")
     if not context.changes.is_taken(path):  # raises for a path outside the vault
-        raise UsageError(f"{path} is not there any more.")
+        raise UsageError(f"{path} no longer exists.")
     browser = context.browser
     may_edit = bool(browser.editor.name) and may_hold_text(path)
     is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
@@ -112,7 +112,7 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
     reference = DocumentReference(wikilink=place.name or path, relative_path=path, anchor=place.anchor)
     address = context.links.of(reference)
     if address is None:
-        raise UsageError(f"{path} leads to no file of this vault.")
+        raise UsageError(f"{path} does not lead to a file in this vault.")
     risk = context.links.risk(reference) if context.surface.has_desktop else ""
     if risk and not await context.surface.confirm(f"{risk} Open {path}?"):
         context.surface.print_dimmed("Nothing was opened.")

@@ -35,7 +35,7 @@ ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
 _MIN_TITLE_CELLS: Final = 10
-_NOT_SAID: Final = "No session has “{}” in its title, nor in what was said."
+_NOT_SAID: Final = "No session has “{}” in its title or its messages."
 
 
 async def history(context: CommandContext, argument: str) -> Outcome:
@@ -49,7 +49,7 @@ async def history(context: CommandContext, argument: str) -> Outcome:
     for number, message in enumerate(messages, start=1):
         line = _line(context, number, message, is_pinned=message.id in window.pinned)
         if compaction_of(message) and message.id not in in_force:
-            line += " (taken back)"
+            line += " (undone)"
         if message.id in live:
             context.surface.print(line)
         elif compaction_of(message) or argument == ARCHIVED:
@@ -78,7 +78,7 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
     context.conversation.pin(message.id, pinned=not is_pinned)
     if is_pinned:
-        context.surface.print(f"Message {number} is not pinned any more.")
+        context.surface.print(f"Message {number} is no longer pinned.")
     else:
         context.surface.print(f"Message {number} is pinned: it is never summarised. /pin {number} unpins it.")
     return NOTHING
@@ -88,8 +88,8 @@ async def priority(context: CommandContext, argument: str) -> Outcome:
     number, _, typed = argument.partition(" ")
     if typed.strip() not in _PRIORITIES:
         raise UsageError(
-            f"Name a message and how important it is, from 1 to {MAX_PRIORITY} ({DEFAULT_PRIORITY} is usual).",
-            hint="For example: /priority 4 9. /history numbers the messages.",
+            f"Give a message and its priority, from 1 to {MAX_PRIORITY} ({DEFAULT_PRIORITY} is the default).",
+            hint="For example: /priority 4 9. /history shows the numbers.",
         )
     message, chosen = _said_message(context, number), int(typed)
     context.conversation.prioritise(message.id, chosen)
@@ -102,7 +102,7 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
     """The message of that number. Raises `UsageError` for the marker of a compaction, which is no message."""
     message = message_numbered(context, argument)
     if compaction_of(message):
-        raise UsageError(f"{argument} is a summary, not a message.", hint="/history numbers the messages.")
+        raise UsageError(f"{argument} is a summary, not a message.", hint="/history shows the numbers.")
     return message
 
 
@@ -116,7 +116,7 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
     if message.role == "user":
         return _continue_after(context, message.parent_id)
     if not is_answer(message) and compaction_of(message) is None:
-        raise UsageError(f"Message {argument} is a step of an answer.", hint="Name a question or a whole answer.")
+        raise UsageError(f"Message {argument} is a step of an answer.", hint="Choose a question or a whole answer.")
     if message.id == messages[-1].id:
         raise UsageError("You are there already.")
     return _continue_after(context, message.id)
@@ -133,7 +133,7 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     follows = number < len(context.conversation.messages)
     rest = "it and what came after are kept" if follows else "the old one is kept"
     context.surface.print(f"Your new text replaces message {number}; {rest} (/branch).")
-    context.surface.print_dimmed("Ctrl-C leaves everything as it is.")
+    context.surface.print_dimmed("Ctrl-C changes nothing.")
     return Edit(question.text, replaces=question.id)
 
 
@@ -166,7 +166,7 @@ async def _pick_session(context: CommandContext, some: Sequence[Session] = ()) -
         raise UsageError("There are no sessions in this vault yet.")
     rows = session_rows(known, now=context.now(), current=context.conversation.session_id, with_ids=bool(some))
     named_by = "ID" if some else "NUMBER, TITLE, ID or words that were said"
-    chosen = await context.surface.pick(QUESTION, rows, f"To go on in one of them: /resume {named_by}.")
+    chosen = await context.surface.pick(QUESTION, rows, f"To continue one of them: /resume {named_by}.")
     return None if chosen is None else known[chosen]
 
 
@@ -214,7 +214,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     conversation.branch(message_id)
     count = len(conversation.messages)
     place = f"after message {count}" if count else "at its beginning"
-    context.surface.print(f"The conversation goes on {place}.")
+    context.surface.print(f"The conversation continues {place}.")
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there and (part := compaction_of(marker)):

@@ -38,7 +38,7 @@ def parse_number(argument: str, count: int, what: str, hint: str) -> int:
 
 def message_numbered(context: CommandContext, argument: str) -> ChatMessage:
     messages = context.conversation.messages
-    return messages[parse_number(argument, len(messages), "message", "/history numbers them.") - 1]
+    return messages[parse_number(argument, len(messages), "message", "/history shows the numbers.") - 1]
 
 
 def answer_numbered(context: CommandContext, argument: str) -> ChatMessage:
@@ -47,9 +47,9 @@ def answer_numbered(context: CommandContext, argument: str) -> ChatMessage:
     if is_answer(message):
         return message
     number = number_of(context, message)
-    kind = "is a message of yours" if message.role == "user" else "is no answer"
+    kind = "is your own message" if message.role == "user" else "is not an answer"
     following = next((each for each in _answer_numbers(context) if each > number), None)
-    hint = f"The answer after it is message {following}." if following else "/history numbers them."
+    hint = f"The answer after it is message {following}." if following else "/history shows the numbers."
     raise UsageError(f"Message {number} {kind}.", hint=hint)
 
 
@@ -79,7 +79,7 @@ def last_references(context: CommandContext) -> Sequence[DocumentReference]:
 
 
 def _answers(context: CommandContext) -> Iterator[ChatMessage]:
-    """The answers, the latest first."""
+    """The answers, newest first."""
     return (message for message in reversed(context.conversation.messages) if is_answer(message))
 
 
@@ -105,21 +105,21 @@ def references_of_last_answer(context: CommandContext) -> Sequence[DocumentRefer
     last_answer(context)  # raises where there is none
     if references := last_references(context):
         return references
-    raise UsageError("The last answer rests on no documents.")
+    raise UsageError("The last answer has no sources.")
 
 
 def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:
     references = references_of_last_answer(context)
-    return references[parse_number(argument, len(references), "document", "/sources numbers them.") - 1]
+    return references[parse_number(argument, len(references), "document", "/sources shows the numbers.") - 1]
 
 
 def complete_message_number(context: CommandContext, text: str) -> list[str]:
-    """Complete the number of a message, the latest first."""
+    """Complete the number of a message, newest first."""
     return number_completions(text, reversed(range(1, len(context.conversation.messages) + 1)))
 
 
 def complete_answer_number(context: CommandContext, text: str) -> list[str]:
-    """Complete the number of an answer, the latest first."""
+    """Complete the number of an answer, newest first."""
     return number_completions(text, reversed(_answer_numbers(context)))
 
 
@@ -166,7 +166,7 @@ def find_file(context: CommandContext, argument: str, command: str) -> tuple[Pla
     else:
         place = _named_place(context, argument)
     if place.path is None:
-        raise UsageError(f"{place.name} leads to no note.", hint=place.doubt)
+        raise UsageError(f"{place.name} does not lead to a note.", hint=place.doubt)
     return place, place.path
 
 
@@ -182,7 +182,7 @@ def _current_place(context: CommandContext, command: str) -> Place:
 def _numbered_place(context: CommandContext, typed: str) -> Place:
     places = listed_places(context)
     try:
-        return places[parse_number(typed, len(places), "hit", "/search and /sources number them.") - 1]
+        return places[parse_number(typed, len(places), "hit", "/search and /sources show the numbers.") - 1]
     except UsageError:
         with suppress(NoteNotFound):
             return _named_place(context, typed)  # a note may be called by a number

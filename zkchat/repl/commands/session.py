@@ -40,13 +40,13 @@ async def goal(context: CommandContext, argument: str) -> Outcome:
         return Play(context.goals.start(argument))
     found = context.goals.goal
     if found is None:
-        raise UsageError("There is no goal in this session.", hint="/goal and what is to be reached begins one.")
+        raise UsageError("There is no goal in this session.", hint="To start one: /goal and what you want to get done.")
     context.surface.print(found.text)
     for line in checklist_lines(found):
         context.surface.print(line)
     context.surface.print_dimmed(end_sentence(found) if found.state != "running" else "Not finished.")
     if found.can_go_on:
-        context.surface.print_dimmed("/goal resume goes on with it.")
+        context.surface.print_dimmed("/goal resume continues it.")
     return NOTHING
 
 
@@ -68,7 +68,7 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"{error.message} {error.hint}".strip())
         is_there = None
     if is_there is None:
-        context.surface.print(f"{present} goes on answering.")
+        context.surface.print(f"{present} still answers.")
         return NOTHING
     return Switch(session=context.conversation.session_id or None, model=name)
 
@@ -80,9 +80,9 @@ async def _use_server(context: CommandContext, address: str) -> Outcome:
     row = await until_interrupted(context.models.of_server(address))
     goes = "" if row and row.on_this_machine else _GOES
     where = without_password(address)
-    question = f"{goes}Let {{}} answer, and set openai.base_url to {where} in your settings?"
+    question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
     if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
-        context.surface.print(f"{context.conversation.model.shown} goes on answering.")
+        context.surface.print(f"{context.conversation.model.shown} still answers.")
         return NOTHING
     context.models.keep_server(address)
     return Switch(session=context.conversation.session_id or None, model=row.name)
@@ -103,7 +103,7 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         return ""
     names = [row.name for row in overview.rows]
     if number:
-        return names[parse_number(number, len(names), "model", "/model numbers them.") - 1]
+        return names[parse_number(number, len(names), "model", "/model shows the numbers.") - 1]
     for line in problem_lines([listing for listing in overview.listings if listing.problem]):
         context.surface.print_dimmed(line)
     rows = [_pick_row(row) for row in overview.rows]
@@ -111,7 +111,7 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."
     )
     if chosen is not None and overview.rows[chosen].is_in_use:
-        context.surface.print(f"{names[chosen]} goes on answering.")
+        context.surface.print(f"{names[chosen]} still answers.")
         return ""
     return "" if chosen is None else names[chosen]
 
@@ -130,7 +130,7 @@ _MAX_DESCRIPTION = 60
 _STATES: Mapping[str, str] = {
     "waiting": "is not connected yet",
     "connecting": "is being connected",
-    "lost": "is not connected any more; the next call connects it again",
+    "lost": "is no longer connected; the next call connects it again",
     "failed": "cannot be used",
 }
 
@@ -227,10 +227,10 @@ def _without_mentions(text: str, servers: ServerAccess) -> str:
 
 
 _ARGUMENTS: Final = ("on", "off", "status", "diff")
-_ON: Final = "The model may propose changes of your notes."
+_ON: Final = "The model may propose changes to your notes."
 _MODES: Final[dict[WriteMode, str]] = {
-    "ask": "You see them as a diff when it has answered, and decide (write.mode is ask).",
-    "propose": "They are shown, and written nowhere (write.mode is propose).",
+    "ask": "After the answer you see them as a diff, and decide (write.mode is ask).",
+    "propose": "They are only shown, and never applied (write.mode is propose).",
 }
 _OFF: Final = "The model cannot change your notes. /write on lets it propose changes."
 _DECISIONS: Final = {
@@ -244,7 +244,7 @@ _DECISIONS: Final = {
 async def write(context: CommandContext, argument: str) -> Outcome:
     wanted = argument.casefold() or "status"
     if wanted not in _ARGUMENTS:
-        raise UsageError(f"/write {argument} is not understood.", hint="Use /write on, /write off, or /write diff.")
+        raise UsageError(f"There is no /write {argument}.", hint="Use /write on, /write off, or /write diff.")
     if wanted == "diff":
         last = _last_proposal(context)
         if last is None:
@@ -279,7 +279,7 @@ def _unasked(proposals: ProposedChanges) -> Iterator[str]:
     yield f"Folders whose notes are changed without asking you (write.accept): {accepted}"
     if proposals.always:
         agreed = ", ".join(folder or "the top folder" for folder in sorted(proposals.always))
-        yield f"In this session also, because you pressed a: {agreed}"
+        yield f"Also in this session, because you pressed a: {agreed}"
 
 
 def _last_proposal(context: CommandContext) -> ChangesEntry | None:
@@ -296,8 +296,8 @@ def complete_write(_context: CommandContext, text: str) -> list[str]:
     return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
 
 
-_NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
-_USAGE: Final = "Name a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
+_NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
+_USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
 
 async def add(context: CommandContext, argument: str) -> Outcome:
@@ -321,7 +321,7 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
 async def rules(context: CommandContext, _argument: str) -> Outcome:
     off = context.items.conversation.profiles.off_rules.values()
     if context.items.offered("rule") or not off:
-        _list(context, "rule", "There are no rules yet. Write one: zkchat memory rules new NAME TEXT.")
+        _list(context, "rule", "There are no rules yet. Create one: zkchat memory rules new NAME TEXT.")
     for rule in off:
         context.surface.print_dimmed(f"  {rule.name}  switched off")
     return NOTHING
@@ -358,7 +358,7 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
         return NOTHING
     tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))
-    _print_cost(context, f"{chosen.name} answers from now on", tokens, await context.items.tokens())
+    _print_cost(context, f"{chosen.name} answers now", tokens, await context.items.tokens())
     has_settings = any(each.context or each.model for each in (before, chosen))
     return Switch(session=conversation.session_id) if has_settings else NOTHING
 
@@ -371,7 +371,7 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     before = await items.tokens()
     page = found or PAGES[0]
     if not found:
-        if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
+        if not await context.surface.confirm(f"There is no {page} in this vault yet. Create one?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         create_file(context, page, _NEW_PAGE, command="/memory")
@@ -395,7 +395,7 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
 
 async def remember(context: CommandContext, argument: str) -> Outcome:
     if not argument:
-        raise UsageError("What is to be remembered?", hint="/remember My thesis is due on 30 June.")
+        raise UsageError("What should zkchat remember?", hint="/remember My thesis is due on 30 June.")
     context.surface.print(context.items.conversation.remember(argument).sentence)
     return NOTHING
 

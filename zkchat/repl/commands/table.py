@@ -168,10 +168,10 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="show",
         arguments="[NOTE]",
         help="read a note, its links",
-        details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long "
-        "one comes in pages: /show more goes on, /show all shows the rest. Without NOTE, the first source of the last "
-        "answer. --links shows where it leads and what leads to it, --mentions where it is named without a link, "
-        "--neighbours the notes around it, --timeline what happened to it.",
+        details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A "
+        "long one comes in pages: /show more continues, /show all shows the rest. Without NOTE, the first "
+        "source of the last answer. --links shows the links in it and to it, --mentions where it is "
+        "mentioned without a link, --neighbours the notes around it, --timeline its history.",
         act=documents.show,
         complete=documents.complete_show,
         describe=describe_number,
@@ -180,8 +180,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="open",
         arguments="[NOTE]",
         help="open in another app",
-        details="NOTE as for /show. In Obsidian if the vault is used with it, else with the program that your system "
-        "has for it; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
+        details="NOTE as in /show. In Obsidian if it is an Obsidian vault, otherwise in your system's default "
+        "program; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
         act=documents.open_,
         complete=complete_place,
         describe=describe_number,
@@ -190,8 +190,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="today",
         arguments="[DAYS]",
         help="tasks and changes",
-        details="Today's daily note, open tasks by their due dates, notes that changed in seven days, or DAYS, notes "
-        "of this day in earlier years, and what is not linked. With --summary, a model writes a paragraph below.",
+        details="Today's daily note, open tasks by due date, notes that changed in the last seven days, or DAYS, notes "
+        "from this day in earlier years, and what is not linked. With --summary, a model adds a summary.",
         act=documents.today,
     ),
     Command(
@@ -199,16 +199,16 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[DAYS]",
         help="/today --summary",
-        details="The old name of it.",
+        details="The old name of /today.",
         act=documents.brief,
     ),
     Command(
         name="link",
         is_minor=True,
         arguments="[NOTE]",
-        help="link notes that are named",
-        details="Shows each place where a note is named without a link; you press y or n. With NOTE (as for /show), "
-        "where others name it, then names in it; without, names in the newest notes. /undo takes all back at once.",
+        help="link mentioned notes",
+        details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show), where others "
+        "mention it, then mentions in it; without, mentions in the newest notes. /undo reverts all at once.",
         act=documents.link,
         complete=complete_place,
         describe=describe_number,
@@ -220,7 +220,7 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         aliases=("refs",),
         arguments="[N]",
         help="sources of an answer",
-        details="All of them, with where they are and why; with N, one of them with what was found in it.",
+        details="All of them, with why each was used; with N, one of them with what was found in it.",
         act=answer.refs,
         complete=complete_reference_number,
     ),
@@ -228,8 +228,8 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         name="more",
         is_minor=True,
         help="further passages",
-        details="What else your notes say on your last question, whichever model answered it, or the next notes of a "
-        "list; again and again, until there is no more.",
+        details="What else your notes say about your last question, or the next notes of a list. Repeat it until "
+        "there is no more.",
         act=answer.more,
     ),
     Command(
@@ -237,9 +237,9 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         aliases=("verify",),
         arguments="[N]",
         help="check the answer",
-        details="Which statements of the last answer, or of the one that is message N in /history, stand in your "
-        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at all, or in "
-        "quite other words. /show N reads the place of one.",
+        details="Which statements of the last answer, or of the one that is message N in /history, are in your "
+        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at "
+        "all, or in very different words. /show N shows where.",
         act=answer.verify,
         complete=complete_answer_number,
     ),
@@ -249,7 +249,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="copy",
         arguments="[N]",
         help="copy the answer",
-        details="Or message N. Your terminal puts it on the clipboard; where it cannot, the text is printed plainly.",
+        details="Or message N. It goes to the clipboard; if your terminal cannot do that, the text is printed plainly.",
         act=answer.copy,
         complete=complete_message_number,
     ),
@@ -258,16 +258,16 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="QUESTION",
         help="ask about a copied image",
-        details="The image on the clipboard goes along with the question, to a model that sees.",
+        details="Sends the image on the clipboard with the question, to a model that sees images.",
         act=answer.paste,
     ),
     Command(
         name="save",
         arguments="[NOTE]",
         help="answer as a new note",
-        details="With its question and its sources, as [[NOTE]] or under a name made of the question, about which you "
-        "are asked. Nothing is ever written over, and /undo takes it back. Its property `zkchat-note: answer` tells it "
-        "from your own notes.",
+        details="Saves the last answer with its question and its sources as NOTE; without NOTE, zkchat suggests a name "
+        "made of the question and asks. Nothing is ever overwritten, and /undo reverts it. Its property "
+        "`zkchat-note: answer` tells it from your own notes.",
         act=answer.save,
     ),
     Command(
@@ -275,8 +275,9 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[FILE]",
         help="session as a file",
-        details="A new file in your vault: Markdown with links, or everything there is if FILE ends in .json. /undo "
-        "takes it back. To write elsewhere: zkchat context export --output FILE.",
+        details="Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. Markdown "
+        "with links, or everything there is if FILE ends in .json. "
+        "/undo reverts it. To write elsewhere: zkchat context export --output FILE.",
         act=answer.export,
     ),
     Command(
@@ -284,16 +285,16 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[ID]",
         help="what zkchat changed",
-        details="The last changes of your notes, with their numbers and who made them; with ID, one of them as a diff.",
+        details="The last changes to your notes, with their numbers and who made them; with ID, one of them as a diff.",
         act=answer.changes,
     ),
     Command(
         name="write",
         arguments="[on]",
         help="model may edit notes",
-        details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
-        "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
-        "what became of the last proposal; /write diff shows that one.",
+        details="/write on lets the model propose changes to your notes: you see each as a diff after the answer, "
+        "and say yes or no. /write off stops that. Without an argument, whether it is on, where you are "
+        "not asked, and what happened to the last proposal; /write diff shows that one.",
         act=session.write,
         complete=session.complete_write,
     ),
@@ -301,10 +302,10 @@ _OTHER: Final[Sequence[Command]] = (
         name="goal",
         arguments="[GOAL]",
         help="a task in many steps",
-        details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
-        "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
-        "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
-        "bounds are the settings goal.steps, goal.tokens and goal.minutes.",
+        details="The model makes a plan, which you can change, works through its steps one by one, and the result "
+        "is checked against your notes. Ctrl-C keeps what is done, /goal resume continues with the first "
+        "open step. With /write on, you review its changes at the end. Without GOAL, the checklist. The "
+        "limits are the settings goal.steps, goal.tokens and goal.minutes.",
         act=session.goal,
         complete=session.complete_goal,
     ),
@@ -312,9 +313,9 @@ _OTHER: Final[Sequence[Command]] = (
         name="undo",
         arguments="[N or #ID]",
         help="undo a change",
-        details="The last change that zkchat made in your notes, or the last N, shown first; /undo --list lists them, "
-        "/undo #3 is change 3. Files are again what they were, to the last byte. A file that changed since is left as "
-        "it is.",
+        details="The last change that zkchat made to your notes, or the last N, shown first; /undo --list lists "
+        "them, /undo #3 is change 3. Files are restored exactly, to the last byte. A file that has changed "
+        "since is left alone.",
         act=answer.undo,
     ),
     Command(
@@ -328,17 +329,17 @@ _OTHER: Final[Sequence[Command]] = (
         name="edit",
         is_minor=True,
         help="change the question",
-        details="It comes back into the prompt. What you send takes its place in a new branch; until then nothing "
-        "changes.",
+        details="It comes back to the prompt. What you send replaces it in a new branch; until then nothing changes.",
         act=history.edit,
     ),
     Command(
         name="branch",
         is_minor=True,
         arguments="[N]",
-        help="go back, take another way",
-        details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to one, "
-        "/branch 4 goes on after answer 4, or in the place of question 4. What came later is kept as a branch.",
+        help="go back, try another way",
+        details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to "
+        "one, /branch 4 continues after answer 4, or instead of question 4. What came later is kept as a "
+        "branch.",
         act=history.branch,
         complete=history.complete_branch,
     ),
@@ -357,7 +358,7 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[N]",
         help="what was summarised",
-        details="Summary N, or the last one, and the messages that it stands for.",
+        details="Summary N, or the last one, and the messages it replaces.",
         act=history.expand,
     ),
     Command(
@@ -374,8 +375,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="N 1-10",
         help="how long a message stays",
-        details="From 8 on, message N is kept word for word while it fits; below 5 it is summarised before "
-        "others. 5 is usual. /stats lists what is pinned and what has another priority.",
+        details="From 8 up, message N is kept word for word while it fits; below 5 it is summarised before others. "
+        "5 is the default. /stats lists what is pinned and what has another priority.",
         act=history.priority,
         complete=complete_message_number,
     ),
@@ -384,20 +385,20 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[WORDS]",
         help="sessions of the vault",
-        details="The last used first, or those on WORDS; * marks the one you are in.",
+        details="The last used first, or those about WORDS; * marks the one you are in.",
         act=history.sessions,
     ),
     Command(
         name="new",
         aliases=("clear",),
         help="begin a new session",
-        details="The present one is kept.",
+        details="The current one is kept.",
         act=history.new,
     ),
     Command(
         name="resume",
         arguments="[NAME]",
-        help="an earlier session",
+        help="continue a session",
         details="By its title, its id, what was said in it, or when (last week); without NAME, choose from a list: "
         "type to search it. The session has its own model and agent.",
         act=history.resume,
@@ -407,8 +408,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="model",
         arguments="[NAME]",
         help="which model answers",
-        details="Choose from those that there are, with their windows and where they run. With NAME, that one from now "
-        "on, for instance ollama:qwen3:8b or quote, if it answers; the session keeps it.",
+        details="Choose from a list, with context windows and where they run. With NAME, use that one from now on, "
+        "for instance ollama:qwen3:8b or quote; the session keeps it.",
         act=session.model,
         complete=session.complete_model,
     ),
@@ -416,7 +417,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="context",
         arguments="[N]",
         help="what was sent and why",
-        details="For the last answer, or for answer N: each thing in the request, whether it is always there, was "
+        details="For the last answer, or for answer N: each thing that was sent, whether it is always sent, was "
         "added by you or was found relevant, and what was left out.",
         act=context_window.context,
         complete=complete_message_number,
@@ -425,21 +426,21 @@ _OTHER: Final[Sequence[Command]] = (
         name="stats",
         is_minor=True,
         help="what fills the context",
-        details="How full the model's window is, and how many messages are in it, left it and are pinned.",
+        details="How full the context window is, and how many messages are in it, archived and pinned.",
         act=context_window.stats,
     ),
     Command(
         name="compact",
         arguments="[FOCUS]",
         help="summarise what is old",
-        details="Older messages leave the context and a summary takes their place; with FOCUS, one that keeps most "
-        "about that. Nothing is deleted, and /uncompact takes it back.",
+        details="Older messages leave the context and a summary replaces them; with FOCUS, one that keeps most "
+        "about that. Nothing is deleted, and /uncompact reverts it.",
         act=context_window.compact,
     ),
     Command(
         name="uncompact",
         is_minor=True,
-        help="take a summary back",
+        help="undo a summary",
         details="The model sees the messages of the last summary again.",
         act=context_window.uncompact,
     ),
@@ -448,8 +449,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[[NOTE]]",
         help="why it was (not) sent",
-        details="With the last answer: what brought the note into the request, or kept it out, and for which messages "
-        "it was there. Also /why rule NAME and /why tool NAME.",
+        details="For the last answer: why the note was sent, or was not, and for which messages it was sent. Also "
+        "/why rule NAME and /why tool NAME.",
         act=why,
         complete=session.complete_item,
     ),
@@ -458,8 +459,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="WHAT",
         help="send it every time",
-        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this "
-        "session, also when you come back to it. You see what that costs.",
+        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of "
+        "this session, now and later. You see how many tokens that takes.",
         act=session.add,
         complete=session.complete_item,
     ),
@@ -468,8 +469,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="WHAT",
         help="do not send it again",
-        details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (the vault's page and facts): it is "
-        "not sent any more in this session.",
+        details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (ZKCHAT.md and facts): it is no "
+        "longer sent in this session.",
         act=session.drop,
         complete=session.complete_item_to_drop,
     ),
@@ -484,8 +485,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="tools",
         is_minor=True,
         help="what the model can do",
-        details="Each tool with when it is sent and its tokens; * is sent every time. Tools of MCP servers are called "
-        "server/tool; of a server that cannot be used you read why.",
+        details="Each tool with when it is sent and its tokens; * is sent every time. Tools of MCP servers are "
+        "called server/tool; if a server cannot be used, you see why.",
         act=session.tools,
     ),
     Command(
@@ -493,8 +494,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[NAME]",
         help="who answers",
-        details="With NAME, another agent from now on in this session. @NAME at the beginning of a message is for that "
-        "message only.",
+        details="With NAME, use that agent from now on in this session. @NAME at the start of a message is for "
+        "that message only.",
         act=session.agent,
         complete=session.complete_agent,
     ),
@@ -502,9 +503,9 @@ _OTHER: Final[Sequence[Command]] = (
         name="memory",
         arguments="[FACT]",
         help="keep a fact for later",
-        details="It comes back in other sessions when it bears on what you say; zkchat memory list shows all of them. "
-        "Without FACT, the vault's page ZKCHAT.md, which is part of every conversation, in your editor. It is made, if "
-        "you like, where there is none.",
+        details="It is used in other sessions when it is relevant; zkchat memory list shows all facts. Without "
+        "FACT, opens ZKCHAT.md, which is part of every conversation about this vault, in your editor. If "
+        "there is none, you can create it.",
         act=session.memory,
     ),
     Command(
@@ -512,7 +513,7 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="TEXT",
         help="keep a fact for later",
-        details="It comes back in other sessions when it bears on what you say. zkchat memory list shows all of them.",
+        details="It is used in other sessions when it is relevant. zkchat memory list shows all facts.",
         act=session.remember,
     ),
     Command(
@@ -524,7 +525,7 @@ _OTHER: Final[Sequence[Command]] = (
         act=_help,
         complete=_complete_command_name,
     ),
-    Command(name="quit", aliases=("exit", "q"), help="leave, as Ctrl-D does", act=_quit),
+    Command(name="quit", aliases=("exit", "q"), help="quit, like Ctrl-D", act=_quit),
 )
 _NAMED: Final = {command.name for command in (*_OF_NOTES, *_OF_ANSWERS, *_OTHER)}
 _GENERATED: Final = [
@@ -543,7 +544,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("Enter", "send; inside an open code fence, begin a new line"),
         ("Alt-Enter, Ctrl-J, \\ Enter, Shift-Enter", "begin a new line"),
         ("Esc, Ctrl-C", "stop the answer; at the prompt, Ctrl-C empties it (Up brings it back)"),
-        ("Ctrl-D", "leave, at an empty prompt"),
+        ("Ctrl-D", "quit, at an empty prompt"),
         ("Ctrl-Z", "suspend zkchat; fg resumes it"),
     ),
     "Writing": (
@@ -564,7 +565,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     ),
     "The screen": (
         ("Ctrl-L", "clear the screen; what you typed stays"),
-        ("Ctrl-T", "show the thinking of the last answer and of those to come; again: fold it"),
+        ("Ctrl-T", "show or hide the thinking, of the last answer and later ones"),
     ),
     "In a list (/resume)": (
         ("letters", "search"),

@@ -42,7 +42,7 @@ _FILES_OF_PROCESS: Final = 200
 """After which a new process takes over, so that what a library does not give back does not add up."""
 _INTERRUPTIONS: Final = frozenset({signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)})
 _MAX_TITLE: Final = 200
-_BY_NAME: Final = "and is found by its name only."
+_BY_NAME: Final = "and is only found by its name."
 
 
 class _Reply(msgspec.Struct, kw_only=True):
@@ -154,8 +154,8 @@ class PdfExtractor:
 
 _PROBLEMS: Final = {
     "encrypted": f"It is encrypted {_BY_NAME}",
-    "broken": f"It is no PDF, or a broken one, {_BY_NAME}",
-    "memory": f"It takes more memory to read than a PDF may {_BY_NAME}",
+    "broken": f"It is not a PDF, or a broken one, {_BY_NAME}",
+    "memory": f"It takes too much memory to read {_BY_NAME}",
 }
 
 

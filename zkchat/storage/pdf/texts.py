@@ -61,7 +61,7 @@ class SqliteExtractedTexts:
     def find(self, stamp: FileStamp) -> ExtractedText | None:
         if stamp.size > self._max_bytes:
             sizes = f"It has {stamp.size / 1e6:,.0f} MB, more than the {self._max_bytes / 1e6:,.0f} MB"
-            return ExtractedText(trouble=f"{sizes} of the setting vault.max_pdf_bytes, and is found by its name only.")
+            return ExtractedText(trouble=f"{sizes} of the setting vault.max_pdf_bytes, and is only found by its name.")
         return self._text(_FIND, (stamp.path, stamp.size, stamp.modified_ns))
 
     def latest(self, path: str) -> ExtractedText | None:

@@ -78,7 +78,7 @@ class ProgressFile:
         except (OSError, ValueError) as error:
             raise StorageError(
                 f"{self._file} cannot be read: {error}.",
-                hint="It is needed to finish an interrupted change. Delete it only to leave that change half done.",
+                hint="It is needed to finish an interrupted change. Delete it only if that change may stay half done.",
             ) from error
 
     def clear(self) -> None:
@@ -151,7 +151,7 @@ def _require_folders(path: str, files: VaultTree, outlook: Outlook) -> None:
         on_disk = outlook.path_on_disk(folder)
         if on_disk is not None and files.is_file(on_disk):
             raise VaultError(
-                f"{path} cannot be written: {folder} is a file, not a folder.", hint="Name another folder."
+                f"{path} cannot be written: {folder} is a file, not a folder.", hint="Give another folder."
             )
 
 
@@ -164,7 +164,7 @@ def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: 
     if not outlook.is_taken(move.source):
         if is_undo:
             in_trash = is_in_trash(move.source)
-            without = ", and the journal holds no copy of it" if in_trash else ""
+            without = ", and zkchat has no copy of it" if in_trash else ""
             raise FilesChanged(
                 f"{move.source} is no longer there{without}, so it cannot be moved back to {move.target}.",
                 hint="Nothing was changed.",
@@ -174,7 +174,7 @@ def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: 
     is_same = is_only_case(move) and source and target and files.is_one_file(source, target)
     if outlook.is_taken(move.target) and not is_same:
         kind = FilesChanged if is_undo else VaultError
-        raise kind(f"{move.target} is there already, and was left as it is.", hint="Nothing was changed.")
+        raise kind(f"{move.target} already exists, and was not changed.", hint="Nothing was changed.")
     if source is not None:
         files.require_movable(FileMove(source=source, target=move.target))
 
@@ -341,7 +341,7 @@ class Execution:
 
 
 def _left(change: ContentChange) -> str:
-    return f"{change.path} was changed by somebody else, and was left as it is."
+    return f"{change.path} was changed by somebody else, so it was left alone."
 
 
 def _not_moved_back(move: FileMove) -> str:
@@ -360,7 +360,7 @@ def _disk_errors(path: str) -> Iterator[None]:
     try:
         yield
     except FileExistsError as error:
-        raise VaultError(f"{path} is there already, and was left as it is.", hint=_NOTHING_CHANGED) from error
+        raise VaultError(f"{path} already exists, and was not changed.", hint=_NOTHING_CHANGED) from error
     except OSError as error:
         raise _failure(error, path) from error
 

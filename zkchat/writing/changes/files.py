@@ -197,7 +197,7 @@ class VaultTree(VaultFiles):
         with self._file(path) as place:
             status = place.status()
         if status is not None and not status.st_mode & 0o222:
-            raise VaultError(f"{path} is read-only, and was left as it is.", hint="Nothing was changed.")
+            raise VaultError(f"{path} is read-only, and was not changed.", hint="Nothing was changed.")
 
     def require_movable(self, move: FileMove) -> None:
         """Raises `VaultError` for a link that would lead elsewhere, or nowhere, from its new place."""
@@ -281,7 +281,7 @@ class VaultTree(VaultFiles):
                 if found is None or is_only_case(move):
                     return ""
                 if not os.path.samestat(status, found):
-                    return f"{move.source} and {move.target} are both there, and were left as they are."
+                    return f"{move.source} and {move.target} are both there, and were not changed."
                 target.unlink()  # it had both names for a moment
                 return ""
             if found is None:
@@ -303,9 +303,9 @@ class VaultTree(VaultFiles):
         try:
             parts = self._parts(path)
         except NoteNotFound as error:
-            raise VaultError(f"{path!r} is no name for a note.", hint=error.hint) from error
+            raise VaultError(f"{path!r} is not a name for a note.", hint=error.hint) from error
         if not path.isascii() and any(_is_hidden_in_disguise(part) for part in parts):
-            raise VaultError(f"{path!r} is no name for a note.", hint="It begins with an invisible character.")
+            raise VaultError(f"{path!r} is not a name for a note.", hint="It begins with an invisible character.")
         return parts
 
     @contextmanager
@@ -357,7 +357,7 @@ class VaultTree(VaultFiles):
         except OSError:  # what was a link when it was looked at is none when it is read
             raise _changing_link(path) from None
         if not self._contains(target):
-            raise OutsideVault(f"{path} leads out of the vault by a link.", hint="Name a file inside the vault.")
+            raise OutsideVault(f"{path} leads out of the vault through a link.", hint="Give a file inside the vault.")
         return list(target.relative_to(self._root).parts)
 
     def _open_folder(self, parts: Sequence[str]) -> Place:

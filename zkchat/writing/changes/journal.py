@@ -176,10 +176,10 @@ def changed(change: ContentChange, found: bytes | None) -> FilesChanged:
 def files_changed(conflicts: Sequence[FileConflict]) -> FilesChanged:
     names = ", ".join(conflict.path for conflict in conflicts[:3])
     more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
-    what = "is there already" if all(each.expected is None for each in conflicts) else "changed meanwhile"
+    what = "already exists" if all(each.expected is None for each in conflicts) else "changed meanwhile"
     return FilesChanged(
         f"{names}{more} {what}. Nothing was written.",
-        hint="Look at what is there now, and try again.",
+        hint="Check the files as they are now, and try again.",
         conflicts=conflicts,
     )
 
@@ -373,7 +373,7 @@ class SqliteChangeJournal(DurableDatabase):
             return _journaled(connection, row)
 
     def unfinished(self) -> list[Journaled]:
-        """What a process that was killed has begun, the latest first."""
+        """What a process that was killed has begun, newest first."""
         with self._reading() as connection:
             rows = connection.execute(
                 f"{_CHANGES} WHERE state IN ('applying', 'undoing') ORDER BY number DESC"
@@ -437,7 +437,7 @@ class SqliteChangeJournal(DurableDatabase):
 
 
 def no_such_change(number: int) -> UsageError:
-    return UsageError(f"There is no change {number}.", hint="Those that there are: zkchat undo --list")
+    return UsageError(f"There is no change {number}.", hint="To list them: zkchat undo --list")
 
 
 def _journaled(connection: sqlite3.Connection, values: Iterable[Any], *, with_contents: bool = True) -> Journaled:

@@ -141,7 +141,7 @@ class VaultChanges:
             if self._is_taken_back(done.plan):
                 journal.mark(record_id, "undone")
                 title = done.record.changes.title
-                told = f"Change {record_id} ({title}) was taken back already, and counts as undone now."
+                told = f"Change {record_id} ({title}) had already been reverted, and counts as undone now."
                 return replace(done.record, state="undone", remarks=(told,))
             restored = tuple(  # those that moved a file to the trash which is no longer there, or not as it was
                 number
@@ -204,7 +204,7 @@ class VaultChanges:
             except OSError as error:  # somebody moves files away while they are looked at
                 reason = (error.strerror or str(error)).lower()
                 raise StorageError(
-                    f"The files to be changed could not be looked at: {reason}.", hint="Try again."
+                    f"The files to be changed could not be read: {reason}.", hint="Try again."
                 ) from error
 
     def _with_copies(self, plan: Plan) -> Plan:
@@ -257,7 +257,7 @@ class VaultChanges:
         except ZkchatError as error:
             message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
             raise StorageError(
-                f"{message} What was changed already could not be taken back: {error.message}",
+                f"{message} What was already changed could not be undone: {error.message}",
                 hint="zkchat will undo it at its next start or change.",
             ) from reason
 
@@ -282,8 +282,8 @@ class VaultChanges:
             raise UsageError(f"Change {number} ({title}) was undone already.", hint="See: zkchat undo --list")
         if not done.record.has_contents:
             raise VaultError(
-                f"Change {number} ({title}) cannot be undone: it is so old that the journal no longer holds what the "
-                "files were.",
+                f"Change {number} ({title}) cannot be undone: it is so old that zkchat no longer has the earlier "
+                "files.",
                 hint="Nothing was changed.",
             )
         for later, its_title, steps in self._journal.later_plans(number):
@@ -317,18 +317,14 @@ def _settle(execution: Execution) -> tuple[bool, list[str]]:
 
 def _notice(title: str, left: Sequence[str], *, is_undo: bool, is_done: bool) -> str:
     """What became of a change that was interrupted, with a line for each file that is not as it should be."""
-    how = "completed" if is_done else "taken back"
-    but = f", but for {counted(len(left), 'file')}" if left and not is_done else ""
-    lines = [
-        f"{'The undoing of a change' if is_undo else 'A change'} was interrupted and has been {how}{but}: {title}."
-    ]
+    how = "completed" if is_done else "undone"
+    but = f", except for {counted(len(left), 'file')}" if left and not is_done else ""
+    lines = [f"{'The undo of a change' if is_undo else 'A change'} was interrupted and has been {how}{but}: {title}."]
     lines += left[:_MAX_NAMED]
     if len(left) > _MAX_NAMED:
         lines.append(f"… and {len(left) - _MAX_NAMED} more.")
     if is_done:
-        lines.append(
-            "All its other files, and the links in them, are as the change makes them; zkchat undo --list shows it."
-        )
+        lines.append("All its other files, and the links in them, were changed; zkchat undo --list shows it.")
     return "\n".join(lines)
 
 

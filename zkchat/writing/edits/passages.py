@@ -434,7 +434,7 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
     sees them: `\\n` stands for whatever line end the note has there, and what is inserted takes the note's line ends.
     Characters that `old` and `new` share at their beginnings and ends are not touched.
 
-    Raises `EditRefused`, which says what differs and shows the nearest passage, and where `new` is there already.
+    Raises `EditRefused`, which says what differs and shows the nearest passage, and where `new` already exists.
     """
     if not old:
         raise EditRefused("The passage to replace is empty.", hint="Give the words of the note that are to change.")

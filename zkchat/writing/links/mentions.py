@@ -14,7 +14,7 @@ from zkchat.writing.links.moved import write_link
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import LinkStyle
 
-NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."
+NO_MENTIONS: Final = "There is nothing to link: no note is mentioned without a link to it."
 _MAX_CANDIDATES: Final = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 _DELIMITER_ROW: Final = lazy_pattern(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)
@@ -181,8 +181,8 @@ class StagedLinks(Struct, frozen=True, kw_only=True):
     def remarks(self) -> list[str]:
         """What could not be linked after all, as sentences."""
         return [
-            *(f"{path} changed meanwhile, and was left as it is." for path in self.changed_meanwhile),
-            *(f"{link.source}:{link.line}: {link.text} cannot be a link there, and stays." for link in self.unsuitable),
+            *(f"{path} changed meanwhile, and was skipped." for path in self.changed_meanwhile),
+            *(f"{link.source}:{link.line}: {link.text} cannot be a link there." for link in self.unsuitable),
         ]
 
 

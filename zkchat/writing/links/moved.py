@@ -192,7 +192,7 @@ class LinkRepairer:
         """The link, and the text without and with the repair."""
         text = self._staged.read(broken.source)
         if text is None:
-            raise EditRefused(f"{broken.source} is not there any more.")
+            raise EditRefused(f"{broken.source} no longer exists.")
         links = [link for link in find_links(text).links if link.text == broken.link.text]
         edits = [*self._edits(text, broken, repair, links)]
         after = edited(text, edits)
@@ -420,7 +420,7 @@ def _problem(
 
 
 def is_other_host(path: str) -> bool:
-    """Whether a file is no note, and may hold links."""
+    """Whether a file is not a note, and may hold links."""
     return is_drawing(path) or path.lower().endswith(".base")
 
 

@@ -104,7 +104,7 @@ def _check(staged: StagedChanges, source: str, target: str) -> None:
     if target.startswith(f"{source}/"):
         raise EditRefused(f"{source} cannot be moved into itself.")
     if is_note(source) and not is_note(target) and staged.read_bytes(source) is not None:
-        raise EditRefused(f"{target} would be no note any more.", hint="Give it a name that ends in .md.")
+        raise EditRefused(f"{target} would no longer be a note.", hint="Give it a name that ends in .md.")
 
 
 def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str] | None:
@@ -240,7 +240,7 @@ class _Move:
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
-                f"{path} links to what is moved, but is not UTF-8 throughout, and is left as it is.",
+                f"{path} links to what is moved, but is not UTF-8 throughout, and was not changed.",
                 hint="Save it as UTF-8 first.",
             )
         return _NewText(edited(text, edits), text, len(edits)) if edits else None

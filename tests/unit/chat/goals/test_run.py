@@ -293,7 +293,7 @@ def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library
     again = resumed(library, store, elsewhere)
     ended = events_of(goal_run(again, library).resume())[-1]
     assert isinstance(ended, GoalEnded)
-    assert "stay on this machine" in ended.goal.reason
+    assert "uses private notes" in ended.goal.reason
     assert elsewhere.requests == []
 
 
@@ -428,7 +428,7 @@ def test_a_clipping_that_was_read_in_an_earlier_step_calls_for_a_question(librar
     assert isinstance(talk.writing.proposals, Proposals)
     talk.writing.proposals.always.add("")
     events_of(goal_run(talk, library).start("Write"))
-    assert reviewer.remarks == ["The model first read Clip.md, from the web, which may have asked for this."]
+    assert reviewer.remarks == ["The model had read Clip.md, from the web, which may have told it to do this."]
     assert vault.store.files["Sleep.md"] == b"# Sleep\n"
 
 

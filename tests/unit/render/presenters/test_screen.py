@@ -42,13 +42,13 @@ def shown(*events: Event, thinking: ThinkingView = "folded", width: int = 80, **
 
 def test_remarks_stand_where_they_belong() -> None:
     rows = shown(
-        Remarked(text="No passage answers this for certain. These come nearest."),
+        Remarked(text="No passage answers this for certain. These come closest."),
         TextDelta(text="> a\n\n— [[A]]\n"),
         Remarked(text="Elsewhere in your notes:"),
         TextDelta(text="\n> b\n\n— [[B]]\n"),
     )
     assert rows == [
-        "No passage answers this for certain. These come nearest.",
+        "No passage answers this for certain. These come closest.",
         "",
         "▌ a",
         "— A",

@@ -84,7 +84,7 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
     assert out == "**Sleep** well, [[Sleep|y]].\n"
     assert err.splitlines() == [
         "Summarising 1 older message (900 tokens in the context) …",
-        "1 older message is now a summary. /uncompact takes it back.",
+        "1 older message is now a summary. /uncompact reverts it.",
         'find "sleep": 4 passages',
         "",
         "1. [[Sleep]]  Sleep.md  cited, linked by you",

@@ -36,11 +36,11 @@ def test_refs_of_a_number_shows_where_why_and_what(harness: CommandHarness) -> N
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/refs 3", "There is no document 3: there are 2. /sources numbers them."),
-        ("/refs 0", "There is no document 0: there are 2. /sources numbers them."),
-        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /sources numbers them."),
-        ("/refs ²", "'²' is not the number of a document. /sources numbers them."),
-        ("/copy 9", "There is no message 9: there are 2. /history numbers them."),
+        ("/refs 3", "There is no document 3: there are 2. /sources shows the numbers."),
+        ("/refs 0", "There is no document 0: there are 2. /sources shows the numbers."),
+        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /sources shows the numbers."),
+        ("/refs ²", "'²' is not the number of a document. /sources shows the numbers."),
+        ("/copy 9", "There is no message 9: there are 2. /history shows the numbers."),
     ],
 )
 def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, line: str, told: str) -> None:
@@ -65,7 +65,7 @@ def test_more_draws_further_passages_with_the_words_of_the_question_marked(harne
     assert harness.typed("/more") == "/more shows 2 further passages."
     assert harness.surface.drawn == ["> Long sleep.\n\n— [[Sleep]]\n\n> Oak.\n\n— [[Beds]]\n"]
     assert "sleep" in harness.surface.marked
-    assert harness.typed("/more").endswith("There are no further passages on this.")
+    assert harness.typed("/more").endswith("There are no more passages about this.")
 
 
 def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> None:
@@ -100,7 +100,7 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
     harness: CommandHarness,
 ) -> None:
     told = harness.typed("/save [[Notes/On sleep]]")
-    assert told == "Notes/On sleep.md is in your vault now. /undo takes it back."
+    assert told == "Saved as Notes/On sleep.md. /undo reverts it."
     assert not harness.surface.questions
     note = harness.files["Notes/On sleep.md"]
     assert note.startswith("---\nzkchat-note: answer\n")
@@ -110,10 +110,10 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
 def test_without_a_yes_nothing_is_written_under_a_name_that_the_user_did_not_give(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     for line in ("/save", "/export"):
-        assert harness.typed(line).endswith("Nothing was written.")
+        assert harness.typed(line).endswith(f"Nothing was saved. To choose the name: {line} NAME")
     assert not harness.files
     save, export = harness.surface.questions
-    assert (save, export) == ("Save the answer as What is sleep.md?", "Write the conversation to Conversation.md?")
+    assert (save, export) == ("Save the answer as What is sleep.md?", "Save the conversation as Conversation.md?")
 
 
 @pytest.mark.parametrize("line", ["/save Kept", "/export Kept"])
@@ -121,7 +121,7 @@ def test_what_was_saved_is_undone(harness: CommandHarness, line: str) -> None:
     harness.typed(line)
     (record,) = harness.changes.records()
     assert (record.origin.command, record.origin.session_id) == (line.split(maxsplit=1)[0], "s1")
-    assert harness.typed("/undo").endswith("Kept.md is gone again.")
+    assert harness.typed("/undo").endswith("Kept.md is removed again.")
     assert not harness.files
 
 
@@ -151,12 +151,12 @@ def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/save [[Taken]]", "Taken.md is there already, and stays as it is. Choose another name."),
-        ("/save [[Taken.md]]", "Taken.md is there already, and stays as it is. Choose another name."),
+        ("/save [[Taken]]", "Taken.md already exists, and was not changed. Choose another name."),
+        ("/save [[Taken.md]]", "Taken.md already exists, and was not changed. Choose another name."),
         ("/save ../out", "'../out.md' leads out of the vault."),
         ("/save [[Sleep#Night]]", "'Sleep#Night' cannot be the name of a note. Try [[Sleep Night]]."),
         ("/save a/b?", "'a/b?' cannot be the name of a note. Try [[a/b]]."),
-        ("/export Taken.md", "Taken.md is there already, and stays as it is. Choose another name."),
+        ("/export Taken.md", "Taken.md already exists, and was not changed. Choose another name."),
         ("/export ../out.json", "'../out.json' leads out of the vault."),
     ],
 )
@@ -169,7 +169,7 @@ def test_what_cannot_be_written_is_shown_and_nothing_changes(harness: CommandHar
 
 def test_export_writes_the_conversation_as_a_note(harness: CommandHarness) -> None:
     harness.store.titles["s1"] = "What is sleep?"
-    assert harness.typed("/export") == "What is sleep.md is in your vault now. /undo takes it back."
+    assert harness.typed("/export") == "Saved as What is sleep.md. /undo reverts it."
     note = harness.files["What is sleep.md"]
     assert note.startswith("---\nzkchat-note: conversation\nsession: s1\n")
     assert "Sources: [[Sleep]]" in note

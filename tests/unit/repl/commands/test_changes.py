@@ -34,7 +34,7 @@ def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> N
     assert last.split()[0] == "2"
     assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
-    assert hint == "/undo takes back the last change, /undo #3 only change 3; /undo --list 3 shows it."
+    assert hint == "/undo reverts the last change, /undo #3 only change 3; /undo --list 3 shows it."
     assert "+three" in harness.typed("/changes 2")
     assert harness.typed("/changes 9").startswith("There is no change 9.")
     assert harness.typed("/changes x") == "'x' is not a number. /undo --list 12 shows change 12."
@@ -60,12 +60,12 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
     append(harness, "three\n")
     assert harness.typed("/undo #9").startswith("There is no change 9.")
-    assert harness.typed("/undo #2").endswith("Old.md is back; it was New.md.")
+    assert harness.typed("/undo #2").endswith("Old.md is back (it was New.md).")
     assert harness.surface.questions == ["Undo change 2?"]
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
     assert harness.typed("/undo 4").startswith("Only the last 3 changes can be undone.")
     told = harness.typed("/undo 3").splitlines()
-    assert told[-3:] == ["Old.md is back; it was New.md.", "Inbox.md is as it was.", "Inbox.md is as it was."]
+    assert told[-3:] == ["Old.md is back (it was New.md).", "Inbox.md is as it was.", "Inbox.md is as it was."]
     assert harness.surface.questions[-1] == "Undo the last 3 changes (4, 3, 1)?"
     assert harness.files == {"Inbox.md": "one\n", "Old.md": "old\n"}
     assert harness.conversation.writing.undone == [2, 4, 3, 1]

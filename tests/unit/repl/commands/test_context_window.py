@@ -15,7 +15,7 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.core.choices import ItemType
 from zkchat.core.events import Event, Warned
 from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
-from zkchat.render.context import context_lines
+from zkchat.render.context import context_lines, parts_of
 from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import run
 
@@ -39,9 +39,9 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     told = harness.typed("/stats")
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
-        "2 messages: the model sees 1; 1 older message left its window; 1 pinned.",
+        "2 messages: 1 sent to the model, 1 archived, 1 pinned.",
         "Pinned: 2.",
-        "Model scripted:play. Session s1.",
+        "Model scripted:play, context window 8,192 tokens. Session s1.",
     ]
 
 
@@ -73,20 +73,20 @@ CONTEXT = RequestContext(
 def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
     assert harness.typed("/context").splitlines() == [
-        "what      tokens  why",
-        "Rules      2,927  in every request: Citation style; linked or added by you: Tone␛[31m",
-        "Notes        290  linked or added by you: Sleep.md",
-        "Tools         14  found for your message: files/find",
-        "Messages     203  2 of this conversation",
-        "Left out          Dates (does not fit your message)",
-        "All        3,434  41 % of the 8,192 that the model can read at once",
+        "what          tokens  why",
+        "Instructions     320  in every request: rule Citation style; linked or added by you: rule Tone␛[31m",
+        "Tools            410  found for your message: files/find",
+        "Notes          2,200  linked or added by you: Sleep.md",
+        "Messages         504  2 of this conversation",
+        "Left out              Dates (not relevant to your message)",
+        "Total          3,434  41 % of the context window (8,192 tokens)",
     ]
 
 
 def test_what_was_said_before_is_not_told_as_added_by_the_user(harness: CommandHarness) -> None:
     recalled = RequestItem(type="recall", name="m0", title="Why?", include="manual", tokens=9)
-    harness.exchange("Why?", "Because.", request_context=RequestContext(items=(recalled,)))
-    assert harness.typed("/context").splitlines()[1] == "Remembered       9  said earlier, on this: “Why?”"
+    harness.exchange("Why?", "Because.", request_context=RequestContext(items=(recalled,), usage=a_usage(memory=9)))
+    assert harness.typed("/context").splitlines()[1] == "Memory       9  earlier messages on this: “Why?”"
 
 
 def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
@@ -97,17 +97,20 @@ def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
     )
     assert [*context_lines(RequestContext(items=items, usage=a_usage()), "quote")] == [
         "No model was asked: the answer is quoted from your notes.",
-        "Passages  found for your message: Sleep.md",
+        "Notes  found for your message: Sleep.md (1 passage)",
     ]
 
 
-def test_the_table_has_twelve_rows_at_most() -> None:
+def test_the_table_has_the_parts_and_the_numbers_of_the_bar() -> None:
+    usage = a_usage(memory=30, images=90)
     items = tuple(RequestItem(type=each, name=each, tokens=7) for each in get_args(ItemType))
-    context = RequestContext(items=items, left_out=(LeftOut(item=items[0], why="budget"),), usage=a_usage())
-    heading, *rows = context_lines(context)
+    context = RequestContext(items=items, left_out=(LeftOut(item=items[0], why="budget"),), usage=usage)
+    heading, *rows, left_out, whole = context_lines(context)
     assert heading.split() == ["what", "tokens", "why"]
-    assert len(rows) == 12
-    assert sum(int(row[18:26].replace(",", "")) for row in rows[:-2]) == a_usage().total
+    shown = {title.lower(): int(tokens.replace(",", "")) for title, tokens, *_ in map(str.split, rows)}
+    assert [*shown.items()] == [*parts_of(usage)]
+    assert left_out.startswith("Left out")
+    assert whole.split()[:2] == ["Total", f"{usage.total:,}"]
 
 
 def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
@@ -120,10 +123,10 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
     hidden = tuple(LeftOut(item=RequestItem(type="message", name=id_), why="private") for id_ in ("01a", "01b"))
     context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
     assert [*context_lines(context)] == [
-        "what        tokens  why",
-        "Remembered       9  found for your message: “Due on 30 June.␛”, “The boat is red.”",
-        "Summary          0  in every request: stands for the archived messages",
-        "Left out            “Due on 30 June.␛” (no room), 2 messages (stays on this machine)",
+        "what      tokens  why",
+        "Memory            in every request: stands for the archived messages; found for your message: "
+        "“Due on 30 June.␛”, “The boat is red.”",
+        "Left out          “Due on 30 June.␛” (no room), 2 messages (private)",
     ]
 
 
@@ -132,7 +135,7 @@ def test_passages_of_one_note_are_named_once() -> None:
         RequestItem(type="evidence", name="Sleep.md", include="agent", score=score, tokens=5) for score in (0.9, 0.4)
     )
     lines = [*context_lines(RequestContext(items=(near, near, far)))]
-    assert lines[1] == "Passages      15  found for your message: Sleep.md (3 times)"
+    assert lines[1] == "Notes          found for your message: Sleep.md (3 passages)"
 
 
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
@@ -151,6 +154,6 @@ def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> N
 
 def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:
     compact(harness)
-    assert harness.typed("/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
+    assert harness.typed("/uncompact") == "Summary #1 is undone: 1 message in the context again."
     assert len(harness.conversation.window.live) == 2
     assert harness.typed("/uncompact") == "Nothing is summarised in this conversation."

@@ -78,13 +78,13 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
     [
         ("/show", "Which note? /show [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/open", "Which note? /open [[Note]], a path, or the number of a hit of /search WORDS."),
-        ("/show 7", "There is no hit 7: there is none yet. /search and /sources number them."),
+        ("/show 7", "There is no hit 7: there is none yet. /search and /sources show the numbers."),
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
-        ("/open ²", "There is no note '²' in the vault. Look for it: /search WORDS"),
-        ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. Look for it: /search WORDS"),
-        ("/show more", "No note is being read. /show [[Note]], a path, or a number."),
-        ("/show photo.png", "photo.png is no text. Open it with another program."),
-        ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. Look for it: /search WORDS"),
+        ("/open ²", "There is no note '²' in the vault. To search for it: /search WORDS"),
+        ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. To search for it: /search WORDS"),
+        ("/show more", "There is no next page. /show [[Note]], a path, or a number."),
+        ("/show photo.png", "photo.png is not text. Open it with another program."),
+        ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. To search for it: /search WORDS"),
     ],
 )
 def test_what_is_not_there_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
@@ -94,8 +94,8 @@ def test_what_is_not_there_is_answered_with_a_way_out(harness: CommandHarness, l
 def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness: CommandHarness) -> None:
     answered(harness)
     for command in ("/show", "/open", "/links", "/backlinks"):
-        assert harness.typed(f"{command} 1") == "[[Slep]] leads to no note. Closest: Sleep."
-    assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /sources number them."
+        assert harness.typed(f"{command} 1") == "[[Slep]] does not lead to a note. Closest: Sleep."
+    assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /sources show the numbers."
 
 
 def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:
@@ -105,9 +105,9 @@ def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:
 
 def test_a_long_note_is_shown_in_pages_and_all_of_it_once(harness: CommandHarness) -> None:
     harness.surface.page_rows = 30
-    assert harness.typed("/show Long").splitlines()[-1] == "38 % · /show more goes on, /show all shows the rest."
+    assert harness.typed("/show Long").splitlines()[-1] == "38 % · /show more continues, /show all shows the rest."
     assert completions(harness.context, "/show ") == ["more", "all"]
-    assert harness.typed("/show more") == "76 % · /show more goes on, /show all shows the rest."
+    assert harness.typed("/show more") == "76 % · /show more continues, /show all shows the rest."
     assert harness.typed("/show more") == ""
     assert "\n".join(harness.surface.drawn) == LONG.strip()
     assert harness.typed("/show more") == "Long.md was shown to its end. /show Long.md shows it again."
@@ -143,7 +143,7 @@ def test_numbers_are_completed_with_what_they_mean(harness: CommandHarness) -> N
 def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
     answered(harness)
     harness.changes.files.clear()
-    assert harness.typed("/open 2") == "Body/Sleep.md is not there any more."
+    assert harness.typed("/open 2") == "Body/Sleep.md no longer exists."
     assert not harness.surface.opened
 
 

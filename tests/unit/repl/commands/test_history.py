@@ -94,7 +94,7 @@ def test_a_compaction_that_was_taken_back_is_shown_as_such(harness: CommandHarne
     harness.conversation.uncompact()
     compact(harness, "m1")
     lines = harness.typed("/history").splitlines()
-    assert [line.endswith("(taken back)") for line in lines] == [False, False, False, True, False]
+    assert [line.endswith("(undone)") for line in lines] == [False, False, False, True, False]
     assert lines[-1].startswith("   6  ──        Context compacted #1")
 
 
@@ -118,7 +118,7 @@ def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -
     assert "Message 4 is pinned" in harness.typed("/pin")
     assert "Message 1 is pinned" in harness.typed("/pin 1")
     assert harness.conversation.window.pinned == {"m4", "m1"}
-    assert harness.typed("/pin 1") == "Message 1 is not pinned any more."
+    assert harness.typed("/pin 1") == "Message 1 is no longer pinned."
     assert harness.conversation.window.pinned == {"m4"}
 
 
@@ -135,7 +135,7 @@ def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: 
 @pytest.mark.parametrize("line", ["/priority", "/priority 1", "/priority 1 11", "/priority 1 0", "/priority 1 ²"])
 def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> None:
     told = harness.typed(line)
-    assert told.startswith("Name a message and how important it is, from 1 to 10 (5 is usual).")
+    assert told.startswith("Give a message and its priority, from 1 to 10 (5 is the default).")
     assert "/priority 4 9" in told
     assert [message.priority for message in harness.conversation.messages] == [5, 5, 5, 5]
 
@@ -158,10 +158,10 @@ def test_branches_are_listed_with_their_first_words_and_returned_to(harness: Com
     assert second.startswith("* b2 ")
     assert second.endswith(" 4 messages  How deep␛?")
     assert "/branch b1" in footer
-    assert "goes on after message 4" in harness.typed("/branch b1")
+    assert "continues after message 4" in harness.typed("/branch b1")
     assert said(harness)[-1] == "Seven hours."
     assert harness.typed("/branch b1") == "You are there already."
-    assert "goes on after message 4" in harness.typed("/branch B2")
+    assert "continues after message 4" in harness.typed("/branch B2")
     assert said(harness)[-1] == "Deeper."
     assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
     assert completions(harness.context, "/branch b") == ["b1", "b2"]
@@ -241,7 +241,7 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.store.titles = {"s1": "Sleep", other: "2"}
     harness.store.create()
     assert harness.outcome("/resume") == NOTHING
-    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE, ID or words that were said."
+    assert harness.surface.text == "To continue one of them: /resume NUMBER, TITLE, ID or words that were said."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
         ("Sleep", ("just now", "4 messages", ""), "s1 ", True),

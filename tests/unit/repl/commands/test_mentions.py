@@ -20,7 +20,7 @@ def harness(tmp_path: Path) -> Iterator[CommandHarness]:
 
 
 def test_link_makes_links_of_what_was_chosen_in_one_change(harness: CommandHarness) -> None:
-    assert harness.typed("/link") == "3 mentions linked in 2 notes.\n/undo takes it back."
+    assert harness.typed("/link") == "3 mentions linked in 2 notes.\n/undo reverts it."
     assert harness.files["Coffee.md"] == "Bad for [[Deep sleep|deep sleep]].\n"
     assert harness.files["Deep sleep.md"] == "[[Coffee]], [[Tea|tea]].\n"
     (record,) = harness.changes.records()

@@ -46,7 +46,7 @@ def test_the_one_that_is_picked_answers_from_then_on_and_the_present_one_changes
     assert harness.outcome("/model") == Switch(session=None, model="ollama:qwen3:8b")
     harness.surface.picks = 0
     assert harness.outcome("/model") == Nothing()
-    assert harness.surface.text == "scripted:play goes on answering."
+    assert harness.surface.text == "scripted:play still answers."
     assert harness.models.verified == ["ollama:qwen3:8b"]
 
 
@@ -74,7 +74,7 @@ def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: Comman
     assert harness.outcome(f"/model {address}") == Switch(session=None, model="openai:/srv/qwen.gguf")
     assert harness.models.servers == [address]
     asked = harness.surface.questions[0]
-    assert f"Let openai:qwen.gguf answer, and set openai.base_url to {address} in your settings?" in asked
+    assert f"Use openai:qwen.gguf, and set openai.base_url to {address} in your settings?" in asked
     assert ("notes are sent there (private ones are not)" in asked) is not is_here
 
 
@@ -94,7 +94,7 @@ def test_a_part_of_the_name_is_enough_where_one_model_has_it_and_a_path_is_shown
 def test_a_model_that_does_not_answer_leaves_the_present_one(harness: CommandHarness) -> None:
     harness.models.problems["ollama:gone"] = ProviderError("Ollama has no model 'gone' (404).", hint="Fetch it.")
     assert harness.outcome("/model ollama:gone") == Nothing()
-    assert harness.surface.lines == ["Ollama has no model 'gone' (404). Fetch it.", "scripted:play goes on answering."]
+    assert harness.surface.lines == ["Ollama has no model 'gone' (404). Fetch it.", "scripted:play still answers."]
 
 
 def test_names_are_completed_wherever_they_hold_what_was_typed(harness: CommandHarness) -> None:
@@ -119,5 +119,5 @@ def test_the_checklist_is_shown_with_how_to_go_on() -> None:
         "☒ 1. One. — no note",
         "☐ 2. Two.",
         "Stopped: The time is up: 5 minutes. (1 of 2 steps, 0 tokens, 0 s)",
-        "/goal resume goes on with it.",
+        "/goal resume continues it.",
     ]

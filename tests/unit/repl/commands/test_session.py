@@ -133,10 +133,10 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/add", "Name a note, a rule, a tool or memory: /add [[Note]], /add rule NAME, /add tool NAME, /add memory."),
+        ("/add", "Give a note, a rule, a tool or memory: /add [[Note]], /add rule NAME, /add tool NAME, /add memory."),
         (
             "/drop rule",
-            "Name a note, a rule, a tool or memory: /drop [[Note]], /drop rule NAME, /drop tool NAME, /drop memory.",
+            "Give a note, a rule, a tool or memory: /drop [[Note]], /drop rule NAME, /drop tool NAME, /drop memory.",
         ),
         ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
         ("/add rule Brevity", "Brevity is sent with every message already."),
@@ -144,7 +144,7 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
         ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
         ("/add [[Nothing at all like it]]", "There is no note [[Nothing at all like it]]."),
         ("/drop rule Units", "Units is not sent in this session."),
-        ("/remember", "What is to be remembered? /remember My thesis is due on 30 June."),
+        ("/remember", "What should zkchat remember? /remember My thesis is due on 30 June."),
         ("/agent smal", "There is no agent 'smal'. There is: small"),
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
     ],
@@ -167,10 +167,10 @@ def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(h
 
 def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     harness = ConversationHarness(library, calls_tools=False, profiles=())
-    assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat memory rules new NAME TEXT."
+    assert harness.typed("/rules") == "There are no rules yet. Create one: zkchat memory rules new NAME TEXT."
     assert harness.typed("/tools") == "reciting:x has no tools: it can only answer."
     assert harness.typed("/add tool read_document") == "reciting:x has no tools. /model chooses another one."
-    assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat memory rules new"
+    assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Create one: zkchat memory rules new"
 
 
 def test_what_is_switched_off_is_listed_as_such_and_cannot_be_chosen(library: Library) -> None:
@@ -229,16 +229,16 @@ def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: Conver
     events_of(harness.talk.say("What is in [[Bees]]?"))
     events_of(harness.talk.say("Which dates stand in the ledger of the port?"))
     lines = harness.typed("/why [[bees]]").splitlines()
-    assert lines[0] == "Bees.md was in the request of the last answer:"
+    assert lines[0] == "Bees.md was sent for the last answer:"
     assert re.fullmatch(r"- with message 1: linked in the message \[manual\], \d+ tokens", lines[1])
-    assert lines[2] == "It was there for messages 2 and 4."  # its text holds its passages, which are not sent again
+    assert lines[2] == "It was sent for messages 2 and 4."  # its text holds its passages, which are not sent again
     assert "always there [always]" in harness.typed("/why [[Harbour]]")
     assert harness.typed("/why [[Beekeeping]]").splitlines() == [
-        "Beekeeping.md was not in the request of the last answer: nothing led to it.",
-        "1. The search does not find Beekeeping.md: it has none of the words asked for, and nothing near to them.",
+        "Beekeeping.md was not sent for the last answer: nothing called for it.",
+        "1. The search does not find Beekeeping.md: it has none of your words, and nothing close to them.",
         "   Add the words of the question to the note, or an alias; or write [[Beekeeping]] in the question.",
         "/show N reads one, /open N opens it.",
-        "No request of this session held it.",
+        "It was never sent in this session.",
     ]
 
 
@@ -248,7 +248,7 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     harness.typed("/add [[Bees]]")
     events_of(harness.talk.say("Which calendars are there?"))
     assert harness.typed("/why rule Brevity").splitlines()[:2] == [
-        "Brevity was left out of the request of the last answer:",
+        "Brevity was not sent for the last answer:",
         "- you dropped it",
     ]
     assert "- you dropped it" in harness.typed("/why tool find_related")
@@ -267,9 +267,9 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
     ("why", "words"),
     [
         ("budget", "there was no room for its 120 tokens"),
-        ("score", "it did not fit your message (0.31 of 1)"),
+        ("score", "it was not relevant enough (0.31 of 1)"),
         ("removed", "you dropped it"),
-        ("private", "it must not leave this machine"),
+        ("private", "it is private, and the model is not on this machine"),
         ("missing", "it could not be read"),
         ("unapproved", "it came with the vault and you have not approved it: zkchat config trust"),
         ("abstained", "there was nothing"),
@@ -282,7 +282,7 @@ def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHar
     recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
     asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
     assert recorded.surface.lines[:2] == [
-        "Beekeeping.md was left out of the request of the last answer:",
+        "Beekeeping.md was not sent for the last answer:",
         f"- {words}",
     ]
 
@@ -299,9 +299,9 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Conversat
     recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())
     asyncio.run(run(recorded.context, "/why [[Bees]]"))
     assert recorded.surface.lines == [
-        "Bees.md was in the request of the last answer:",
+        "Bees.md was sent for the last answer:",
         "- read by the model, not cited",
-        "It was there for message 2.",
+        "It was sent for message 2.",
     ]
 
 

@@ -48,7 +48,7 @@ def test_help_on_a_narrow_screen_has_one_command_in_a_line(harness: CommandHarne
 @pytest.mark.parametrize("name", ["save", "/save", "SAVE"])
 def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -> None:
     harness.typed(f"/help {name}")
-    assert harness.surface.text.startswith("/save [NOTE]: answer as a new note. With its question")
+    assert harness.surface.text.startswith("/save [NOTE]: answer as a new note. Saves the last answer")
 
 
 @pytest.mark.parametrize(

@@ -68,20 +68,20 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     assert harness.typed("/show 2").splitlines()[0] == "Coffee"
     harness.exchange("And?", "Tea.", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
     assert harness.typed("/show 1").splitlines()[0] == "Tea"
-    assert harness.typed("/show 2") == "There is no hit 2: there is one. /search and /sources number them."
+    assert harness.typed("/show 2") == "There is no hit 2: there is one. /search and /sources show the numbers."
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/search", 'What shall be searched for? For example: /search tag:idea path:Projects "a phrase" -without'),
+        ("/search", 'What do you want to search for? For example: /search tag:idea path:Projects "a phrase" -without'),
         ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
         ("/search after:2026 before:2025", "No day fits after:2026 and before:2025."),
         ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/links Tea", "Tea links to nothing, and nothing links to it."),
-        ("/backlinks Tea", "No other note links to Tea. Perhaps one names it: zkchat show 'Tea.md' --mentions"),
+        ("/backlinks Tea", "No other note links to Tea. Perhaps one mentions it: zkchat show 'Tea.md' --mentions"),
         ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
         ("/recent x", f"'x' {NO_TIME}"),
         ("/recent 0", f"'0' {NO_TIME}"),
@@ -106,7 +106,7 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
         "/show N reads one, /open N opens it.",
     ]
-    assert harness.typed("/show 2") == "[[Nowhere]] leads to no note. It leads to nothing."
+    assert harness.typed("/show 2") == "[[Nowhere]] does not lead to a note. It leads to nothing."
     assert harness.typed("/links 1").splitlines()[:5] == [
         "Coffee",
         "",
@@ -114,7 +114,7 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
         "1. line 3  [[Sleep#Phases]] → Body/Sleep.md (no such place in it)",
         "2. line 3  [there](https://x.org) → outside the vault",
     ]
-    assert harness.typed("/open 2") == "[there](https://x.org) leads to no note. It leads to outside the vault."
+    assert harness.typed("/open 2") == "[there](https://x.org) does not lead to a note. It leads to outside the vault."
 
 
 def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mentioned(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mention
         assert any(line.endswith(".md:1 · text · and 9 more with the same text)") for line in told)
         assert sum("and of honey too." in line for line in told) == 4
         assert not any("more hits" in line for line in told)
-        assert harness.typed("/show 6") == "There is no hit 6: there are 5. /search and /sources number them."
+        assert harness.typed("/show 6") == "There is no hit 6: there are 5. /search and /sources show the numbers."
         for number in range(5, 8):
             (tmp_path / "vault" / f"Bees {number}.md").write_text(f"Of bees {number}, and of honey too.\n")
         told = harness.typed("/search honey").splitlines()
@@ -153,7 +153,7 @@ def test_tags_are_nested_and_counted(harness: CommandHarness) -> None:
         "2    #drink/hot",
         "1    #drink/cold",
         "1  #health",
-        "/search tag:drink lists the notes of one.",
+        "/search tag:drink lists the notes with one tag.",
     ]
     assert harness.typed("/tags #HEA").splitlines()[0] == "1  #health"
 

@@ -26,13 +26,13 @@ def test_the_last_answer_or_a_numbered_one_is_checked_and_its_places_can_be_show
         assert "No note says it." in " ".join(harness.typed("/show 1").splitlines())
         assert harness.typed("/verify 2").splitlines()[0] == "1. ✓ Tea is mild. (quoted · Tea.md:3)"
         assert harness.typed("/verify 1").splitlines() == [
-            "Message 1 is a message of yours. The answer after it is message 2."
+            "Message 1 is your own message. The answer after it is message 2."
         ]
-        assert harness.typed("/verify 9").splitlines() == ["There is no message 9: there are 4. /history numbers them."]
+        assert harness.typed("/verify 9").splitlines() == [
+            "There is no message 9: there are 4. /history shows the numbers."
+        ]
         harness.conversation.add("user", "And?")
-        assert harness.typed("/verify 5").splitlines() == ["Message 5 is a message of yours. /history numbers them."]
+        assert harness.typed("/verify 5").splitlines() == ["Message 5 is your own message. /history shows the numbers."]
         assert complete_answer_number(harness.context, "") == ["4", "2"]
         harness.conversation.add("assistant", "Sure! What else?")
-        assert harness.typed("/verify").splitlines() == [
-            "The text states nothing that could be compared with your notes."
-        ]
+        assert harness.typed("/verify").splitlines() == ["The text has no statements to compare with your notes."]

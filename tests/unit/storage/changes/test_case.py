@@ -136,7 +136,7 @@ def test_a_name_that_differs_only_in_case_is_taken_where_names_ignore_it(
 ) -> None:
     caseless.note("note.md", b"a")
     caseless.note("b.md", b"b")
-    with pytest.raises(VaultError, match="is there already"):
+    with pytest.raises(VaultError, match="already exists"):
         act(caseless)
     assert caseless.contents == {"note.md": b"a", "b.md": b"b"}
 
@@ -147,7 +147,7 @@ def test_where_case_counts_two_files_may_differ_in_it_alone_and_neither_is_lost(
     disk.note("Note.md", b"b")
     if len(disk.contents) == 1:
         pytest.skip("names ignore case here")
-    with pytest.raises(VaultError, match=r"Note\.md is there already"):
+    with pytest.raises(VaultError, match=r"Note\.md already exists"):
         disk.apply(move("note.md", "Note.md"))
     assert disk.contents == {"note.md": b"a", "Note.md": b"b"}
     disk.store.close()

@@ -42,7 +42,7 @@ def test_the_contents_of_the_oldest_changes_go_first(disk: Disk, monkeypatch: py
     assert kept == [False, False, False, True, True, True]
     assert [write.after for write in records[numbers[0]].changes.writes] == [b""]
     assert [write.after for write in records[numbers[5]].changes.writes] == [texts[5]]
-    with pytest.raises(VaultError, match="so old that the journal no longer holds"):
+    with pytest.raises(VaultError, match="so old that zkchat no longer has"):
         disk.store.undo(numbers[0])
     assert disk.contents["0.md"] == texts[0]
     disk.store.undo(numbers[5])

@@ -147,7 +147,7 @@ def test_a_new_file_never_replaces_another(disk: Disk, taken: str) -> None:
             (disk.vault / "A.md").mkdir()
         case _:
             (disk.vault / "A.md").symlink_to("nowhere.md")
-    with pytest.raises(VaultError, match=r"A\.md is there already"):
+    with pytest.raises(VaultError, match=r"A\.md already exists"):
         disk.apply(write("A.md", None, b"new"))
     assert [file.name for file in disk.vault.iterdir()] == ["A.md"]
     assert disk.contents.get("A.md", b"mine") == b"mine"
@@ -372,7 +372,7 @@ def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> Non
     assert disk.contents == {"Other/A.md": b"a", "Folder/New.md": b"new"}
     after_note = disk.note("Folder/Theirs.md", b"theirs")
     after = disk.tree
-    with pytest.raises(VaultError, match="Folder is there already"):
+    with pytest.raises(VaultError, match="Folder already exists"):
         disk.store.undo(number)
     assert (disk.tree, disk.states) == (after, ["applied"])
     after_note.unlink()
@@ -384,18 +384,18 @@ def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> Non
     ("source", "target", "kind", "said"),
     [
         ("Missing.md", "B.md", NoteNotFound, "no file Missing.md"),
-        ("A.md", "Taken.md", VaultError, "Taken.md is there already"),
+        ("A.md", "Taken.md", VaultError, "Taken.md already exists"),
         ("Folder", "Folder/Inner/Folder", VaultError, "into itself"),
         ("A.md", "Taken.md/A.md", VaultError, "Taken.md"),
-        ("A.md", ".trash", VaultError, "no name"),
-        ("A.md", ".trash/in/A.md", VaultError, "no name"),
-        ("A.md", ".trash/.hidden", VaultError, "no name"),
+        ("A.md", ".trash", VaultError, "not a name"),
+        ("A.md", ".trash/in/A.md", VaultError, "not a name"),
+        ("A.md", ".trash/.hidden", VaultError, "not a name"),
         ("A.md", ".trash/../A.md", OutsideVault, "leads out"),
-        ("A.md", ".hidden.md", VaultError, "no name"),
-        ("A.md", "Private/A.md", VaultError, "no name"),
-        (".trash/T.md", "T.md", VaultError, "no name"),
-        (".trash", "T", VaultError, "no name"),
-        (".obsidian/app.json", "app.json", VaultError, "no name"),
+        ("A.md", ".hidden.md", VaultError, "not a name"),
+        ("A.md", "Private/A.md", VaultError, "not a name"),
+        (".trash/T.md", "T.md", VaultError, "not a name"),
+        (".trash", "T", VaultError, "not a name"),
+        (".obsidian/app.json", "app.json", VaultError, "not a name"),
     ],
 )
 def test_a_move_that_cannot_be_made_is_refused(
@@ -438,7 +438,7 @@ def test_a_file_that_took_the_place_of_a_lost_one_stays(disk: Disk) -> None:
     number = disk.apply(move("A.md", ".trash/A.md"))
     (disk.vault / ".trash/A.md").unlink()
     disk.note("A.md", b"newer")
-    with pytest.raises(FilesChanged, match=r"A\.md is there already"):
+    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
         disk.store.undo(number)
     assert (disk.contents, disk.states) == ({"A.md": b"newer"}, ["applied"])
 
@@ -448,7 +448,7 @@ def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(di
     disk.note("Large.pdf", b"x" * 1_000_001)
     numbers = [disk.apply(move(name, f".trash/{name}")) for name in ("Folder", "Large.pdf")]
     (disk.vault / ".trash/Folder").rename(disk.vault / "Elsewhere")
-    with pytest.raises(FilesChanged, match=r"\.trash/Folder is no longer there, and the journal holds no copy of it"):
+    with pytest.raises(FilesChanged, match=r"\.trash/Folder is no longer there, and zkchat has no copy of it"):
         disk.store.undo(numbers[0])
     disk.store.undo(numbers[1])
     assert {*disk.contents} == {"Elsewhere/A.md", "Large.pdf"}
@@ -519,7 +519,7 @@ def test_a_file_that_cannot_go_back_stays(disk: Disk) -> None:
     disk.note("A.md", b"a")
     number = disk.apply(move("A.md", "B.md"))
     disk.note("A.md", b"another")
-    with pytest.raises(FilesChanged, match=r"A\.md is there already"):
+    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
         disk.store.undo(number)
     (disk.vault / "A.md").unlink()
     (disk.vault / "B.md").unlink()
@@ -606,7 +606,7 @@ def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(di
             disk.restart()
             assert (disk.tree, disk.states) == (before, [])
     assert kills > 10
-    assert disk.notices == ["A change was interrupted and has been taken back: Rename A."] * kills
+    assert disk.notices == ["A change was interrupted and has been undone: Rename A."] * kills
     disk.notices.clear()
     after = disk.tree
     kills = 0
@@ -619,7 +619,7 @@ def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(di
             disk.restart()
             assert (disk.tree, disk.states) == (after, ["applied"])
     assert kills > 6
-    assert disk.notices == ["The undoing of a change was interrupted and has been taken back: Rename A."] * kills
+    assert disk.notices == ["The undo of a change was interrupted and has been undone: Rename A."] * kills
     assert (disk.tree, disk.states) == (before, ["undone"])
 
 
@@ -638,7 +638,7 @@ def test_what_cannot_be_taken_back_now_is_taken_back_by_the_next_start(
         put(step, temporary)
 
     monkeypatch.setattr(disk.files, "put", fail_from_the_second_on)
-    with pytest.raises(StorageError, match=r"could not be written.*could not be taken back.*could not be written"):
+    with pytest.raises(StorageError, match=r"could not be written.*could not be undone.*could not be written"):
         disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
     assert disk.contents != {"A.md": b"a", "B.md": b"b"}
     disk.restart()
@@ -667,7 +667,7 @@ def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -
     disk.start()
     disk.store.recover()
     assert len(disk.notices) == 1
-    assert "C.md was not moved back to B.md: 'C.md' is no name for a note." in disk.notices[0]
+    assert "C.md was not moved back to B.md: 'C.md' is not a name for a note." in disk.notices[0]
     assert disk.contents == {"A.md": b"a", "C.md": b"b"}
 
 
@@ -707,8 +707,8 @@ def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Di
     disk.restart()
     assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
     assert disk.notices == [
-        "A change was interrupted and has been taken back, but for 1 file: Change.\n"
-        "A.md was changed by somebody else, and was left as it is."
+        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md was changed by somebody "
+        "else, so it was left alone."
     ]
 
 
@@ -716,7 +716,7 @@ RENAMED = (
     "A change was interrupted and has been completed: Rename Center.\n"
     "Mitte.md could not be moved back: Center.md is there.\n"
 )
-REST = "All its other files, and the links in them, are as the change makes them; zkchat undo --list shows it."
+REST = "All its other files, and the links in them, were changed; zkchat undo --list shows it."
 
 
 def interrupted_rename(disk: Disk, *, at: int) -> dict[str, bytes]:
@@ -756,7 +756,7 @@ def test_a_note_that_was_changed_too_is_left_and_named_when_a_rename_is_complete
     disk.note("3.md", b"[[Center]] is theirs")
     disk.restart()
     assert disk.contents == {**done, "Center.md": b"another", "3.md": b"[[Center]] is theirs"}
-    assert disk.notices == [f"{RENAMED}3.md was changed by somebody else, and was left as it is.\n{REST}"]
+    assert disk.notices == [f"{RENAMED}3.md was changed by somebody else, so it was left alone.\n{REST}"]
 
 
 def test_a_crash_while_a_rename_is_completed_is_no_end(disk: Disk) -> None:
@@ -790,8 +790,8 @@ def test_where_it_cannot_be_told_whether_a_file_was_moved_both_are_left_and_name
     disk.restart()
     assert disk.contents == {"A.md": b"another", "B.md": b"a"}
     assert disk.notices == [
-        "A change was interrupted and has been taken back, but for 1 file: Change.\n"
-        "A.md and B.md are both there, and were left as they are."
+        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md and B.md are both there, "
+        "and were not changed."
     ]
 
 
@@ -804,7 +804,7 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
         disk.note(each.path, b"theirs")
     disk.restart()
     first, *named, rest = disk.notices[0].split("\n")
-    assert first == "A change was interrupted and has been taken back, but for 12 files: Change."
+    assert first == "A change was interrupted and has been undone, except for 12 files: Change."
     assert (len(named), rest) == (10, "… and 2 more.")
 
 

@@ -60,13 +60,13 @@ def test_one_process_extracts_file_after_file_and_knows_no_secret(extractor: Pdf
 @pytest.mark.parametrize("name", HOPELESS)
 def test_a_file_that_is_no_pdf_is_one_trouble(extractor: PdfExtractor, name: str) -> None:
     text = found(extractor, HOPELESS[name])
-    assert text == ExtractedText(trouble="It is no PDF, or a broken one, and is found by its name only.")
+    assert text == ExtractedText(trouble="It is not a PDF, or a broken one, and is only found by its name.")
     assert found(extractor, SOUND).pages == TEXTS
 
 
 def test_an_encrypted_file_is_one_trouble(extractor: PdfExtractor) -> None:
     text = found(extractor, ENCRYPTED.read_bytes())
-    assert text == ExtractedText(trouble="It is encrypted and is found by its name only.")
+    assert text == ExtractedText(trouble="It is encrypted and is only found by its name.")
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -97,7 +97,7 @@ def test_a_bomb_is_one_trouble_and_takes_no_more_memory_than_it_may(name: str) -
         command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[4]
     ).stdout
     trouble, pages, megabytes = output.splitlines()
-    assert trouble == "It is too large or damaged and is found by its name only."
+    assert trouble == "It is too large or damaged and is only found by its name."
     assert pages == "2"
     assert int(megabytes) < 500
 
@@ -113,7 +113,7 @@ def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read() -> No
         found(extractor, SOUND)  # the first may take as long as the process needs to start
         late = process_of(extractor)
         text = found(extractor, long_page(500_000))
-        assert text.trouble == "It takes longer than 0.05 seconds to read and is found by its name only."
+        assert text.trouble == "It takes longer than 0.05 seconds to read and is only found by its name."
         assert not is_alive(late)
         assert found(extractor, SOUND).pages[0] == TEXTS[0]
         extractor.stop()

@@ -229,7 +229,7 @@ def test_when_a_note_was_written_and_changed_is_told_with_how_that_is_known(tmp_
 
 def test_notes_that_hold_a_word_are_listed_and_those_that_nothing_links_to(library: Library) -> None:
     held = ask(library, kind="holding", words="nobody")
-    assert (held.heading, rows(held)) == ("1 note holds “nobody”:", [("Alone.md", "")])
+    assert (held.heading, rows(held)) == ("1 note contains “nobody”:", [("Alone.md", "")])
     unlinked = ask(library, kind="unlinked")
     assert {path for path, _ in rows(unlinked)} == {"Projects/Old/Shed.md", "Alone.md", "Diary.md", "屋根.md"}
 

@@ -32,18 +32,21 @@ def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_p
     with library_of(tmp_path, {path: UNREADABLE[path]}) as library:
         (warning,) = library.warnings()
         assert warning.text.startswith("It ")
-        assert warning.text.endswith("and is found by its name only.")
+        assert warning.text.endswith("and is only found by its name.")
         name = path.rpartition(".")[0]
         assert [hit.path for hit in library.search(name)] == [path]
-        with pytest.raises(NoteUnreadable, match=f"{name}.* (is no|holds no|is nested)"):
+        with pytest.raises(NoteUnreadable, match=f"{name}.* (is not|has no|is nested)"):
             library.read(path)
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("types.canvas", "It holds 4 malformed nodes, used as far as possible."),
-        ("lists.canvas", "It holds 1 malformed list of nodes and 1 malformed list of edges, used as far as possible."),
+        ("types.canvas", "It contains 4 malformed nodes, used as far as possible."),
+        (
+            "lists.canvas",
+            "It contains 1 malformed list of nodes and 1 malformed list of edges, used as far as possible.",
+        ),
     ],
 )
 def test_a_warning_says_what_is_wrong(tmp_path: Path, path: str, expected: str) -> None:
@@ -62,7 +65,7 @@ def test_only_so_many_nodes_groups_and_edges_are_read(monkeypatch: pytest.Monkey
     (warning,) = shown.note.warnings
     assert (
         warning.text
-        == "It holds more than 2 nodes and more than 2 groups and more than 2 edges; the others are left out."
+        == "It contains more than 2 nodes and more than 2 groups and more than 2 edges; the others are left out."
     )
     assert [word for word in ("emu1", "emu2", "zoo1", "zoo2", "near1", "near2") if word in shown.text] == [
         "emu1", "zoo1", "near1"

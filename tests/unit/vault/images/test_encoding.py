@@ -135,8 +135,8 @@ def scans() -> bytes:
 
 BROKEN = {
     "empty": (b"", "is empty"),
-    "text": (b"This is no image at all.", "is no image"),
-    "a page": (b"<!doctype html><title>404</title>", "is no image"),
+    "text": (b"This is no image at all.", "is not an image"),
+    "a page": (b"<!doctype html><title>404</title>", "is not an image"),
     "png cut in its header": (picture()[:20], "its size cannot be read"),
     "png cut in its pixels": (picture(size=(200, 200))[:-40], "a part of it is missing"),
     "png with changed bytes": (picture()[:45] + b"\xff\xff\xff" + picture()[48:], "is broken"),
@@ -145,7 +145,7 @@ BROKEN = {
     "gif cut": (picture("GIF")[:40], "a part of it is missing"),
     "webp cut": (picture("WEBP")[:40], "a part of it is missing"),
     "no pixels": (picture()[:16] + bytes(8) + picture()[24:], "0 × 0 pixels"),
-    "a bomb": (bomb(), "40,000 × 40,000 pixels, more than the 64 million"),
+    "a bomb": (bomb(), "40,000 × 40,000 pixels, more than the limit of 64 million"),
     "heic": (b"\0\0\0\x18ftypheic" + bytes(40), "HEIC"),
 }
 

@@ -29,7 +29,7 @@ NOTES = {
         ("[[Countess]]", None, "No file has that name; it is the only note with that alias."),
         ("[[202401151230]]", None, "No file has that name; it is the only note with that id."),
         ("[[A title of its own]]", None, "No file has that name; it is the only note with that title."),
-        ("[[#Naming]]", "Naming.md", "It leads into the note that it stands in."),
+        ("[[#Naming]]", "Naming.md", "It leads to a place in the same note."),
         (
             "[[Note]]",
             None,
@@ -56,16 +56,16 @@ NOTES = {
         (
             "[[Naming#Nope]]",
             None,
-            "It is the only file of that name. There is no such heading in it, so the link leads to its beginning.",
+            "It is the only file of that name. It has no such heading, so the link leads to its beginning.",
         ),
         (
             "[[Naming^nope]]",
             None,
-            "It is the only file of that name. There is no such block in it, so the link leads to its beginning.",
+            "It is the only file of that name. It has no such block, so the link leads to its beginning.",
         ),
         ("[[Nobody]]", None, "No file has that name, no note that alias, and no single note that id or title."),
         ("[[../Naming]]", "Naming.md", "There is no file at that path."),
-        ("[[#Naming]]", None, "It leads into the note that it stands in, and no note was named."),
+        ("[[#Naming]]", None, "It leads to a place in the same note, and no note was given."),
         ("[[https://example.org]]", None, "It is an address outside the vault."),
     ],
 )

@@ -211,9 +211,9 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\na: 1\na: 2\n---\n", "a", 3, "2 times, in lines 2, 3"),
         ("---\na: &x 1\nb: *x\n---\n", "c", 3, "aliases"),
         ("---\na: &x 1\nb: 2\n---\n", "a", 3, "anchor"),
-        ("---\n<<: {x: 1}\nb: 2\n---\n", "b", 3, "not stand on lines of their own"),
-        ("---\n{a: 1}\n---\n", "a", 3, "not stand on lines of their own"),
-        ("---\n? a\n: 1\n---\n", "a", 3, "not stand on a line of its own"),
+        ("---\n<<: {x: 1}\nb: 2\n---\n", "b", 3, "not on lines of their own"),
+        ("---\n{a: 1}\n---\n", "a", 3, "not on lines of their own"),
+        ("---\n? a\n: 1\n---\n", "a", 3, "not on a line of its own"),
         ("---\na:\n  k: v\n---\n", "a", 3, "properties of its own"),
         ("---\na:\n  - x # c\n---\n", "a", 3, "lose its comments"),
         ("---\na:\n  - x # c\n  - y\n---\n", "a", ["y", "z"], "would lose its comments"),
@@ -223,7 +223,7 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\na: 1\n---\n", "b", None, "no property b"),
         ("---\na: 1\n---\n", "", 1, "cannot be the name"),
         ("---\na: 1\n---\n", "a\nb", 1, "cannot be the name"),
-        ("---\na: 1\n---\n", "a", float("nan"), "no number"),
+        ("---\na: 1\n---\n", "a", float("nan"), "not a number"),
         ("---\na: 1\n---\n", "a", "\ud800", "invalid character"),
         ("---\na: |+\n  x\n\nb: 1\n\nc: 2\n---\n", "b", None, "without changing others"),
         ("---\na: 1\n...\n---\n", "b", 1, "no longer be read"),
@@ -262,10 +262,10 @@ def test_a_tag_is_added_once_in_the_form_that_is_there(note: str, tag: str, expe
 
 @pytest.mark.parametrize("tag", ["", "#", "12", "a b", "a,b", "a#b", "x/"])
 def test_what_is_no_tag_is_refused(tag: str) -> None:
-    with pytest.raises(EditRefused, match="is no tag"):
+    with pytest.raises(EditRefused, match="is not a tag"):
         add_tag("text", tag)
 
 
 def test_tags_that_are_a_mapping_are_refused() -> None:
-    with pytest.raises(EditRefused, match="no list of tags"):
+    with pytest.raises(EditRefused, match="not a list of tags"):
         add_tag("---\ntags: {a: 1}\n---\n", "b")
