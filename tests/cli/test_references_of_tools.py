@@ -124,3 +124,17 @@ def test_every_tool_that_explores_the_vault_is_among_them(known_tools: set[str])
 )
 def test_a_call_that_fails_leaves_no_row(garden: World, call: Call) -> None:
     assert ledger(garden, call) == []
+
+
+def test_a_model_is_told_all_that_is_wrong_with_a_call_and_what_it_may_write(garden: World) -> None:
+    call = {"tool": "edit_section", "arguments": {"note": "", "text": "Water.", "position": "Top"}}
+    model = garden.script([call], [{"text": "Done."}])
+    garden.configure("[write]\nenabled = true\n")
+    session = garden.run("ask", "Add it.", "--json", "--model", model).json["session"]
+    stored = garden.run("context", "export", session).json["messages"]
+    (said,) = (part["text"] for message in stored for part in message["parts"] if part["kind"] == "tool_result")
+    assert said == (
+        "note: String should have at least 1 character. "
+        "position: Input should be 'append', 'prepend', 'replace', 'before' or 'after'. "
+        "Call edit_section again with short and valid JSON that fits its schema."
+    )
