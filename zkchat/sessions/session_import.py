@@ -82,6 +82,8 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
         "content": parts,
         "files": [each for each in attached if each not in images[:shown]],
         "create_time": message.get("create_time"),
+        "status": message.get("status"),
+        "finish_details": metadata.get("finish_details"),
         "model": metadata.get("model_slug"),
     }
 
