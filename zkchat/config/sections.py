@@ -348,6 +348,9 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     references_shown: Annotated[
         int, Harmless(), Meta(ge=1), "Documents shown below an answer; those beyond are counted."
     ] = 10
+    suggest: Annotated[
+        bool, Harmless(), "Whether up to three notes that were found and not used are named below an answer."
+    ] = False
     thinking: Annotated[
         ThinkingView,
         Harmless(),
