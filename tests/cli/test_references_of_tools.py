@@ -138,3 +138,17 @@ def test_a_model_is_told_all_that_is_wrong_with_a_call_and_what_it_may_write(gar
         "position: Input should be 'append', 'prepend', 'replace', 'before' or 'after'. "
         "Call edit_section again with short and valid JSON that fits its schema."
     )
+
+
+@pytest.mark.parametrize("question", ["What do my notes say?", "What of [[Tomatoes]]?"])
+def test_what_was_read_in_earlier_turns_is_found_again(garden: World, question: str) -> None:
+    reads = [{"tool": "read_document", "arguments": {"path": "Tomatoes"}}]
+    first = garden.run("ask", question, "--json", "--model", garden.script(reads, [{"text": "Something."}]))
+    assert garden.run("context", "clear", first.json["session"]).code == 0
+    looks = [{"tool": "search_conversation", "arguments": {"query": "rain leaves blight"}}]
+    model = garden.script(looks, [{"text": "Rain."}])
+    assert garden.run("ask", "And why?", "--session", first.json["session"], "--model", model).code == 0
+    stored = garden.run("context", "export", first.json["session"]).json["messages"]
+    said = [part for message in stored for part in message["parts"] if part.get("name") == "search_conversation"][-1]
+    assert said["text"].startswith("<message tool ")
+    assert "blight" in said["text"]

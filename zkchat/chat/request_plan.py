@@ -49,17 +49,19 @@ from zkchat.core import (
     ChatMessage,
     EvidencePart,
     FilePart,
+    IndexedMessage,
     LeftOut,
     ModelInfo,
     RequestItem,
     StorageError,
     Tool,
+    ToolResultPart,
     ToolSpec,
     VaultError,
     abstained_turns,
     shorten,
 )
-from zkchat.index import terms, topic_terms, words
+from zkchat.index import query_terms, terms, topic_terms, words
 from zkchat.language import ENDS_AS_QUESTION
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
@@ -171,6 +173,8 @@ def _most_informative(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
+MIN_READ_SHARE = 0.5
+"""Of the words of a query, those that a text that was read must hold to be found again."""
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
 USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
@@ -436,10 +440,11 @@ class RequestPlanner:
         return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
 
     def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
-        """The archived messages that answer a query best."""
+        """The archived messages that answer a query best, and what tools and notes said in them."""
         assert self._core.search is not None
         archived, session = self._archived(), self._core.journal.session_id
-        return self._core.search.found(query, session=session, limit=limit, among=archived)
+        said = self._core.search.found(query, session=session, limit=limit, among=archived)
+        return sorted([*said, *_read_in(archived.values(), query)], key=lambda each: -each.score)[:limit]
 
     def _archived(self) -> Mapping[str, ChatMessage]:
         """The archived messages that the model may see, known to the search."""
@@ -450,6 +455,37 @@ class RequestPlanner:
         if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
             hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
+
+
+def _read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[FoundMessage]:
+    """What the model read beside messages, each text once: results of tools, and notes that came with a question.
+
+    The score is the share of the query's words that stand in it.
+    """
+    asked = {*query_terms(query)}
+    read = {
+        part.text: (message, part.name)
+        for message in messages
+        for part in message.parts
+        if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
+    }
+    for text, (message, name) in read.items():
+        share = len(asked.intersection(terms(text))) / len(asked) if asked else 0
+        if share >= MIN_READ_SHARE:
+            found = IndexedMessage(
+                session=message.session_id,
+                id=message.id,
+                place=0,
+                changed=0,
+                role="tool",
+                name=name,
+                time=message.created_at,
+                text=text,
+                said=b"",
+                labels=b"",
+                features=b"",
+            )
+            yield FoundMessage(found, share)
 
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:

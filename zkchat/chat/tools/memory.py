@@ -22,10 +22,10 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
         query: Annotated[str, Text(description="Words, a name or a date", min_length=1, also=("q", "text", "search"))],
         limit: Limit = 5,
     ) -> ToolOutcome:
-        """Find what was said earlier in this conversation but is not shown."""
+        """Find what was said or read earlier here but is not shown."""
         found = find(query, limit)
         if not found:
-            return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
+            return ToolOutcome(text="Nothing that was said or read earlier matches.", summary="none")
         share = PAGE_CHARS // len(found)
         texts = [format_quote(message, condense_text(message.text, share, len, question=query)) for message, _ in found]
         return ToolOutcome(text="\n\n".join(texts), summary=counted(len(found), "message"))
