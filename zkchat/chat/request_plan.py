@@ -194,7 +194,7 @@ class RequestPlanner:
 
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
-        self._selector = Selector(core.relevance, core.tokenizer)
+        self._selector = Selector(core.relevance, core.tokenizer, core.settings.selection)
         own_tools = [] if core.info.needs_notes else self._read_tools()
         if core.proposals and core.proposals.is_on:
             own_tools += core.proposals.tools

@@ -235,6 +235,10 @@ class Context(Struct, frozen=True, kw_only=True):
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they bear on the question."] = True
+    items_limit: Annotated[
+        int, Meta(ge=0), "Rules, notes and tools of the mode `agent` that one message brings in, of each at most."
+    ] = 5
+    items_minimum: Annotated[float, Meta(ge=0, le=1), "The score from which they are brought in."] = 0.45
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
