@@ -30,7 +30,7 @@ from zkchat.chat.context.selection import (
 )
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
-from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
+from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
@@ -54,6 +54,7 @@ from zkchat.core import (
     ModelInfo,
     RequestItem,
     StorageError,
+    TextPart,
     Tool,
     ToolResultPart,
     ToolSpec,
@@ -439,12 +440,13 @@ class RequestPlanner:
         found = [Recalled(told[id_], told[id_].text, 1.0) for id_ in told if id_ in best]
         return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
 
-    def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
+    def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""
         assert self._core.search is not None
         archived, session = self._archived(), self._core.journal.session_id
-        said = self._core.search.found(query, session=session, limit=limit, among=archived)
-        return sorted([*said, *_read_in(archived.values(), query)], key=lambda each: -each.score)[:limit]
+        found: list[tuple[ChatMessage | IndexedMessage, float]] = [*_read_in(archived.values(), query)]
+        found[:0] = self._core.search.found(query, session=session, limit=limit, among=archived)
+        return sorted(found, key=lambda each: -each[1])[:limit]
 
     def _archived(self) -> Mapping[str, ChatMessage]:
         """The archived messages that the model may see, known to the search."""
@@ -457,35 +459,20 @@ class RequestPlanner:
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
 
-def _read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[FoundMessage]:
+def _read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatMessage, float]]:
     """What the model read beside messages, each text once: results of tools, and notes that came with a question.
 
     The score is the share of the query's words that stand in it.
     """
     asked = {*query_terms(query)}
     read = {
-        part.text: (message, part.name)
+        part.text: replace(message, role="tool", name=part.name, parts=(TextPart(text=part.text),))
         for message in messages
         for part in message.parts
         if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
     }
-    for text, (message, name) in read.items():
-        share = len(asked.intersection(terms(text))) / len(asked) if asked else 0
-        if share >= MIN_READ_SHARE:
-            found = IndexedMessage(
-                session=message.session_id,
-                id=message.id,
-                place=0,
-                changed=0,
-                role="tool",
-                name=name,
-                time=message.created_at,
-                text=text,
-                said=b"",
-                labels=b"",
-                features=b"",
-            )
-            yield FoundMessage(found, share)
+    shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
+    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
 
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:

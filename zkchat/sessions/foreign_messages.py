@@ -20,6 +20,7 @@ from zkchat.core import (
     ContextType,
     DocumentReference,
     InvalidValue,
+    Json,
     Part,
     Role,
     Status,
@@ -35,7 +36,6 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.sessions.foreign_parts import PartReader, Tally, first_of, is_result, list_of, object_of, text_at
-from zkchat.sessions.note_export import Json
 
 _CONTENTS: Final = ("content", "parts", "text", "value")
 _TIMES: Final = ("timestamp", "created_at", "time", "create_time", "createdAt", "date")
@@ -219,9 +219,9 @@ class ConversationReader:
     def _numbers(self, value: Mapping[str, Json]) -> dict[str, Any]:
         """The counts of tokens and the priority, where they are such."""
         priority = value.get("priority")
-        given = {**value, "priority": _PRIORITIES.get(priority, priority) if isinstance(priority, str) else priority}
+        given = {**value, "priority": _PRIORITIES.get(priority) if isinstance(priority, str) else priority}
         bounds = {**dict.fromkeys(_COUNTS, range(_MAX_COUNT)), "priority": range(1, MAX_PRIORITY + 1)}
-        read = {name: given[name] for name, bound in bounds.items() if _is_whole(given.get(name), bound)}
+        read = {name: given[name] for name in bounds if type(given.get(name)) is int and given[name] in bounds[name]}
         if priority is not None and "priority" not in read:
             self.tally.leave_out_part("unreadable priority")
         return read
@@ -302,18 +302,12 @@ def time_of(written: Json) -> datetime:
     return datetime.fromtimestamp(written / 1000 if abs(written) > _MAX_SECONDS else written, UTC)
 
 
-def _is_whole(value: Json, bound: range) -> bool:
-    return type(value) is int and value in bound
-
-
-def _with_thoughts(part: Part) -> Iterator[Part]:
+def _with_thoughts(part: Part) -> list[Part]:
     """A text of a model with what it wrote as its thoughts apart."""
-    thought = _THOUGHT.match(part.text) if isinstance(part, TextPart) else None
-    if thought and isinstance(part, TextPart):
-        yield from [ThinkingPart(text=thought[2].strip())] if thought[2].strip() else []
-        yield from [TextPart(text=part.text[thought.end() :])] if part.text[thought.end() :] else []
-    else:
-        yield part
+    if not isinstance(part, TextPart) or not (thought := _THOUGHT.match(part.text)):
+        return [part]
+    pieces = (ThinkingPart(text=thought[2].strip()), TextPart(text=part.text[thought.end() :]))
+    return [piece for piece in pieces if piece.text]
 
 
 def _status(value: Mapping[str, Json]) -> Status:

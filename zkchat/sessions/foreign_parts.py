@@ -14,6 +14,7 @@ from zkchat.core import (
     CompactionPart,
     FilePart,
     ImagePart,
+    Json,
     Part,
     TextPart,
     ThinkingPart,
@@ -23,7 +24,6 @@ from zkchat.core import (
     lazy_pattern,
     shorten,
 )
-from zkchat.sessions.note_export import Json
 
 _DATA: Final = lazy_pattern(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 _MAX_IMAGE_CHARACTERS: Final = 28_000_000

@@ -25,6 +25,7 @@ from zkchat.core import (
     EvidencePart,
     FilePart,
     ImagePart,
+    Json,
     MessageEntry,
     Part,
     Session,
@@ -73,7 +74,6 @@ FORMAT: Final = "zkchat session"
 VERSION: Final = 1
 
 Redactor = Callable[[str], str]
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()) -> str:

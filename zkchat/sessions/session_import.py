@@ -14,6 +14,7 @@ from zkchat.core import (
     HeadEntry,
     ImagePart,
     InvalidValue,
+    Json,
     MessageEntry,
     SessionError,
     TitleEntry,
@@ -23,7 +24,7 @@ from zkchat.core import (
 )
 from zkchat.sessions.foreign_messages import ConversationReader, ForeignConversation, derived_id
 from zkchat.sessions.foreign_parts import Tally, list_of, object_of, text_at
-from zkchat.sessions.note_export import VERSION, Json
+from zkchat.sessions.note_export import VERSION
 
 _SUMMARY: Final = "[Previous conversation summary]: "
 """How zk-chat marks the message that stands for earlier ones."""
