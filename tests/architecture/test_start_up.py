@@ -106,8 +106,8 @@ def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
     assert libraries & (HEAVY - STANDARD) == needed
 
 
-def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:
-    sdks = {"mcp", "mcp_types", "acp"}
+def test_no_sdk_of_a_protocol_and_no_check_of_calls_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:
+    sdks = {"mcp", "mcp_types", "acp", "pydantic"}
     (tmp_path / "play.json").write_text('{"answers": [[{"text": "Seven."}]]}')
     model = f"scripted:{tmp_path}/play.json"  # one that could call tools of servers
     assert imported_by("ask", "Sleep?", "--model", model, "--vault", str(vault), home=tmp_path) & sdks == set()

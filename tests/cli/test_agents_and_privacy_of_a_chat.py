@@ -211,3 +211,26 @@ def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, mo
         assert "The rule Tone has changed since that request." in shown.err
         assert "The note Cats.md has changed since that request." in shown.err
         assert ("Cats purr." in shown.out) == ("--request" in arguments)
+
+
+def test_selection_is_steered_by_settings_and_its_use_is_told(world: World) -> None:
+    for name in ("Tea", "Coffee", "Cocoa"):
+        world.note(f"{name}.md", f"# {name}\n\nHot drinks such as {name} keep you warm in winter.\n")
+    notes = "".join(f'  "[[{name}]]": agent\n' for name in ("Tea", "Coffee", "Cocoa"))
+    agent(world, "drinks", f"references:\n{notes.rstrip()}")
+    model = world.script([{"text": "Drink [[Tea]]."}])
+
+    def chosen(settings: str = "") -> list[str]:
+        world.configure(settings)
+        asked = world.run("ask", "Which hot drinks: tea?", "--agent", "drinks", "--json", "--model", model).json
+        return [each["name"] for each in asked["context"]["items"] if each["include"] == "agent"]
+
+    assert [*map(len, (chosen("[context]\nitems_minimum = 0.01\n"), chosen("[context]\nitems_minimum = 1.0\n")))] == [
+        3,
+        0,
+    ]
+    assert chosen("[context]\nitems_minimum = 0.01\nitems_limit = 2\n")[0] == "Tea"
+    stats = world.run("context", "stats", "--json", "--model", model).json
+    assert stats["selection"] == {"chosen": 2, "used": 1}
+    told = world.run("context", "stats", "--model", model).out
+    assert "Of the notes, passages and tools chosen for your messages, answers used 1 of 2 (50 %)." in told

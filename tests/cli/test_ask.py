@@ -32,7 +32,9 @@ def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept
     assert "8,192" not in quoted
     model = slept.script([{"text": "Seven, says [[Sleep]]."}])
     answered = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, terminal=True)
-    assert "1 [[Sleep]]  Sleep.md:3  cited, linked by you\n" in without_sequences(answered.out)
+    assert "1 [[Sleep]]  Sleep.md:3  cited, linked by you  Adults need seven to nine hours" in without_sequences(
+        answered.out
+    )
     whole = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels", terminal=True)
     assert "Referenced Documents" in whole.out
     assert "8,192" in whole.out

@@ -55,7 +55,7 @@ def test_a_message_is_answered_and_kept(world: World, model: str) -> None:
     chat = at_prompt(world, "What is [[Sleep]]?\r\x04", "--model", model)
     assert chat.code == 0
     assert "First." in chat.out
-    assert "1 [[Sleep]]  Sleep.md  linked by you\n" in without_sequences(chat.out)
+    assert "1 [[Sleep]]  Sleep.md  linked by you  Adults need seven hours.\n" in without_sequences(chat.out)
     assert chat.err.splitlines()[0] == "zkchat · vault · 1 note · scripted:scripted"
     assert len(chat.err.splitlines()) <= 5
     assert [session["title"] for session in sessions(world)] == ["What is [[Sleep]]?"]

@@ -252,3 +252,30 @@ def test_odd_rows_of_a_database_are_read_as_far_as_they_go(world: World) -> None
         UPDATE turns SET datetime_utc = x'00', input_tokens = 'many';""",
     )
     assert world.run("context", "import", "logs.db").code == 0
+
+
+def test_thoughts_priorities_marks_and_compactions_survive_and_the_rest_is_counted(world: World) -> None:
+    talk = [
+        {"id": "1", "role": "user", "content": "How long?", "priority": 9},
+        {"id": "2", "role": "assistant", "content": "<think>Hm.</think>Seven hours.", "annotations": [{}]},
+        {"id": "3", "role": "user", "content": "Why?", "priority": "urgent"},
+        {"id": "4", "role": "system", "content": [{"type": "compaction", "summary": "7 h.", "first_kept_id": "3"}]},
+        {"id": "5", "role": "assistant", "content": "Because", "finish_reason": "length"},
+    ]  # fmt: skip
+    result = imported(world, talk)
+    assert result.err == (
+        "list of messages: 1 conversation, 5 messages; 2 parts left out: 1 citation, 1 unreadable priority.\n"
+    )
+    session = result.out.split()[0]
+    shown = world.run("context", "export", session).json["messages"]
+    assert [part["kind"] for part in shown[1]["parts"]] == ["thinking", "text"]
+    assert [(message["priority"], message["status"]) for message in shown] == [
+        (9, "complete"), (5, "complete"), (5, "complete"), (5, "complete"), (5, "unfinished"),
+    ]  # fmt: skip
+    context = world.run("context", "show", session, "--json").json
+    assert context["summary"]["summary"] == "7 h."
+    assert [message["id"] for message in context["archived"]] == [message["id"] for message in shown[:2]]
+    again = world.run("context", "import", "-", "--json", stdin=world.run("context", "export", session).out).json
+    assert again["left_out"]["parts"] == {}
+    copy = world.run("context", "export", again["session"]).json["messages"]
+    assert [{**each, "session_id": ""} for each in copy] == [{**each, "session_id": ""} for each in shown]

@@ -124,3 +124,31 @@ def test_every_tool_that_explores_the_vault_is_among_them(known_tools: set[str])
 )
 def test_a_call_that_fails_leaves_no_row(garden: World, call: Call) -> None:
     assert ledger(garden, call) == []
+
+
+def test_a_model_is_told_all_that_is_wrong_with_a_call_and_what_it_may_write(garden: World) -> None:
+    call = {"tool": "edit_section", "arguments": {"note": "", "text": "Water.", "position": "Top"}}
+    model = garden.script([call], [{"text": "Done."}])
+    garden.configure("[write]\nenabled = true\n")
+    session = garden.run("ask", "Add it.", "--json", "--model", model).json["session"]
+    stored = garden.run("context", "export", session).json["messages"]
+    (said,) = (part["text"] for message in stored for part in message["parts"] if part["kind"] == "tool_result")
+    assert said == (
+        "note: String should have at least 1 character. "
+        "position: Input should be 'append', 'prepend', 'replace', 'before' or 'after'. "
+        "Call edit_section again with short and valid JSON that fits its schema."
+    )
+
+
+@pytest.mark.parametrize("question", ["What do my notes say?", "What of [[Tomatoes]]?"])
+def test_what_was_read_in_earlier_turns_is_found_again(garden: World, question: str) -> None:
+    reads = [{"tool": "read_document", "arguments": {"path": "Tomatoes"}}]
+    first = garden.run("ask", question, "--json", "--model", garden.script(reads, [{"text": "Something."}]))
+    assert garden.run("context", "clear", first.json["session"]).code == 0
+    looks = [{"tool": "search_conversation", "arguments": {"query": "rain leaves blight"}}]
+    model = garden.script(looks, [{"text": "Rain."}])
+    assert garden.run("ask", "And why?", "--session", first.json["session"], "--model", model).code == 0
+    stored = garden.run("context", "export", first.json["session"]).json["messages"]
+    said = [part for message in stored for part in message["parts"] if part.get("name") == "search_conversation"][-1]
+    assert said["text"].startswith("<message tool ")
+    assert "blight" in said["text"]

@@ -101,3 +101,17 @@ def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world:
     assert {(row["cited"], row["unverified"], row["included"]) for row in rows} == {(False, False, False)}
     assert world.run("refs", "--top", "--json").json == []
     assert "Sources" not in world.run("context", "export", "--format", "markdown").out
+
+
+def test_each_source_comes_with_a_line_about_it_and_what_fits_too_is_named_if_wanted(vault: World) -> None:
+    searches = [{"tool": "find_excerpts", "arguments": {"query": "grind hours minutes"}}]
+
+    def below() -> list[str]:
+        model = vault.script(searches, [{"text": "Seven, says [[Sleep]]."}])
+        return vault.run("ask", "How long, says [[Sleep]]?", "--plain", "--model", model).err.splitlines()
+
+    first = below()
+    assert "   Adults need seven hours." in first
+    assert not any("Also fits" in line for line in first)
+    vault.configure("[ui]\nsuggest = true\n")
+    assert "Also fits: 3 [[Coffee]]" in below()

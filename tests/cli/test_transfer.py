@@ -3,6 +3,7 @@
 import stat
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from tests.support.world import Result, World
@@ -35,6 +36,14 @@ def test_an_export_is_imported_as_the_same_session(talk: World) -> None:
     assert messages(talk, session) == messages(talk, exported.json["session"]["id"])
     titles = {one["title"] for one in talk.run("sessions", "list", "--all", "--json").json}
     assert titles == {"How long is [[Sleep]]?"}
+
+
+def test_the_schema_of_exports_is_printed_and_an_export_fits_it(talk: World) -> None:
+    schema, exported = talk.run("context", "export", "--schema").json, talk.run("context", "export").json
+    jsonschema.validate(exported, schema)
+    exported["messages"][0]["role"] = "king"
+    with pytest.raises(jsonschema.ValidationError, match="'king' is not one of"):
+        jsonschema.validate(exported, schema)
 
 
 def test_an_imported_session_can_be_gone_on_with(talk: World) -> None:

@@ -1,7 +1,9 @@
 """Any session comes back from its export: message for message, with its branches, pins and compactions."""
 
+import json
 from datetime import UTC, datetime
 
+import jsonschema  # type: ignore[import-untyped]
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -11,7 +13,7 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.core.message import ChatMessage, ImagePart
 from zkchat.core.session import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry
 from zkchat.core.session_history import History
-from zkchat.sessions.note_export import as_json
+from zkchat.sessions.note_export import as_json, export_schema
 from zkchat.sessions.session_import import read_conversations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -71,6 +73,7 @@ def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
     entries = store.append(store.create().id, written)
     text = as_json(store.get("s1"), entries)
     assert text.isascii()
+    jsonschema.validate(json.loads(text), export_schema())
     (imported,) = read_conversations(text, now=NOW).conversations
     copy = store.create()
     before, after = History(entries), History(store.append(copy.id, imported.bodies_for(copy.id)))
@@ -80,4 +83,9 @@ def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
         m.id: without_files(m) for m in without_session([*before.messages.values()])
     }
     assert after.window.pinned == before.window.pinned
+    for kind in ("live", "compactions"):
+        left = [[each.id for each in getattr(history.window, kind)] for history in (before, after)]
+        assert left[0] == left[1]
     assert after.items == before.items
+    kept = [entry.body for entry in entries if not isinstance(entry.body, MessageEntry | DraftEntry)]
+    assert [body for body in imported.bodies if not isinstance(body, MessageEntry)] == kept

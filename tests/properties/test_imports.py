@@ -22,7 +22,7 @@ words = st.sampled_from(["", "Hi", "c1", "c2", "all", "python"])
 kinds = st.sampled_from(
     [
         *("text", "thinking", "tool_use", "tool_result", "image", "compaction", "function_call", "document", "message"),
-        *("function_call_output", "image_url", "input_audio", "human", "ai", "strange"),
+        *("think", "function_call_output", "image_url", "input_audio", "human", "ai", "strange"),
     ]
 )
 parts = st.fixed_dictionaries(
@@ -40,6 +40,10 @@ messages = st.fixed_dictionaries(
         **dict.fromkeys(("id", "parent", "tool_call_id", "name", "model"), words | anything),
         **dict.fromkeys(("timestamp", "created_at"), st.sampled_from(["2026-02-01", 1, 1e300, -1, "x"]) | anything),
         **dict.fromkeys(("references", "attachments", "files", "images", "usage", "metadata", "priority"), anything),
+        **dict.fromkeys(("status", "finish_reason"), st.sampled_from(["length", "stop", "error"]) | anything),
+        **dict.fromkeys(("isCompactSummary", "truncated"), st.booleans()),
+        **dict.fromkeys(("archived_ids", "annotations", "context_type"), st.just("summary") | anything),
+        "first_kept_id": words,
         "tool_calls": st.lists(parts, max_size=2) | anything,
         "references": st.lists(
             st.fixed_dictionaries({"wikilink": words | anything, "relative_path": words | anything}), max_size=2

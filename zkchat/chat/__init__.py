@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from zkchat.chat.context.documents import DocumentRoom, add_summaries, include_documents
     from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
-    from zkchat.chat.context.selection import Candidate, Relevance, SelectionLimits, Selector, added_items
+    from zkchat.chat.context.selection import (
+        Candidate,
+        Relevance,
+        SelectionLimits,
+        Selector,
+        added_items,
+        selection_use,
+    )
     from zkchat.chat.context.strategies import CompactionPlan, Retention
     from zkchat.chat.context.tokens import (
         DIGESTS,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from zkchat.chat.agents import DEFAULT, Profiles
 from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.context.assembly import Budget, Shares, budget_for
-from zkchat.chat.context.selection import Relevance
+from zkchat.chat.context.selection import Relevance, SelectionLimits
 from zkchat.chat.context.strategies import CompactionPlan, Retention
 from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
@@ -67,6 +67,7 @@ class TurnSettings(Struct, frozen=True, kw_only=True):
     shares: Shares = field(default_factory=Shares)
     policy: Policy = field(default_factory=Policy)
     limits: AnswerLimits = field(default_factory=AnswerLimits)
+    selection: SelectionLimits = field(default_factory=SelectionLimits)
     recall: bool = True
     """Whether archived messages come back by themselves; a tool finds them in any case."""
     memory: bool = True

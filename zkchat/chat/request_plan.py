@@ -30,7 +30,7 @@ from zkchat.chat.context.selection import (
 )
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
-from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
+from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
@@ -49,17 +49,20 @@ from zkchat.core import (
     ChatMessage,
     EvidencePart,
     FilePart,
+    IndexedMessage,
     LeftOut,
     ModelInfo,
     RequestItem,
     StorageError,
+    TextPart,
     Tool,
+    ToolResultPart,
     ToolSpec,
     VaultError,
     abstained_turns,
     shorten,
 )
-from zkchat.index import terms, topic_terms, words
+from zkchat.index import query_terms, terms, topic_terms, words
 from zkchat.language import ENDS_AS_QUESTION
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
@@ -171,6 +174,8 @@ def _most_informative(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
+MIN_READ_SHARE = 0.5
+"""Of the words of a query, those that a text that was read must hold to be found again."""
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
 USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
@@ -190,7 +195,7 @@ class RequestPlanner:
 
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
-        self._selector = Selector(core.relevance, core.tokenizer)
+        self._selector = Selector(core.relevance, core.tokenizer, core.settings.selection)
         own_tools = [] if core.info.needs_notes else self._read_tools()
         if core.proposals and core.proposals.is_on:
             own_tools += core.proposals.tools
@@ -435,11 +440,13 @@ class RequestPlanner:
         found = [Recalled(told[id_], told[id_].text, 1.0) for id_ in told if id_ in best]
         return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
 
-    def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
-        """The archived messages that answer a query best."""
+    def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
+        """The archived messages that answer a query best, and what tools and notes said in them."""
         assert self._core.search is not None
         archived, session = self._archived(), self._core.journal.session_id
-        return self._core.search.found(query, session=session, limit=limit, among=archived)
+        found: list[tuple[ChatMessage | IndexedMessage, float]] = [*_read_in(archived.values(), query)]
+        found[:0] = self._core.search.found(query, session=session, limit=limit, among=archived)
+        return sorted(found, key=lambda each: -each[1])[:limit]
 
     def _archived(self) -> Mapping[str, ChatMessage]:
         """The archived messages that the model may see, known to the search."""
@@ -450,6 +457,22 @@ class RequestPlanner:
         if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
             hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
+
+
+def _read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatMessage, float]]:
+    """What the model read beside messages, each text once: results of tools, and notes that came with a question.
+
+    The score is the share of the query's words that stand in it.
+    """
+    asked = {*query_terms(query)}
+    read = {
+        part.text: replace(message, role="tool", name=part.name, parts=(TextPart(text=part.text),))
+        for message in messages
+        for part in message.parts
+        if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
+    }
+    shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
+    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
 
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:

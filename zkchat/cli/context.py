@@ -15,6 +15,7 @@ from zkchat.chat import (
     Preview,
     changed_items,
     request_from,
+    selection_use,
     turns_left,
 )
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
@@ -75,6 +76,7 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
         "compactions": [part for each in conversation.messages if (part := compaction_of(each))],
         "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
         "turns_left": _turns_left(conversation),
+        "selection": selection_use(conversation.messages),
         "cost": cost_of(conversation.history.messages.values()),
     }
 
@@ -94,6 +96,9 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
+    if (use := selection_use(conversation.messages)).chosen:
+        used = f"{use.used} of {use.chosen} ({100 * use.used / use.chosen:.0f} %)"
+        yield f"Of the notes, passages and tools chosen for your messages, answers used {used}."
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (

@@ -49,7 +49,7 @@ from zkchat.core import (
     thread_of,
 )
 from zkchat.render import phrases
-from zkchat.sessions import ImportedFile, as_json, as_markdown
+from zkchat.sessions import ImportedFile, as_json, as_markdown, export_schema
 
 OptionalSessionArgument = Annotated[
     str | None,
@@ -123,6 +123,7 @@ def export_(
     format_: FormatOption = None,
     output: OutputOption = None,
     yes: YesOption = False,
+    schema: Annotated[bool, flag("--schema", "Print the JSON schema of the JSON instead.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -133,6 +134,9 @@ def export_(
     zkchat context export "Sleep and light" --output sleep.json
     """
     io = current_io(vault)
+    if schema:
+        io.json(export_schema())
+        return
     keys = known_keys(io.environment)
     with io.sessions() as store:
         found = find_session_or_last(store, session)

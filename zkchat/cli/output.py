@@ -115,6 +115,7 @@ def _create_text_presenter(
         references_shown=ui.references_shown,
         links=opened.document_links,
         all_documents="/sources" if view.chat else "--panels",
+        suggests=ui.suggest,
         usage_shown=view.usage_shown or ShownUsage(),
     )
     if view.plain or not (environment.stdout_is_tty or view.panels):

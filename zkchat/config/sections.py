@@ -235,6 +235,10 @@ class Context(Struct, frozen=True, kw_only=True):
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they are relevant to the question."] = True
+    items_limit: Annotated[
+        int, Meta(ge=0), "Maximum rules, notes and tools (each) that the mode `agent` adds to one message."
+    ] = 5
+    items_minimum: Annotated[float, Meta(ge=0, le=1), "The lowest score at which they are added."] = 0.45
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
@@ -347,6 +351,9 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     references_shown: Annotated[
         int, Harmless(), Meta(ge=1), "Maximum documents shown below an answer; the rest are counted."
     ] = 10
+    suggest: Annotated[
+        bool, Harmless(), "Whether up to three notes that were found and not used are named below an answer."
+    ] = False
     thinking: Annotated[
         ThinkingView,
         Harmless(),

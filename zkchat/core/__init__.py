@@ -375,6 +375,7 @@ if TYPE_CHECKING:
         Session,
         TitleEntry,
         UnknownEntry,
+        kinds_of,
         read_body,
         read_entry,
         read_json_body,

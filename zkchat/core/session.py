@@ -177,13 +177,14 @@ ItemsWriter = Callable[[Sequence[RequestItem]], str]
 """A store keeps each item once, and has a text for those of a request."""
 
 
-def _kinds(union: Any) -> frozenset[str]:
+def kinds_of(union: Any) -> frozenset[str]:
+    """What its classes are told apart by."""
     return frozenset(each.__struct_config__.tag for each in get_args(union) if not issubclass(each, Unknown))
 
 
 _ANY_BODY: Final[Any] = EntryBody
-_PART_KINDS: Final = _kinds(Part)
-_ENTRY_KINDS: Final = _kinds(EntryBody)
+_PART_KINDS: Final = kinds_of(Part)
+_ENTRY_KINDS: Final = kinds_of(EntryBody)
 OMITTED: Final = defaults_of(ChatMessage)
 """What a store leaves out of a message: most fields of most messages. A default must never change."""
 

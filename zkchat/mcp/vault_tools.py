@@ -6,6 +6,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import GenerateJsonSchema
 
 from zkchat.answers import find_evidence, verify
 from zkchat.chat import MAX_FOUND, Arguments, FunctionTool, Number, Question, Text, answer_about_vault, digest
@@ -177,25 +178,17 @@ class Changed(Answer):
     change: Annotated[int | None, Field(description="Its number in the journal: `zkchat undo` takes it back.")]
 
 
+class _Untitled(GenerateJsonSchema):
+    def field_title_should_be_set(self, *_: object) -> bool:
+        return False
+
+
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of an answer, without the titles that pydantic makes of names."""
-    schema = _without_titles(model.model_json_schema(mode="serialization"))
-    assert isinstance(schema, dict)
+    schema = model.model_json_schema(mode="serialization", schema_generator=_Untitled)
+    for each in (schema, *schema.get("$defs", {}).values()):
+        del each["title"]
     return schema
-
-
-def _without_titles(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_titles(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: {name: _without_titles(each) for name, each in value.items()}
-        if key in {"properties", "$defs"}
-        else _without_titles(value)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str))
-    }
 
 
 Wanted = TypeVar("Wanted", bound=Arguments)

@@ -166,6 +166,8 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
     links: ClickableLinks = NO_LINKS
     all_documents: str = "/sources"
     """What the user types to see all documents."""
+    suggests: bool = False
+    """Whether notes that fit and were not used are named."""
     usage_shown: ShownUsage = field(default_factory=ShownUsage)
 
     def draw(self, event: TurnFinished, *, width: int) -> Iterator[RenderableType]:
@@ -192,7 +194,7 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         if (rows := brief_rows(brief, self.links, width)) is not None:
             yield rows
         rest = brief.rest(self.all_documents)
-        last = [Text(rest, style="dim")] if rest else []
+        last = [Text(each, style="dim") for each in (self._suggestion(event.message, brief), rest) if each]
         if usage and self.usage_shown.is_news(usage):
             last.append(context_gauge(usage, width=width))
         if event.cost is not None:
@@ -209,11 +211,10 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         elif self.panel != "off":
             brief = self._brief(message)
             if self.panel == "brief":
-                yield from brief_lines(brief)
+                yield from brief_lines(brief, with_content=message.provider != _QUOTE)
             else:
                 yield from (each.plain for each in footnotes(brief, with_content=message.provider != _QUOTE))
-            if rest := brief.rest(self.all_documents):
-                yield rest
+            yield from filter(None, (self._suggestion(message, brief), brief.rest(self.all_documents)))
             if usage and self.usage_shown.is_news(usage):
                 yield f"Context: {tokens_used(usage)}"
         if event.cost is not None and self.panel != "off":
@@ -223,6 +224,10 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         # An answer that names the nearest passages cites none of them.
         references = self.links.current(message.references)
         return in_brief(references, most=self.references_shown, all_listed=message.abstained)
+
+    def _suggestion(self, message: ChatMessage, brief: BriefList) -> str:
+        # After quotations, /more shows what else fits.
+        return brief.suggestion if self.suggests and message.provider != _QUOTE else ""
 
     def _usage(self, event: TurnFinished) -> ContextUsage | None:
         """What fills the window, where a model reads it."""

@@ -108,6 +108,10 @@ def describe_content(reference: DocumentReference) -> str:
     return shorten(sanitize_line(reference.snippet or reference.summary), 160)
 
 
+def _content_line(reference: DocumentReference) -> list[str]:
+    return [f"   {content}"] if (content := describe_content(reference)) else []
+
+
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
     """The references as plain lines."""
     if references:
@@ -115,6 +119,7 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
     for number, reference in enumerate(references[:most], start=1):
         about = [describe_location(reference), describe_reason(reference), describe_doubt(reference)]
         yield f"{number}. {sanitize_line(reference.wikilink)}: {'; '.join(filter(None, about))}"
+        yield from _content_line(reference)
     if len(references) > most:
         yield f"… and {len(references) - most} more"
 
@@ -177,6 +182,13 @@ _MIN_LINK_WIDTH: Final = 14
 """Cells of a link that is cut; less of it says nothing."""
 
 
+_MAX_SUGGESTED: Final = 3
+
+
+_MIN_CONTENT_WIDTH: Final = 20
+"""Cells of what a document says; less of it tells nothing."""
+
+
 class BriefList(Struct, frozen=True, kw_only=True):
     """The documents of one answer, each with its number in the whole list."""
 
@@ -185,6 +197,14 @@ class BriefList(Struct, frozen=True, kw_only=True):
     """Documents that are cited, linked or doubtful, and beyond the limit."""
     looked_at: int
     """Documents that were found and not used."""
+    unused: tuple[tuple[int, DocumentReference], ...] = ()
+    """Of these the few that fit best."""
+
+    @property
+    def suggestion(self) -> str:
+        """`Also fits: 4 [[Naps]], 7 [[Light]]`; empty where all that fits is used."""
+        named = ", ".join(f"{number} {sanitize_line(each.wikilink)}" for number, each in self.unused)
+        return f"Also fits: {named}" if named else ""
 
     def rest(self, command: str) -> str:
         """`+ 2 more, 4 looked at (/sources)`; empty where nothing is left out."""
@@ -207,7 +227,14 @@ def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: 
     ]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]
-    return BriefList(rows=tuple(shown), more=len(listed) - len(shown), looked_at=len(numbered) - len(listed))
+    unused = [row for row in numbered if row not in listed and row[1].score and row[1].relative_path]
+    unused.sort(key=lambda row: -(row[1].score or 0))
+    return BriefList(
+        rows=tuple(shown),
+        more=len(listed) - len(shown),
+        looked_at=len(numbered) - len(listed),
+        unused=tuple(unused[:_MAX_SUGGESTED]),
+    )
 
 
 def place(reference: DocumentReference) -> str:
@@ -252,14 +279,18 @@ def footnotes(brief: BriefList, links: ClickableLinks = NO_LINKS, *, with_conten
         )
 
 
-def brief_lines(brief: BriefList) -> Iterator[str]:
-    """The list as plain lines."""
+def brief_lines(brief: BriefList, *, with_content: bool = True) -> Iterator[str]:
+    """The list as plain lines, each with a line about what the document says."""
     for number, reference in brief.rows:
         yield f"{number}. {_GAP.join(filter(None, _cells(reference)))}"
+        yield from _content_line(reference) if with_content else ()
 
 
 def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> RenderableType | None:
-    """The list drawn: a line for each document, in columns where all of them fit, shortened where one does not."""
+    """The list drawn: a line for each document, in columns where all of them fit, shortened where one does not.
+
+    What room is left in a line tells what the document says.
+    """
     if not brief.rows:
         return None
     digits = max(len(str(number)) for number, _ in brief.rows)
@@ -278,6 +309,9 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
             row = _styled(_cells(reference), address, columns)
         else:
             row = _styled(_fitted(_cells(reference), room), address)
+        left = room - row.cell_len - len(_GAP)
+        if left >= _MIN_CONTENT_WIDTH and (content := describe_content(reference)):
+            row.append(f"{_GAP}{fit_cells(content, left)}", style="dim")
         grid.add_row(str(number), row)
     return grid
 

@@ -13,14 +13,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
+    KEEP_PRIORITY,
+    MAX_PRIORITY,
     ChatMessage,
     CompactionPart,
     ContextType,
     DocumentReference,
     InvalidValue,
+    Json,
     Part,
     Role,
+    Status,
     TextPart,
+    ThinkingPart,
     TokenUsage,
     ToolCallPart,
     ToolResultPart,
@@ -31,7 +36,6 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.sessions.foreign_parts import PartReader, Tally, first_of, is_result, list_of, object_of, text_at
-from zkchat.sessions.note_export import Json
 
 _CONTENTS: Final = ("content", "parts", "text", "value")
 _TIMES: Final = ("timestamp", "created_at", "time", "create_time", "createdAt", "date")
@@ -41,6 +45,17 @@ _FIRST_TIME: Final = datetime(1970, 1, 2, tzinfo=UTC)
 _MAX_SECONDS: Final = 2e10
 """Times above that are in milliseconds."""
 _MAX_COUNT: Final = 1 << 40
+_PRIORITIES: Final = {"low": 3, "normal": 5, "medium": 5, "high": KEEP_PRIORITY, "critical": MAX_PRIORITY}
+_THOUGHT: Final = lazy_pattern(r"\s*<(think|thinking|thought)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL)
+"""What some models write before their answer; one that was cut off has no end."""
+_ENDINGS: Final = ("status", "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "reason")
+_CUT_OFF: Final = ("unfinished", "incomplete", "interrupted", "truncated", "partial")
+_STATUSES: Final[Mapping[str, Status]] = {
+    **dict.fromkeys((*_CUT_OFF, "in_progress", "cancelled", "canceled", "aborted", "user_canceled"), "unfinished"),
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "content_filter", "safety"), "unfinished"),
+    **dict.fromkeys(("error", "failed"), "error"),
+}
+"""How an answer ended, where that was not well."""
 _NUMBER: Final = lazy_pattern(r"[+-]?\d+(?:\.\d+)?")
 _OUTSIDE: Final = lazy_pattern(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 """A path that does not lead into the vault."""
@@ -156,6 +171,11 @@ class ConversationReader:
     def _made(
         self, value: Mapping[str, Json], role: Role, parts: Sequence[Part], parent: str | None, id_: str
     ) -> ChatMessage:
+        said = "".join(part.text for part in parts if isinstance(part, TextPart))
+        if said and (value.get("isCompactSummary") is True or value.get("context_type") == "summary"):
+            role, parts = "system", [CompactionPart(number=0, summary=said)]
+        elif role == "assistant":
+            parts = [piece for part in parts for piece in _with_thoughts(part)]
         is_summary = any(isinstance(part, CompactionPart) for part in parts)
         inner = object_of(value.get("metadata") or value.get("response_metadata"))
         model = text_at(value, "model", "model_slug") or text_at(inner, "model_slug", "model_name")
@@ -165,25 +185,46 @@ class ConversationReader:
             role=role,
             name=text_at(value, "name") if role != "tool" else "",
             external_id=_id_at(value, "id", "uuid", "message_id"),
-            parts=tuple(self._compaction(each, parent) if isinstance(each, CompactionPart) else each for each in parts),
+            parts=tuple(
+                self._compaction(each, value, parent) if isinstance(each, CompactionPart) else each for each in parts
+            ),
             references=tuple(self._references(value.get("references"))) if role in ("user", "assistant") else (),
             created_at=self._time(value),
             model=(model or self.conversation.model) if role == "assistant" else "",
             usage=_usage(value) if role == "assistant" else None,
             context_type=_context_type(value, role, is_summary=is_summary),
-            **_numbers(value),
+            status=_status(value) if role == "assistant" else "complete",
+            error=text_at(value, "error") if role == "assistant" else "",
+            **self._numbers(value),
         )
 
-    def _compaction(self, part: CompactionPart, parent: str | None) -> CompactionPart:
+    def _compaction(self, part: CompactionPart, value: Mapping[str, Json], parent: str | None) -> CompactionPart:
+        """The compaction with the messages before it; those alone that it names, or before the one that it names."""
         self._compactions += 1
         known = {message.id: message for message in self.messages}
-        before: list[str] = []
+        before: list[ChatMessage] = []
         while parent is not None and parent in known:
-            before.append(parent)
+            before.insert(0, known[parent])
             parent = known[parent].parent_id
-        archived = tuple(id_ for id_ in reversed(before) if id_ not in self._archived)
+        blocks = (object_of(each) for each in list_of(first_of(value, _CONTENTS)))
+        told = next((each for each in blocks if text_at(each, "type") == "compaction"), value)
+        first_kept = _id_at(told, "firstKeptEntryId", "first_kept_id")
+        named = {str(each) for each in list_of(first_of(told, ("archived", "archived_ids")))}
+        places = [place for place, message in enumerate(before) if first_kept and message.external_id == first_kept]
+        before = [each for each in before[: places[0] if places else None] if not named or each.external_id in named]
+        archived = tuple(message.id for message in before if message.id not in self._archived)
         self._archived.update(archived)
         return replace(part, number=self._compactions, archived=archived)
+
+    def _numbers(self, value: Mapping[str, Json]) -> dict[str, Any]:
+        """The counts of tokens and the priority, where they are such."""
+        priority = value.get("priority")
+        given = {**value, "priority": _PRIORITIES.get(priority) if isinstance(priority, str) else priority}
+        bounds = {**dict.fromkeys(_COUNTS, range(_MAX_COUNT)), "priority": range(1, MAX_PRIORITY + 1)}
+        read = {name: given[name] for name in bounds if type(given.get(name)) is int and given[name] in bounds[name]}
+        if priority is not None and "priority" not in read:
+            self.tally.leave_out_part("unreadable priority")
+        return read
 
     def _pieces(self, value: Mapping[str, Json]) -> Iterator[tuple[Role, list[Part]]]:
         """The parts of a message in the messages that we make of it: results of tools, and summaries, stand alone."""
@@ -215,6 +256,7 @@ class ConversationReader:
         if role == "tool" and not holds_results:
             yield reader.result({**value, "content": content, "id": None})
             return
+        reader.count_citations(value)
         if thought := text_at(value, *_THOUGHTS):
             yield from reader.parts({"type": "thinking", "thinking": thought})
         yield from reader.parts(content)
@@ -260,12 +302,23 @@ def time_of(written: Json) -> datetime:
     return datetime.fromtimestamp(written / 1000 if abs(written) > _MAX_SECONDS else written, UTC)
 
 
-def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
-    """The counts of tokens and the priority, where they are such."""
-    bounds = {**dict.fromkeys(_COUNTS, range(_MAX_COUNT)), "priority": range(1, 11)}
-    return {
-        name: value[name] for name, bound in bounds.items() if type(value.get(name)) is int and value[name] in bound
-    }
+def _with_thoughts(part: Part) -> list[Part]:
+    """A text of a model with what it wrote as its thoughts apart."""
+    if not isinstance(part, TextPart) or not (thought := _THOUGHT.match(part.text)):
+        return [part]
+    pieces = (ThinkingPart(text=thought[2].strip()), TextPart(text=part.text[thought.end() :]))
+    return [piece for piece in pieces if piece.text]
+
+
+def _status(value: Mapping[str, Json]) -> Status:
+    """How an answer ended, in the words of many programs."""
+    if any(value.get(flag) is True for flag in _CUT_OFF):
+        return "unfinished"
+    inner = [object_of(value.get(key)) for key in ("metadata", "response_metadata", "incomplete_details")]
+    written = [text_at(each, key) for each in (value, *inner) for key in _ENDINGS]
+    written.append(text_at(object_of(value.get("finish_details")), "type"))
+    found = (_STATUSES.get(each.casefold()) for each in written)
+    return next((status for status in found if status), "complete")
 
 
 def _context_type(value: Mapping[str, Json], role: Role, *, is_summary: bool) -> ContextType:
@@ -313,14 +366,17 @@ def _unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
         case {"id": [*_, str(name)], "kwargs": dict(inner)}:  # LangChain, serialized
             return {"role": name, **inner}
         case {"message": dict(inner)} if "role" in inner:  # logs of coding agents
-            outer = {"timestamp": value.get("timestamp"), "uuid": value.get("uuid"), "parent": value.get("parentUuid")}
-            return {**outer, **inner}
+            kept = ("timestamp", "isCompactSummary", "priority")
+            outer = {key: value[key] for key in kept if value.get(key) is not None}
+            ids = {"uuid": first_of(value, ("uuid", "id")), "parent": first_of(value, ("parentUuid", "parentId"))}
+            return {**outer, **ids, **inner}
         case {"author": dict(author)}:
             return {**value, "role": author.get("role"), "name": author.get("name")}
         case {"type": str(kind)} if kind != "message" and not any(key in value for key in _ROLE_KEYS):
             # A type instead of a role is that of its author, or that of the one part that it is.
             role = "tool" if kind.endswith("_output") else "assistant"
-            part: dict[str, Json] = {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
+            named = {key: value[key] for key in ("created_at", "timestamp", "status") if key in value}
+            part: dict[str, Json] = {"role": role, "content": [{**value}], **named}
             return {**value, "role": kind} if kind.casefold() in _ROLES else part
         case _:
             return value
@@ -365,7 +421,7 @@ def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[Cha
         for part in message.parts:
             if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
                 continue
-            tally.leave_out_part("internal record")
+            tally.leave_out_part("unmatched tool result")
         answered.update((caller.id, part.call_id) for part in _results(path) if caller)
     return _without(messages, results, answered, tally)
 
@@ -407,7 +463,7 @@ def _without(
                 if not isinstance(part, ToolCallPart) or (message.id, part.call_id) in answered
             ]
             for _ in range(len(message.parts) - len(parts)):
-                tally.leave_out_part("internal record")
+                tally.leave_out_part("unanswered tool call")
         parent = moved.get(message.parent_id, message.parent_id) if message.parent_id else None
         if parts:
             kept.append(replace(message, parts=tuple(parts), parent_id=parent))

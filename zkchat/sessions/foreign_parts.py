@@ -14,6 +14,7 @@ from zkchat.core import (
     CompactionPart,
     FilePart,
     ImagePart,
+    Json,
     Part,
     TextPart,
     ThinkingPart,
@@ -23,14 +24,13 @@ from zkchat.core import (
     lazy_pattern,
     shorten,
 )
-from zkchat.sessions.note_export import Json
 
 _DATA: Final = lazy_pattern(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 _MAX_IMAGE_CHARACTERS: Final = 28_000_000
 _TEXTS: Final = frozenset(
     {"text", "input_text", "output_text", "summary_text", "refusal", "paragraph", "markdown", "audio_transcription"}
 )
-_THOUGHTS: Final = frozenset({"thinking", "reasoning", "thought", "thoughts"})
+_THOUGHTS: Final = frozenset({"think", "thinking", "reasoning", "thought", "thoughts"})
 _CALLS: Final = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call", "custom_tool_call"}
 )
@@ -182,7 +182,7 @@ class PartReader(Struct):
             self.tally.leave_out_part(noun_of(type(piece).__name__))
             return
         kind = text_at(piece, "type", "content_type", "kind").casefold()
-        if kind in _THOUGHTS:
+        if kind in _THOUGHTS or piece.get("thought") is True:
             yield from self._thought(piece)
         elif kind in _CALLS or (not kind and isinstance(piece.get("functionCall"), dict)):
             yield from self.call(piece)
@@ -191,9 +191,15 @@ class PartReader(Struct):
         elif kind == "compaction":
             yield from self._compaction(piece)
         elif kind in _TEXTS or (not kind and text_at(piece, "text")):
+            self.count_citations(piece)
             yield from self._text(text_at(piece, "text", "refusal", "content"))
         else:
             yield from self._attachment(piece, kind)
+
+    def count_citations(self, piece: Mapping[str, Json]) -> None:
+        """Sources that a program names beside a text are of the web or of its own files: they lead nowhere here."""
+        for _ in (*list_of(piece.get("citations")), *list_of(piece.get("annotations"))):
+            self.tally.leave_out_part("citation")
 
     def _text(self, text: str) -> Iterator[Part]:
         said, removed = _NO_TEXT.subn("", text)
@@ -203,7 +209,7 @@ class PartReader(Struct):
             yield TextPart(text=said)
 
     def _thought(self, piece: Mapping[str, Json]) -> Iterator[Part]:
-        keys = ("thinking", "reasoning", "text", "summary", "content", "thoughts")
+        keys = ("think", "thinking", "reasoning", "text", "summary", "content", "thoughts")
         if text := _joined(next((piece[key] for key in keys if piece.get(key)), None)):
             yield ThinkingPart(text=text)
         else:

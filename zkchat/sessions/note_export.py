@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import groupby
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
+
+import msgspec
 
 from zkchat.core import (
     KEY,
@@ -19,9 +21,11 @@ from zkchat.core import (
     DocumentReference,
     DraftEntry,
     Entry,
+    EntryBody,
     EvidencePart,
     FilePart,
     ImagePart,
+    Json,
     MessageEntry,
     Part,
     Session,
@@ -30,6 +34,7 @@ from zkchat.core import (
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
+    kinds_of,
     lazy_pattern,
     messages_of,
     plain_without,
@@ -69,7 +74,6 @@ FORMAT: Final = "zkchat session"
 VERSION: Final = 1
 
 Redactor = Callable[[str], str]
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()) -> str:
@@ -93,6 +97,25 @@ def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()
         "messages": _lines(messages),
     }
     return "{\n" + ",\n".join(f'"{name}": {text}' for name, text in parts.items()) + "\n}\n"
+
+
+def export_schema() -> dict[str, Any]:
+    """The JSON schema of what `as_json` writes. What a newer zkchat adds is of another kind, and fits it too."""
+    written = (Session, Entry, ChatMessage)
+    (session, entry, message), types = msgspec.json.schema_components(written, ref_template="#/$defs/{name}")
+    for name, union in (("UnknownPart", Part), ("UnknownEntry", EntryBody)):
+        known = sorted(kinds_of(union))
+        types[name] = {"type": "object", "required": ["kind"], "properties": {"kind": {"not": {"enum": known}}}}
+    types["Entry"]["required"].remove("session_id")
+    properties: dict[str, Any] = {
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "session": session,
+        "entries": {"type": "array", "items": entry},
+        "messages": {"type": "array", "items": message},
+    }
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "type": "object", "required": [*properties], "properties": properties, "$defs": types}
 
 
 def _lines(lines: Iterable[str]) -> str:

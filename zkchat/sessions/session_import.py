@@ -14,6 +14,7 @@ from zkchat.core import (
     HeadEntry,
     ImagePart,
     InvalidValue,
+    Json,
     MessageEntry,
     SessionError,
     TitleEntry,
@@ -23,7 +24,7 @@ from zkchat.core import (
 )
 from zkchat.sessions.foreign_messages import ConversationReader, ForeignConversation, derived_id
 from zkchat.sessions.foreign_parts import Tally, list_of, object_of, text_at
-from zkchat.sessions.note_export import VERSION, Json
+from zkchat.sessions.note_export import VERSION
 
 _SUMMARY: Final = "[Previous conversation summary]: "
 """How zk-chat marks the message that stands for earlier ones."""
@@ -82,6 +83,8 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
         "content": parts,
         "files": [each for each in attached if each not in images[:shown]],
         "create_time": message.get("create_time"),
+        "status": message.get("status"),
+        "finish_details": metadata.get("finish_details"),
         "model": metadata.get("model_slug"),
     }
 

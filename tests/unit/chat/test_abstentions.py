@@ -110,7 +110,7 @@ def test_summaries_and_recall_for_a_small_model_say_nothing_of_such_turns(
 ) -> None:
     model = Small(has_tools=has_tools)
     talk = compacted(library, SessionsInMemory(), search, model)
-    found = [each.message.text for each in talk.requests.planner.find_archived("chess tournament", 5)]
+    found = [message.text for message, _ in talk.requests.planner.find_archived("chess tournament", 5)]
     again = say(talk, "Tell me of the chess tournament and the hours of sleep.")
     assert again.request_context
     recalled = [item.name for item in again.request_context.items if item.type == "recall"]

@@ -14,7 +14,7 @@ def test_every_setting_is_reached_by_its_dotted_key() -> None:
 
 
 def test_a_vault_may_set_unasked_only_what_is_on_the_list_of_harmless_settings() -> None:
-    cosmetic = {"ui.color", "ui.panel", "ui.width", "ui.references_shown", "ui.thinking", "ui.keys"}
+    cosmetic = {"ui.color", "ui.panel", "ui.width", "ui.references_shown", "ui.suggest", "ui.thinking", "ui.keys"}
     of_calendar = {"calendar.first_day_of_week", "calendar.time_zone"}
     assert cosmetic | of_calendar | {"vault.exclude", "privacy.local_only"} == HARMLESS
 

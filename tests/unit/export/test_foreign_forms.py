@@ -162,7 +162,7 @@ def test_calls_without_a_result_and_results_without_a_call_are_left_out_and_coun
     question, answer = file.conversations[0].messages.values()
     assert answer.parts == (TextPart(text="Seven."),)
     assert answer.parent_id == question.id
-    assert file.tally.phrases() == ["2 parts left out: 2 internal records"]
+    assert file.tally.phrases() == ["2 parts left out: 1 unmatched tool result, 1 unanswered tool call"]
 
 
 def test_a_compaction_block_archives_what_is_before_it() -> None:
@@ -176,6 +176,87 @@ def test_a_compaction_block_archives_what_is_before_it() -> None:
     assert summary.parts == (CompactionPart(number=1, summary="Sleep: 7 h.", archived=(first.id, second.id)),)
     assert (summary.role, summary.context_type) == ("system", "summary")
     assert (answer.role, answer.text) == ("assistant", "And now?")
+
+
+@pytest.mark.parametrize(
+    ("marked", "archived"),
+    [
+        ({"content": [{"type": "compaction", "content": "S.", "firstKeptEntryId": "b"}]}, "a"),
+        ({"content": "S.", "context_type": "summary", "archived_ids": ["b"]}, "b"),
+        ({"content": "S.", "isCompactSummary": True}, "abc"),
+        ({"content": "S.", "isCompactSummary": True, "first_kept_id": "gone"}, "abc"),
+    ],
+)
+def test_a_compaction_archives_what_it_says(marked: dict[str, Any], archived: str) -> None:
+    before = [{"id": id_, "role": "user", "content": id_} for id_ in "abc"]
+    found = messages([*before, {"role": "user", **marked}])
+    (part,) = found[3].parts
+    assert isinstance(part, CompactionPart)
+    assert (found[3].role, found[3].context_type, part.summary) == ("system", "summary", "S.")
+    assert [message.external_id for message in found if message.id in part.archived] == [*archived]
+
+
+def test_entries_of_a_coding_agent_keep_their_boundary() -> None:
+    lines = [
+        {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": "How long?"}},
+        {"type": "message", "id": "b", "parentId": "a", "message": {"role": "user", "content": "Sure?"}},
+        {"type": "compaction", "id": "c", "parentId": "b", "summary": "S.", "firstKeptEntryId": "b"},
+        {"type": "message", "id": "d", "parentId": "c", "message": {"role": "assistant", "content": "Yes."}},
+    ]
+    first, _, marker, last = messages("\n".join(map(json.dumps, lines)))
+    assert marker.parts == (CompactionPart(number=1, summary="S.", archived=(first.id,)),)
+    assert (last.text, last.parent_id) == ("Yes.", marker.id)
+
+
+@pytest.mark.parametrize(
+    ("content", "thought", "text"),
+    [
+        ("<think>\nHm.\n</think>\n\nSeven.", "Hm.", "Seven."),
+        ("<thinking>Hm.</thinking>Seven.", "Hm.", "Seven."),
+        ("<think></think>Seven.", "", "Seven."),
+        ("<think>Hm, cut", "Hm, cut", ""),
+        ("One writes <think>so</think>.", "", "One writes <think>so</think>."),
+        ([{"type": "think", "think": "Hm."}, "Seven."], "Hm.", "Seven."),
+        ([{"text": "Hm.", "thought": True}, {"text": "Seven."}], "Hm.", "Seven."),
+    ],
+)
+def test_thoughts_are_told_from_what_was_said(content: Any, thought: str, text: str) -> None:
+    asked, answered = messages([{**QUESTION, "content": "<think>no</think>"}, {"role": "model", "content": content}])
+    assert asked.text == "<think>no</think>"
+    assert (answered.thinking, answered.text) == (thought, text)
+
+
+@pytest.mark.parametrize(
+    ("mark", "status"),
+    [
+        ({"status": "unfinished"}, "unfinished"),
+        ({"truncated": True}, "unfinished"),
+        ({"finish_reason": "length"}, "unfinished"),
+        ({"stop_reason": "MAX_TOKENS"}, "unfinished"),
+        ({"incomplete_details": {"reason": "content_filter"}}, "unfinished"),
+        ({"response_metadata": {"done_reason": "length"}}, "unfinished"),
+        ({"status": "failed"}, "error"),
+        ({"finish_reason": "stop", "truncated": False}, "complete"),
+        ({"status": "finished_successfully"}, "complete"),
+    ],
+)
+def test_how_an_answer_ended_is_kept(mark: dict[str, Any], status: str) -> None:
+    asked, answered = messages([{**QUESTION, **mark}, {"role": "assistant", "content": "Sev", **mark}])
+    assert (asked.status, answered.status) == ("complete", status)
+
+
+def test_priorities_are_kept_and_odd_ones_counted() -> None:
+    given: list[Any] = [1, 10, "high", "low", 11, 0, True, "urgent"]
+    file = read([{**QUESTION, "priority": each} for each in given])
+    found = file.conversations[0].messages.values()
+    assert [message.priority for message in found] == [1, 10, 8, 3, 5, 5, 5, 5]
+    assert file.tally.parts == {"unreadable priority": 4}
+
+
+def test_citations_are_counted() -> None:
+    cited = {"type": "text", "text": "Seven.", "citations": [{"url": "https://example.org"}]}
+    file = read([QUESTION, {"role": "assistant", "content": [cited], "annotations": [{}, {}]}])
+    assert file.tally.phrases() == ["3 parts left out: 3 citations"]
 
 
 @pytest.mark.parametrize(
@@ -331,7 +412,7 @@ def test_all_sessions_of_zk_chat_come_with_their_references_and_counts() -> None
     )
     assert (answered.token_count, answered.tool_tokens) == (4, 21)
     assert asked.created_at == datetime(2026, 2, 3, 9, 0, 1).astimezone()  # written without a zone
-    assert file.tally.phrases() == ["1 part left out: 1 internal record"]
+    assert file.tally.phrases() == ["1 part left out: 1 unanswered tool call"]
 
 
 # ChatGPT

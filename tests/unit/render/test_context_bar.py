@@ -96,10 +96,10 @@ def plain(footer: AnswerFooter, *references: DocumentReference) -> list[str]:
 def test_the_context_is_shown_again_only_when_it_changed() -> None:
     footer = AnswerFooter()
     first, gauge = below(footer, SLEEP)
-    assert (first, gauge.endswith("tokens (41 %)")) == ("1 [[Sleep]]  Sleep.md:3  cited", True)
+    assert (first, gauge.endswith("tokens (41 %)")) == ("1 [[Sleep]]  Sleep.md:3  cited  Seven hours.", True)
     assert below(footer, SLEEP) == [first]
-    assert plain(AnswerFooter(), SLEEP)[1] == "Context: 3,434 / 8,192 tokens (41 %)"
-    assert len(plain(footer, SLEEP)) == 1
+    assert plain(AnswerFooter(), SLEEP)[2] == "Context: 3,434 / 8,192 tokens (41 %)"
+    assert len(plain(footer, SLEEP)) == 2
 
 
 def test_quotations_are_not_repeated_and_fill_no_context() -> None:

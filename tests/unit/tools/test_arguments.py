@@ -5,11 +5,13 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from benchmarks.context.tool_definitions import all_write_tools
-from zkchat.chat.tools.registry import Arguments, FunctionTool, Number, Text, WrongValue, read_arguments
+from zkchat.chat.tools.registry import Arguments, FunctionTool, InvalidArguments, Number, Text, read_arguments
 
 (SetProperty,) = (
     tool.arguments for tool in all_write_tools() if isinstance(tool, FunctionTool) and tool.name == "set_property"
 )
+
+NO_INTEGER = "Input should be a valid integer, unable to parse string as an integer."
 
 
 class Wanted(Arguments, frozen=True, kw_only=True):
@@ -45,19 +47,20 @@ def test_what_is_meant_is_understood(given: dict[str, Any], name: str, value: ob
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"text": 5}, "text: Expected `str`, got `int`."),
-        ({"q": "x"}, "text: Expected `str` of length >= 2."),
-        ({"text": "longer"}, "text: Expected `str` of length <= 5."),
-        ({"count": "0"}, "count: Expected `int` >= 1."),
-        ({"count": 5.5}, "count: Expected `int`, got `float`."),
-        ({"count": None}, "count: Expected `int`, got `null`."),
-        ({"deep": "maybe"}, "deep: Expected `bool`, got `str`."),
-        ({"where": "Before"}, "where: Invalid enum value 'Before'."),
-        ([], "arguments: Expected `object`, got `list`."),
+        ({"text": 5}, "text: Input should be a valid string."),
+        ({"q": "x"}, "q: String should have at least 2 characters."),
+        ({"text": "longer"}, "text: String should have at most 5 characters."),
+        ({"count": "0"}, "count: Input should be greater than or equal to 1."),
+        ({"count": 5.5}, "count: Input should be a valid integer, got a number with a fractional part."),
+        ({"count": None}, "count: Input should be a valid integer."),
+        ({"deep": "maybe"}, "deep: Input should be a valid boolean, unable to interpret input."),
+        ({"where": "Before"}, "where: Input should be 'before', 'after' or 'end'."),
+        ([], "arguments: Input should be a valid dictionary or instance of Arguments."),
+        ({"q": "x", "count": "many"}, "q: String should have at least 2 characters. count: " + NO_INTEGER),
     ],
 )
 def test_what_is_wrong_is_told(given: object, said: str) -> None:
-    with pytest.raises(WrongValue) as error:
+    with pytest.raises(InvalidArguments) as error:
         read_arguments(Wanted, given)
     assert str(error.value) == said
 
@@ -67,7 +70,7 @@ def test_a_property_takes_any_value_of_frontmatter(value: object) -> None:
     assert read_arguments(SetProperty, {"path": "n.md", "key": "k", "value": value}).value == value
 
 
-@pytest.mark.parametrize(("value", "place"), [({}, "value"), (["a", None], "value[1]")])
-def test_a_property_is_no_mapping_and_no_list_of_such(value: object, place: str) -> None:
-    with pytest.raises(WrongValue, match="^" + place.replace("[", r"\[") + ": Expected"):
+@pytest.mark.parametrize("value", [{}, ["a", None]])
+def test_a_property_is_no_mapping_and_no_list_of_such(value: object) -> None:
+    with pytest.raises(InvalidArguments, match=r"^value: Input should be a valid string\.$"):
         read_arguments(SetProperty, {"path": "n.md", "key": "k", "value": value})

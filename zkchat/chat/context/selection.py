@@ -16,6 +16,7 @@ from zkchat.chat.context.assembly import PromptItem, digest, tool_text
 from zkchat.chat.context.formatting import format_document
 from zkchat.core import (
     Agent,
+    ChatMessage,
     IncludeMode,
     ItemsEntry,
     ItemType,
@@ -26,7 +27,9 @@ from zkchat.core import (
     Rule,
     TextEmbedder,
     Tokenizer,
+    ToolCallPart,
     ToolSpec,
+    Value,
     without_suffix,
 )
 from zkchat.index import query_terms
@@ -98,6 +101,9 @@ SMALL_WINDOW = 8192
 """Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
 _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
+
+_USABLE = frozenset({"reference", "evidence", "tool"})
+"""What an answer shows to have used."""
 
 Key = tuple[ItemType, str, str]
 
@@ -327,6 +333,33 @@ def session_items(available: Iterable[Candidate], changes: Sequence[ItemsEntry])
     """Those that go into every request of the session: always there, or added by the user, and not dropped."""
     added, dropped = added_items(changes), dropped_items(changes)
     return [each for each in available if each.key in added or (each.include == "always" and each.key not in dropped)]
+
+
+class SelectionUse(Value, frozen=True, kw_only=True):
+    """How good the choice of items was: of those that were sent for a message, how many its answer used."""
+
+    chosen: int = 0
+    used: int = 0
+
+
+def selection_use(thread: Iterable[ChatMessage]) -> SelectionUse:
+    """Of the notes, passages and tools chosen for messages, those that answers cite or call. A rule leaves no trace."""
+    chosen = used = 0
+    called: set[str] = set()
+    for message in thread:
+        called = set() if message.role == "user" else called
+        called |= {part.name for part in message.parts if isinstance(part, ToolCallPart)}
+        if message.request_context is None:
+            continue
+        cited = [each for each in message.references if each.cited]
+        named = {each.relative_path for each in cited} | {
+            each.wikilink.strip("![]").partition("#")[0] for each in cited
+        }
+        items = [each for each in message.request_context.items if each.include == "agent" and each.type in _USABLE]
+        keys = {(each.type == "tool", each.name) for each in items}
+        chosen += len(keys)
+        used += sum(name in (called if is_tool else named) for is_tool, name in keys)
+    return SelectionUse(chosen=chosen, used=used)
 
 
 def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:

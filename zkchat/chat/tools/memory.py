@@ -6,15 +6,14 @@ from typing import Annotated, Protocol
 from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.memory import MAX_FACT_CHARS, Memory, format_fact
-from zkchat.chat.message_search.search import FoundMessage
 from zkchat.chat.tools.registry import Limit, Text, failure, function_tool
-from zkchat.core import Tool, ToolOutcome, counted
+from zkchat.core import ChatMessage, IndexedMessage, Tool, ToolOutcome, counted
 
 PAGE_CHARS = 8000
 """Characters given at once, shared by the messages that were found."""
 
 
-def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Tool]:
+def recall_tools(find: Callable[[str, int], Sequence[tuple[ChatMessage | IndexedMessage, float]]]) -> list[Tool]:
     """`find` looks through the messages that may be shown: for these words, so many at most, the best first."""
 
     def search_conversation(
@@ -22,10 +21,10 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
         query: Annotated[str, Text(description="Words, a name or a date", min_length=1, also=("q", "text", "search"))],
         limit: Limit = 5,
     ) -> ToolOutcome:
-        """Find what was said earlier in this conversation but is not shown."""
+        """Find what was said or read earlier here but is not shown."""
         found = find(query, limit)
         if not found:
-            return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
+            return ToolOutcome(text="Nothing that was said or read earlier matches.", summary="none")
         share = PAGE_CHARS // len(found)
         texts = [format_quote(message, condense_text(message.text, share, len, question=query)) for message, _ in found]
         return ToolOutcome(text="\n\n".join(texts), summary=counted(len(found), "message"))

@@ -3,25 +3,18 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from inspect import getdoc, signature
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import NODEFAULT, Meta, Struct, defstruct
-from msgspec.structs import asdict, fields, replace
+from msgspec.structs import FieldInfo, asdict, fields, replace
 
-from zkchat.core import (
-    InvalidValue,
-    Tool,
-    ToolCallPart,
-    ToolOutcome,
-    ToolSpec,
-    ZkchatError,
-    from_plain,
-    place_and_reason,
-    shorten,
-)
+from zkchat.core import Tool, ToolCallPart, ToolOutcome, ToolSpec, ZkchatError, shorten
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 def Text(
@@ -53,51 +46,60 @@ class Arguments(Struct, frozen=True, kw_only=True):
 A = TypeVar("A", bound=Arguments)
 
 
-_MEANT: Final = {"yes": True, "on": True, "no": False, "off": False}
-"""What models write for a switch, beside what JSON has for it."""
-
-
-class WrongValue(ValueError):
-    """Why arguments are refused, as sentences for the model."""
-
-
-def _kinds(type_: type[Arguments]) -> dict[str, dict[str, Any]]:
-    """By the name of each argument, what stands beside its type."""
-    beside = {field.name: getattr(field.type, "__metadata__", ()) for field in fields(type_)}
-    return {name: {**(kinds[-1].extra or {})} if kinds else {} for name, kinds in beside.items()}
+class InvalidArguments(ValueError):
+    """Why arguments are not read, as sentences for the model."""
 
 
 def _names(type_: type[Arguments]) -> dict[str, tuple[str, ...]]:
     """By the name of each argument, all names that models have for it."""
-    return {name: (name, *kind.get("also", ())) for name, kind in _kinds(type_).items()}
+    return {each.name: (each.name, *(_kind(each).extra or {}).get("also", ())) for each in fields(type_)}
 
 
-def known_names(type_: type[Arguments]) -> set[str]:
-    return {name for names in _names(type_).values() for name in names}
+def _kind(argument: FieldInfo) -> Meta:
+    """What stands beside its type."""
+    kinds: tuple[Meta, ...] = getattr(argument.type, "__metadata__", (Meta(),))
+    return kinds[-1]
 
 
 def read_arguments(type_: type[A], given: object) -> A:
-    """The arguments that a model gave. Raises `WrongValue`."""
-    if not isinstance(given, dict):
-        raise WrongValue(f"arguments: Expected `object`, got `{type(given).__name__}`.")
-    named = {
-        name: given[written]
-        for name, names in _names(type_).items()
-        if (written := next((each for each in names if each in given), None))
-    }
-    if missing := [field.name for field in fields(type_) if field.required and field.name not in named]:
-        raise WrongValue(" ".join(f"{name}: Field required." for name in missing))
+    """The arguments that a model gave. Raises `InvalidArguments` with a sentence for each that is wrong."""
+    from pydantic import ValidationError
+
     try:
-        wanted = from_plain(type_, named)
-    except InvalidValue as error:
-        place, why = place_and_reason(error)
-        written = named.get(place)
-        meant = _MEANT.get(written.strip().casefold(), written.strip()) if isinstance(written, str) else written
+        return type_(**dict(_checker(type_).model_validate(given)))
+    except ValidationError as error:
+        # The first of each: what is none of several types is wrong for every one of them.
+        wrong = {(each["loc"] or ("arguments",))[0]: each["msg"] for each in error.errors()[::-1]}
+        raise InvalidArguments(" ".join(f"{name}: {wrong[name]}." for name in reversed(wrong))) from None
+
+
+_ANNOTATED: Final[Any] = Annotated
+
+
+@lru_cache(maxsize=64)
+def _checker(type_: type[Arguments]) -> "type[BaseModel]":
+    """Reads leniently: `"7"` for 7, `" yes"` for true. Made for the first call, as pydantic takes long to load."""
+    from pydantic import AfterValidator, AliasChoices, Field, WrapValidator, create_model
+
+    taken: dict[str, Any] = {}
+    for each in fields(type_):
+        kind, names = _kind(each), AliasChoices(*_names(type_)[each.name])
+        bounds = Field(ge=kind.ge, min_length=kind.min_length, max_length=kind.max_length, validation_alias=names)
+        most = (kind.extra or {}).get("at_most")
+        checks = (bounds, *([AfterValidator(partial(min, most))] if most else ()), WrapValidator(_as_meant))
+        taken[each.name] = (_ANNOTATED[(each.type, *checks)], ... if each.required else each.default)
+    return create_model("Arguments", **taken)
+
+
+def _as_meant(written: object, read: Callable[[object], object]) -> object:
+    """The value as it is written, else without the white space around it."""
+    try:
+        return read(written)
+    except ValueError:
+        meant = written.strip() if isinstance(written, str) else written
         if meant == written:
-            raise WrongValue(f"{place}: {why}.") from None
-        return read_arguments(type_, {**named, place: meant})
-    most = {name: kind["at_most"] for name, kind in _kinds(type_).items() if kind.get("at_most")}
-    return replace(wanted, **{name: min(getattr(wanted, name), bound) for name, bound in most.items()})
+            raise
+        return read(meant)
 
 
 def full_schema_of(type_: type[Arguments]) -> dict[str, Any]:
@@ -205,16 +207,14 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
             given = parse_arguments(arguments)
             outcome = self.run(read_arguments(self.arguments, given))
         except InvalidArguments as error:
-            return failure(f"{error} Call {self.name} again with short and valid JSON.")
-        except WrongValue as error:
-            return failure(f"{cut(str(error))} Call {self.name} again with arguments that fit its schema.")
+            return failure(f"{cut(str(error))} Call {self.name} again with short and valid JSON that fits its schema.")
         except ZkchatError as error:
             return failure(f"{cut(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
             return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
         found = tuple(each if each.via else replace(each, via=self.name) for each in outcome.references)
         outcome = replace(outcome, references=found)
-        ignored = sorted(given.keys() - known_names(self.arguments))
+        ignored = sorted(given.keys() - {name for names in _names(self.arguments).values() for name in names})
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
 
 
@@ -229,10 +229,6 @@ def function_tool(run: Callable[..., ToolOutcome]) -> FunctionTool[Arguments]:
     ]
     arguments: Any = defstruct(run.__name__, taken, bases=(Arguments,), frozen=True, kw_only=True)
     return FunctionTool(run.__name__, getdoc(run) or "", arguments, lambda wanted: run(**asdict(wanted)))
-
-
-class InvalidArguments(ValueError):
-    """Why arguments are not read, as a sentence for the model."""
 
 
 def parse_arguments(written: str) -> Any:
