@@ -40,6 +40,7 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.index import (
+    Library,
     are_related,
     has_unspaced,
     lacks_number,
@@ -49,10 +50,11 @@ from zkchat.index import (
     terms,
     topic_of,
     topic_terms,
+    wants_number,
     words,
     written_words,
 )
-from zkchat.language import STOP_WORDS_BY_CODE
+from zkchat.language import STOP_WORDS_BY_CODE, by_code
 from zkchat.notes import detect_language
 
 MAX_QUOTED_CHARS: Final = 160
@@ -73,6 +75,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
 """A line that names the note, which is no statement."""
+_MONTHS: Final = frozenset(word for listed in by_code("months").values() for word in words(listed) if len(word) > 1)
 NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
@@ -238,7 +241,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     said = "gave no answer that can be read" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
-    is_sure = is_blind or is_strange or question.stays_with(request.evidence)
+    is_sure = is_blind or question.stays_with(request.evidence) or (is_strange and _is_named(exchange, question))
     is_sure = is_sure or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
     evidence = request.evidence if is_sure else ()
     if evidence and is_blind and request.is_doubtful:
@@ -253,6 +256,12 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     return True
 
 
+def _is_named(exchange: Exchange, question: Question) -> bool:
+    """Whether the passages speak of what a question is about."""
+    said = {term for each in exchange.assembled.request.evidence for term in terms(_told_by(each))}
+    return all(_is_said(term, said) for term in _needed(exchange.core.library, question, ()))
+
+
 def _told_on(exchange: Exchange) -> str:
     """What the user told earlier on the subject, in the place of an answer."""
     sent, messages = exchange.assembled.context.items, exchange.core.history.messages
@@ -265,23 +274,26 @@ def _told_on(exchange: Exchange) -> str:
 def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequence[str]) -> bool:
     """Whether passages that the answer uses hold the rarest word of the question, and the notes that it names: "Rafa
     earns 690" is not from what says that the rent is 690. `told` is what else was given to answer from."""
-    from zkchat.answers import resolved
-
     library, evidence = exchange.core.library, exchange.assembled.request.evidence
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
     if not used and (exchange.core.info.is_tiny or not told):
         return False  # it says anything
-    topic = topic_of(question.prose)
-    weights = library.idf(own_terms(question.prose))
-    needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
-    needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
     chosen = [evidence[number] for number in used]
     said = {term for text in [*map(_told_by, chosen), *(told if chosen else ())] for term in terms(text)}
-    if detect_language(answer) != "de":  # in German each noun looks like a name
-        needed |= {term for word in _names_in(topic, evidence) for term in terms(word)}
+    needed = _needed(library, question, () if detect_language(answer) == "de" else evidence)
     claimed = topic_terms(answer)
     is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
     return not said or is_copied or all(_is_said(term, said) for term in needed)
+
+
+def _needed(library: Library, question: Question, evidence: Sequence[Evidence]) -> set[str]:
+    """The rarest term of a question, those of the notes that it names, and names that passages write as such."""
+    from zkchat.answers import resolved
+
+    topic, weights = topic_of(question.prose), library.idf(own_terms(question.prose))
+    needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
+    needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
+    return needed | {term for word in _names_in(topic, evidence) for term in terms(word)}
 
 
 def _names_in(question: str, evidence: Sequence[Evidence]) -> Iterator[str]:
@@ -323,7 +335,8 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     known = {term for text in (question, *given) for term in terms(text)}
     language = detect_language(answer)
     spoken = [*topic_terms(answer)]
-    if not _values(answer, language) <= _values("\n".join((question, *given))):
+    asks_amount = wants_number(question) and _MONTHS.isdisjoint(words(answer))
+    if not _values(answer, language) <= _values("\n".join((question, *given)), dates=not asks_amount):
         return False
     if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
@@ -332,12 +345,16 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     return sum(_is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
-def _values(text: str, language: str | None = None) -> frozenset[float]:
-    """The numbers of a text, in digits or in words of its language, or of any."""
+def _values(text: str, language: str | None = None, *, dates: bool = True) -> frozenset[float]:
+    """The numbers of a text, in digits or in words of its language, or of any; without `dates`, not the days of months:
+    nobody is 14 because of the 14th of September."""
     from zkchat.answers import number_words
 
     named = number_words(language or "")
     said = words(text)
+    if not dates:
+        around = zip(["", *said], said, [*said[1:], ""], strict=False)
+        said = [word for before, word, after in around if _MONTHS.isdisjoint((before, after))]
     return frozenset(
         {named[word] for word in said if word in named} | {float(word) for word in said if word.isdecimal()}
     )

@@ -350,3 +350,10 @@ def test_an_answer_from_what_was_told_is_left(library: Library) -> None:
 def test_signs_that_look_like_digits_are_no_numbers() -> None:
     assert is_founded("Step ① takes 5 minutes.", "How long?", ["Step ① takes five minutes."])
     assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])
+
+
+def test_the_day_of_a_month_is_no_amount() -> None:
+    birthday = ["Mara: birthday on 14 September."]
+    assert not is_founded("Mara is 14 years old.", "How old is Mara?", birthday)
+    assert is_founded("Mara's birthday is on 14 September.", "On how many days is Mara's birthday?", birthday)
+    assert is_founded("Mara is 14 years old.", "How old is Mara?", [*birthday, "Mara is 14 years old."])
