@@ -25,6 +25,7 @@ from zkchat.core import (
     CompactionPart,
     Condensed,
     DocumentReference,
+    Finish,
     MessageEntry,
     ModelRequest,
     PromptMessage,
@@ -32,6 +33,7 @@ from zkchat.core import (
     RequestContext,
     TextChunk,
     ThinkingChunk,
+    TokenUsage,
     ToolResultPart,
     Warned,
     Window,
@@ -62,13 +64,15 @@ class Compactor:
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
         self._count = core.tokenizer.count
+        self._spent: TokenUsage | None = None
+        """What the model's server counted for the last summary."""
 
     async def draft(
         self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = ""
     ) -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
         history = self._core.journal.history
-        window = history.window
+        window, self._spent = history.window, None
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
         hidden = self._core.privacy.hidden()
         unsaid = hidden | {
@@ -106,11 +110,13 @@ class Compactor:
         part = replace(part, summary=written, made_by=made_by)
         return replace(part, tokens_after=self._tokens_after(part, plan, assembled, scale)), trouble
 
-    def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
-        """From now on the model sees the conversation as the compaction leaves it."""
+    def apply(self, part: CompactionPart, usage: TokenUsage | None = None) -> tuple[ChatMessage, Warned | None]:
+        """From now on the model sees the conversation as the compaction leaves it; `usage` is what its summary took."""
         tokens = self._count(part.summary)
         part = mark_condensed(part, self._core.journal.history)
-        message = self._core.journal.next_message("system", part, context_type="summary", token_count=tokens)
+        message = self._core.journal.next_message(
+            "system", part, context_type="summary", token_count=tokens, usage=usage
+        )
         return message, self._core.journal.append(MessageEntry(message=message))
 
     async def run(
@@ -136,7 +142,7 @@ class Compactor:
         if self._core.settings.policy.review and self._core.reviewer and part.summary:
             edited = (await self._core.reviewer.edits(part.summary)).strip()
             part = replace(part, summary=edited or part.summary)
-        message, warning = self.apply(part)
+        message, warning = self.apply(part, self._spent)
         if warning:
             await emit(warning)
         await emit(Compacted(message=message))
@@ -217,6 +223,8 @@ class Compactor:
                     raise ProviderError(f"The answer of {name} was ended at {MAX_CHARACTERS:,} characters.")
                 if isinstance(chunk, TextChunk):
                     said.append(chunk.text)
+                elif isinstance(chunk, Finish) and chunk.usage:
+                    self._spent = self._spent.plus(chunk.usage) if self._spent else chunk.usage
                 await asyncio.sleep(0)  # here the time may be up, whatever the provider does
         return "".join(said)
 

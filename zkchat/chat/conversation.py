@@ -32,6 +32,7 @@ from zkchat.core import (
     Compacting,
     CompactionPart,
     CompactionStrategy,
+    ContextFilling,
     ContextUsage,
     DailyBrief,
     Event,
@@ -64,6 +65,7 @@ from zkchat.core import (
     Window,
     ZkchatError,
     branches_of,
+    compaction_of,
     cost_of,
     counted,
     mark_condensed,
@@ -83,6 +85,8 @@ from zkchat.notes import sentences
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
 """What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
 _BUDGETS_UNREAD_BY_QUOTING: Final = ("messages", "memory")
+FILLING_MARKS: Final = (0.6, 0.8)
+"""Shares of the window at which the user is told how full it is."""
 
 
 class Conversation:
@@ -112,8 +116,8 @@ class Conversation:
         self._is_tokenizer_loaded = False
         self._measured: tuple[tuple[object, ...], ContextUsage] | None = None
         """What the usage depended on when it was measured, and the usage."""
-        self._reported: set[StaleNote] = set()
-        """What changed, and was reported to the user."""
+        self._reported: set[StaleNote | str] = set()
+        """What changed, or takes too much, and was reported to the user."""
 
     @property
     def model(self) -> ModelInfo:
@@ -122,6 +126,11 @@ class Conversation:
     @property
     def tokenizer(self) -> Tokenizer:
         return self._core.tokenizer
+
+    @property
+    def strategy(self) -> CompactionStrategy:
+        """What becomes of older messages where nothing else is said."""
+        return self._core.settings.policy.strategy
 
     @property
     def session_id(self) -> str:
@@ -267,6 +276,12 @@ class Conversation:
 
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
+            if filling := self._filling(event.usage):
+                await emit(filling)
+            burst = event.context.burst_rule if event.context else ""
+            if burst and "rule" not in self._reported:
+                self._reported.add("rule")
+                await emit(Warned(text=burst))
             if self._choices:
                 self._core.journal.append(*self._choices)
                 self._choices.clear()
@@ -294,6 +309,25 @@ class Conversation:
             self._count_use(answer)
         for event in self.writing.end_turn(answer):
             await emit(event)
+
+    def _filling(self, usage: ContextUsage) -> ContextFilling | None:
+        """A notice, where no request that began a turn since the last compaction was as full as this one."""
+        if self.model.needs_notes or not usage.window:
+            return None
+        before, is_next = 0.0, False
+        for message in self.history.messages.values():
+            record = message.request_context
+            if compaction_of(message):
+                before = 0.0
+            elif message.role == "user":
+                is_next = True
+            elif is_next and record and record.usage and record.usage.window:
+                before, is_next = max(before, record.usage.total / record.usage.window), False
+        now = usage.total / usage.window
+        if not any(before < mark <= now for mark in FILLING_MARKS):
+            return None
+        mark = usage.compacts_at if self._core.settings.policy.auto else 0
+        return ContextFilling(total=usage.total, window=usage.window, compacts_at=mark)
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
@@ -393,7 +427,8 @@ class Conversation:
         if plan is None:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
-        await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
+        tokens = assembled.usage.total
+        await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
         is_asked_for = bool(focus or keep or strategy)
         if not await self.requests.compactor.run(assembled, plan, emit, focus, has_to_gain=not is_asked_for):
             await emit(Warned(text=NOTHING_TO_SUMMARISE))

@@ -9,12 +9,14 @@ from msgspec.structs import asdict, replace
 
 from zkchat.app import open_library
 from zkchat.chat import (
+    FALLBACK_ENCODING,
     NOTHING_TO_SUMMARISE,
     AssembledRequest,
     Conversation,
     Preview,
     changed_items,
     request_from,
+    tokenizer_for,
     turns_left,
 )
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
@@ -40,14 +42,17 @@ from zkchat.core import (
     History,
     ModelRequest,
     RequestContext,
+    Totals,
     UsageError,
     Warned,
     compaction_of,
     cost_of,
     counted,
     to_plain,
+    totals_of,
+    turn_of,
 )
-from zkchat.render import context_line, context_lines, cost_lines, counts_line, phrases
+from zkchat.render import context_line, context_lines, cost_lines, counts_line, phrases, totals_lines
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 
@@ -76,7 +81,12 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
         "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
         "turns_left": _turns_left(conversation),
         "cost": cost_of(conversation.history.messages.values()),
+        "totals": _totals(conversation),
     }
+
+
+def _totals(conversation: Conversation) -> Totals:
+    return totals_of(conversation.history.messages.values(), conversation.tokenizer.count)
 
 
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
@@ -87,9 +97,11 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     yield context_line(usage)
     for name, share in usage.budgets.items():
         yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
+    yield from filter(None, (measured.context.burst_rule, measured.context.burst_tools))
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
+    yield from totals_lines(_totals(conversation))
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
@@ -143,13 +155,15 @@ def compact(
     io = current_io(vault)
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
+        is_summarised = (strategy or conversation.strategy) != "discard"
+        what = "Summarising older messages" if is_summarised else "Archiving older messages"
         if dry_run:
-            with progress(io.environment, "Summarising older messages"):
+            with progress(io.environment, what):
                 found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
             _print_preview(io, conversation, found, as_json=json_output)
         else:
             events = conversation.compact(focus, keep=keep, strategy=strategy)
-            with progress(io.environment, "Summarising older messages"):
+            with progress(io.environment, what):
                 seen = asyncio.run(_collected(events))
             _print_compaction(io, conversation, seen, as_json=json_output)
 
@@ -294,9 +308,10 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
     if not whole:
+        turn = totals_of(turn_of(answer, history.messages), tokenizer_for(FALLBACK_ENCODING).count)
         return Told(
-            data={**to_plain(context), "counts": context.counts},
-            lines=[*context_lines(context, answer.provider, cost_of([answer]))],
+            data={**to_plain(context), "counts": context.counts, "turn": turn},
+            lines=[*context_lines(context, answer.provider, cost_of([answer]), turn)],
         )
     rebuilt = _rebuild_request(history, answer)
     lines = []

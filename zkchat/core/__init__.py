@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         ChangesReviewed,
         Compacted,
         Compacting,
+        ContextFilling,
         Event,
         EvidenceFound,
         Goal,
@@ -386,6 +387,8 @@ if TYPE_CHECKING:
         Branch,
         History,
         MessageCache,
+        ToolUse,
+        Totals,
         Window,
         abstained_turns,
         branches_of,
@@ -394,7 +397,10 @@ if TYPE_CHECKING:
         mark_condensed,
         messages_of,
         orphans_of,
+        spent,
         thread_of,
+        totals_of,
+        turn_of,
         unanswered_turns,
     )
     from zkchat.core.text import (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         cost_lines,
         counts_line,
         tokens_used,
+        totals_lines,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget

@@ -19,8 +19,10 @@ from zkchat.core import (
     compaction_of,
     cost_of,
     counted,
+    totals_of,
+    turn_of,
 )
-from zkchat.render import context_lines, cost_lines, describe_reason, phrases, vector_lines
+from zkchat.render import context_lines, cost_lines, describe_reason, phrases, totals_lines, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
@@ -163,7 +165,13 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
-    context.surface.print("\n".join(context_lines(message.request_context, message.provider, cost_of([message]))))
+    history, count = context.conversation.history, context.conversation.tokenizer.count
+    turn = totals_of(turn_of(message, history.messages), count)
+    lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
+    context.surface.print("\n".join(lines))
+    if not argument:
+        for line in totals_lines(totals_of(history.messages.values(), count)):
+            context.surface.print_dimmed(line)
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
     return NOTHING

@@ -73,13 +73,16 @@ CONTEXT = RequestContext(
 def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
     assert harness.typed("/context").splitlines() == [
-        "what      tokens  why",
-        "Rules      2,927  in every request: Citation style; linked or added by you: Tone␛[31m",
-        "Notes        290  linked or added by you: Sleep.md",
-        "Tools         14  found for your message: files/find",
-        "Messages     203  2 of this conversation",
-        "Left out          Dates (does not fit your message)",
-        "All        3,434  41 % of the 8,192 that the model can read at once",
+        "what        tokens  why",
+        "Rules        2,927  in every request: Citation style; linked or added by you: Tone␛[31m",
+        "Notes          290  linked or added by you: Sleep.md",
+        "Tools           14  found for your message: files/find",
+        "Messages       203  2 of this conversation",
+        "Left out            Dates (does not fit your message)",
+        "All          3,434  41 % of the 8,192 that the model can read at once",
+        "Compaction   6,963  begins above that (85 %)",
+        "Written          0  in 1 request, 0.0 s",
+        "So far 1 request took 3,434 tokens, and 0 were written, in 0.0 s; zkchat itself counted 1 of them.",
     ]
 
 
@@ -101,13 +104,13 @@ def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
     ]
 
 
-def test_the_table_has_twelve_rows_at_most() -> None:
+def test_the_table_has_thirteen_rows_at_most() -> None:
     items = tuple(RequestItem(type=each, name=each, tokens=7) for each in get_args(ItemType))
     context = RequestContext(items=items, left_out=(LeftOut(item=items[0], why="budget"),), usage=a_usage())
     heading, *rows = context_lines(context)
     assert heading.split() == ["what", "tokens", "why"]
-    assert len(rows) == 12
-    assert sum(int(row[18:26].replace(",", "")) for row in rows[:-2]) == a_usage().total
+    assert len(rows) == 13
+    assert sum(int(row[18:26].replace(",", "")) for row in rows[:-3]) == a_usage().total
 
 
 def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:

@@ -1,0 +1,145 @@
+"""Counts of tokens and time, as the user sees them: per call, per answer, per session, and how full the window is."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+
+LONG = "Cats purr, and number {n} of them sleeps on the warm stove beside the old dog. " * 14
+FULL = "The context is full, and nothing leaves it"
+
+
+@pytest.fixture(autouse=True)
+def cats(world: World) -> None:
+    world.note("Cats.md", "# Cats\n\nCats purr when they sleep.\n")
+
+
+def clock() -> Iterator[datetime]:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    while True:
+        yield (now := now + timedelta(seconds=1))
+
+
+def long_answers(world: World, **more: Any) -> str:
+    answers = [[{"text": LONG.format(n=number)}] for number in range(40)]
+    return world.script(*answers, **{"context_limit": 2048, "calls_tools": False, **more})
+
+
+def test_an_answer_tells_the_tokens_and_the_time_of_its_parts_and_calls(world: World) -> None:
+    ticks = clock()
+    world.now = lambda: next(ticks)
+    call = {"tool": "find_excerpts", "arguments": {"query": "purring cats"}}
+    usage = {"prompt_tokens": 900, "completion_tokens": 50, "thinking_tokens": 20}
+    play = world.script(
+        [{"thinking": "I should look."}, call],
+        [
+            {"thinking": "So they do."},
+            {"thinking": " Always."},
+            {"text": "They purr."},
+            {"finish": "stop", "usage": usage},
+        ],
+    )
+    assert world.run("ask", "Do cats purr?", "--model", play).code == 0
+    turn = world.run("context", "show", "--json", "--message", "4").json["turn"]
+    assert (turn["requests"], turn["estimated"]) == (2, 1)
+    assert turn["completion_tokens"] > 50 + 5  # with the words and the call of the first step
+    assert turn["thinking_tokens"] > 20
+    assert turn["thinking_seconds"] >= 1
+    [tool] = turn["tools"]
+    assert (tool["name"], tool["calls"], tool["failed"]) == ("find_excerpts", 1, 0)
+    assert tool["tokens"] >= 8  # its name counts as well
+    assert tool["result_tokens"] > tool["tokens"]
+    assert tool["seconds"] >= 1
+    shown = world.run("context", "show", "--message", "4").out
+    assert "Written" in shown
+    assert "of them thinking" in shown
+    assert "Tool calls" in shown
+    assert "search (1 call, " in shown
+    typed = world.run("chat", "-c", "--model", play, stdin="/context\n").out
+    assert "search (1 call, " in typed
+    assert "So far 2 requests took" in typed
+
+
+def test_the_totals_of_a_session_hold_what_was_archived_and_what_summaries_took(world: World) -> None:
+    told = {"prompt_tokens": 700, "completion_tokens": 90}
+    answers = [[{"text": LONG.format(n=number)}, {"finish": "stop", "usage": told}] for number in range(30)]
+    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    world.run("chat", "--model", play, stdin="".join(f"Question {n} about cats?\n" for n in range(10)))
+    found = world.run("context", "stats", "--model", play, "--json").json
+    made = len(found["compactions"])
+    assert found["archived"] > 0
+    assert made > 0
+    assert found["totals"]["requests"] == 10 + made
+    assert found["totals"]["estimated"] == 0
+    assert found["totals"]["prompt_tokens"] >= 700 * (10 + made)  # a summary may be asked for twice
+    assert found["totals"]["completion_tokens"] >= 90 * (10 + made)
+    assert f"So far {10 + made} requests took" in world.run("context", "stats", "--model", play).out
+
+
+def test_the_window_is_told_to_fill_once_at_each_mark_and_again_after_a_compaction(world: World) -> None:
+    play = long_answers(world, context_limit=4096)
+    said = [world.run("ask", "-c", "--plain", f"Question {n} about cats?", "--model", play).err for n in range(24)]
+    told = ["% full" in err for err in said]
+    first = next(n for n, err in enumerate(said) if "older messages are now a summary" in err)
+    assert sum(told[:first]) == 2
+    assert "The context is 6" in said[told.index(True)]
+    assert "above 85 % older messages leave it" in said[told.index(True)]
+    second = next(n for n, err in enumerate(said[first + 1 :], first + 1) if "now a summary" in err)
+    assert sum(told[first:second]) <= 2
+
+
+def test_a_rule_that_takes_more_than_its_share_is_named_once(world: World) -> None:
+    rules = world.home / ".config" / "zkchat" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "Tone.md").write_text("---\ninclude: always\n---\n" + "Write as a friend would write to a friend. " * 40)
+    play = long_answers(world)
+    sentence = "more than their share of 153 (context.system_share). The largest rule is Tone, with"
+    told = world.run("chat", "--plain", "--model", play, stdin="Do cats purr?\nAnd dogs?\n/context\n")
+    assert told.err.count(sentence) == 1
+    assert told.out.count(sentence) == 1
+    assert sentence in world.run("context", "stats", "--model", play).out
+
+
+def test_tools_without_room_in_their_share_are_counted(world: World) -> None:
+    play = long_answers(world, calls_tools=True)
+    world.run("ask", "Do cats purr?", "--model", play)
+    sentence = "had no room in the share of tools, 460 tokens (context.tools_share)."
+    assert sentence in world.run("context", "show", "--message", "2").out
+    assert sentence in world.run("context", "stats", "--model", play).out
+
+
+def test_what_is_left_out_without_a_summary_is_not_said_to_be_summarised(world: World) -> None:
+    world.configure('[context]\nstrategy = "discard"\n')
+    play = long_answers(world)
+    said = "".join(
+        world.run("ask", "-c", "--plain", f"Question {n} about cats?", "--model", play).err for n in range(8)
+    )
+    assert "Archiving " in said
+    assert "Summarising" not in said
+    shown = world.run("context", "compact", "--keep", "2", "--model", play, terminal=True)
+    assert "Summarising" not in shown.out + shown.err
+
+
+def test_in_a_pipe_nothing_is_compacted_unasked_where_the_user_is_to_be_asked(world: World) -> None:
+    world.configure("[context]\nconfirm_compaction = true\nthreshold = 0.5\n")
+    play = long_answers(world)
+    questions = [f"Question {n} about cats?" for n in range(10)]
+    runs = [world.run("ask", "-c", each, "--model", play, stdin="") for each in questions]
+    assert any(FULL in run.err and run.code == 0 for run in runs)
+    assert "zkchat context compact makes room now" in "".join(run.err for run in runs)
+    assert runs[-1].code == 2
+    assert "The context is full: this request takes" in runs[-1].err
+    assert world.run("context", "stats", "--model", play, "--json").json["compactions"] == []
+    assert world.run("context", "compact", "--model", play).code == 0
+    assert world.run("ask", "-c", "And now?", "--model", play, stdin="").code == 0
+
+
+def test_at_a_terminal_the_user_is_asked(world: World) -> None:
+    world.configure("[context]\nconfirm_compaction = true\n")
+    play = long_answers(world)
+    runs = [world.run("ask", "-c", f"Question {n}?", "--model", play, typed="y\n") for n in range(8)]
+    assert "Summarise " in "".join(run.out + run.err for run in runs)
+    assert world.run("context", "stats", "--model", play, "--json").json["compactions"]
