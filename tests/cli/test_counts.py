@@ -143,3 +143,37 @@ def test_at_a_terminal_the_user_is_asked(world: World) -> None:
     runs = [world.run("ask", "-c", f"Question {n}?", "--model", play, typed="y\n") for n in range(8)]
     assert "Summarise " in "".join(run.out + run.err for run in runs)
     assert world.run("context", "stats", "--model", play, "--json").json["compactions"]
+
+
+def test_an_unfinished_answer_is_marked_where_the_session_is_shown(world: World) -> None:
+    play = world.script([{"text": "Cats purr, and"}], [{"error": "The server is gone."}], cut=False)
+    world.run("ask", "-c", "Do cats purr?", "--model", play)
+    world.run("ask", "-c", "And dogs?", "--model", play)
+    cut = world.script([{"text": "one"}], [{"text": "They"}, {"error": "The server is gone."}])
+    world.run("ask", "-c", "And birds?", "--model", cut)
+    shown = world.run("context", "show").out
+    assert "assistant: Cats purr, and\n" in shown
+    assert "assistant: They  (unfinished: The server is gone.)\n" in shown
+
+
+def test_who_has_room_for_one_of_both_follows_links_before_backlinks(world: World) -> None:
+    play = world.script([{"text": "None."}], context_limit=8192)
+
+    def sent(share: float) -> set[str]:
+        world.configure(f"[context]\ntools_share = {share}\n")
+        world.run("ask", "Which notes link to [[Cats]]? Find the backlinks.", "--model", play)
+        items = world.run("context", "show", "--message", "2", "--json").json["items"]
+        return {item["name"] for item in items if item["type"] == "tool"}
+
+    offered = [sent(share / 100) for share in range(2, 14)]
+    assert not any("find_backlinks" in each and "resolve_wikilink" not in each for each in offered)
+    assert any("resolve_wikilink" in each and "find_backlinks" not in each for each in offered)
+
+
+def test_the_page_that_instructs_the_model_is_no_hit_of_a_search(world: World) -> None:
+    world.note("ZKCHAT.md", "# How we work\n\nAnswer as cats would: purr when they sleep.\n")
+    for command in ("search", "search --notes"):
+        found = world.run(*command.split(), "purr when they sleep", "--json").out
+        assert "Cats.md" in found
+        assert "ZKCHAT.md" not in found
+    assert "ZKCHAT.md" in world.run("search", "path:ZKCHAT.md purr", "--json").out

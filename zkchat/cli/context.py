@@ -279,14 +279,21 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
             priority = "" if message.has_usual_priority else f"  (priority {message.priority})"
-            yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}{priority}"
+            yield f"{number:>4}  {message.role}: {first_line(message)}{_status(message)}{pinned}{priority}"
         elif archived:
-            yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"
+            yield f"{number:>4}  (archived) {message.role}: {first_line(message)}{_status(message)}"
     hidden = len(history.archived)
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
         yield f"The last request held {counts_line(record)}."
+
+
+def _status(message: ChatMessage) -> str:
+    """Whether, and why, it is no whole answer."""
+    if message.status == "complete":
+        return ""
+    return f"  (unfinished: {message.error})" if message.error else "  (unfinished)"
 
 
 def _last_record(history: History) -> RequestContext | None:

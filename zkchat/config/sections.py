@@ -225,7 +225,7 @@ class Context(Struct, frozen=True, kw_only=True):
     auto_compact: Annotated[
         bool, "Summarise older messages when the window is full. Off: the turn stops and says so."
     ] = True
-    confirm_compaction: Annotated[bool, "Ask before older messages are summarised; not done without a terminal."] = False
+    confirm_compaction: Annotated[bool, "Ask before older messages leave; without a terminal they stay."] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
         CompactionStrategy,

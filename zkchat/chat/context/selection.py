@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from math import log, sqrt
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -100,6 +100,10 @@ _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
 
 Key = tuple[ItemType, str, str]
+
+
+_KEPT_BEFORE: Final[Mapping[Key, Key]] = {("tool", "", "resolve_wikilink"): ("tool", "", "find_backlinks")}
+"""Tools that stay at least as long as others: who cannot follow a link has no use for what links to a note."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -241,11 +245,14 @@ class Selector:
         if over <= 0:
             return [*chosen], []  # most of the time, and then no vectors have to be loaded for tools
         scores = self._scores(question, [known[key_of(item)] for item in tools])
+        for first, second in _KEPT_BEFORE.items():
+            scores |= {first: max(scores[first], scores[second])} if {first, second} <= scores.keys() else {}
         left_out: dict[Key, LeftOut] = {}
 
-        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float]:
-            each = known[key_of(item)]
-            return each.core, each.needed, item.include == "manual", not item.server, scores[key_of(item)]
+        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float, bool]:
+            each, key = known[key_of(item)], key_of(item)
+            is_first = key in _KEPT_BEFORE
+            return each.core, each.needed, item.include == "manual", not item.server, scores[key], is_first
 
         for item in sorted(tools, key=order):
             if over <= 0:
