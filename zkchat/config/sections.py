@@ -507,3 +507,6 @@ class Mcp(Struct, frozen=True, kw_only=True):
         "Tools of your MCP servers that may be called without a question, also where nobody can be asked: "
         "`server/tool`, or `server` for all of its tools.",
     ] = ()
+    connect_seconds: Annotated[
+        float, Meta(gt=0, le=600), "Seconds in which an MCP server has to answer when it is connected to."
+    ] = 10.0

@@ -102,6 +102,9 @@ _EXCERPT_CHARS = 400
 Key = tuple[ItemType, str, str]
 
 
+_MOST_CALLED_FOR: Final = 3
+_MIN_CALLED_FOR: Final = 0.2
+"""The score above which a tool of a server may take the room of one of ours."""
 _KEPT_BEFORE: Final[Mapping[Key, Key]] = {("tool", "", "resolve_wikilink"): ("tool", "", "find_backlinks")}
 """Tools that stay at least as long as others: who cannot follow a link has no use for what links to a note."""
 
@@ -238,8 +241,8 @@ class Selector:
     def _within_tool_budget(
         self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
     ) -> tuple[list[PromptItem], list[LeftOut]]:
-        """Leave out tools beyond their budget: those of servers first, the least relevant before others, then our own,
-        the added, and the core ones."""
+        """Leave out tools beyond their budget: those of servers first that the question does not call for, the least
+        relevant before others, then the rest, the added, and the core ones."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
         if over <= 0:
@@ -247,12 +250,13 @@ class Selector:
         scores = self._scores(question, [known[key_of(item)] for item in tools])
         for first, second in _KEPT_BEFORE.items():
             scores |= {first: max(scores[first], scores[second])} if {first, second} <= scores.keys() else {}
+        called_for = _called_for(tools, scores, known, tool_tokens or 0)
         left_out: dict[Key, LeftOut] = {}
 
         def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float, bool]:
             each, key = known[key_of(item)], key_of(item)
-            is_first = key in _KEPT_BEFORE
-            return each.core, each.needed, item.include == "manual", not item.server, scores[key], is_first
+            is_near = not item.server or key in called_for
+            return each.core, each.needed, item.include == "manual", is_near, scores[key], key in _KEPT_BEFORE
 
         for item in sorted(tools, key=order):
             if over <= 0:
@@ -268,6 +272,21 @@ class Selector:
         item = item_of(candidate, self._tokenizer, score)
         changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
         return PromptItem(item=replace(item, **changes), text=candidate.text)
+
+
+def _called_for(
+    tools: Sequence[RequestItem], scores: Mapping[Key, float], known: Mapping[Key, Candidate], room: int
+) -> set[Key]:
+    """The few tools of servers that fit a question better than any of ours beside the core, in half of the room."""
+    of_servers = [item for item in tools if item.server]
+    ours = [scores[key_of(item)] for item in tools if not item.server and not known[key_of(item)].core]
+    least, left = max([_MIN_CALLED_FOR, *ours]), room // 2
+    found: set[Key] = set()
+    for item in sorted(of_servers, key=lambda item: -scores[key_of(item)])[:_MOST_CALLED_FOR]:
+        if scores[key_of(item)] > least and item.tokens <= left:
+            found.add(key_of(item))
+            left -= item.tokens
+    return found
 
 
 def item_of(candidate: Candidate, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:
