@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -177,3 +178,18 @@ def test_the_page_that_instructs_the_model_is_no_hit_of_a_search(world: World) -
         assert "Cats.md" in found
         assert "ZKCHAT.md" not in found
     assert "ZKCHAT.md" in world.run("search", "path:ZKCHAT.md purr", "--json").out
+
+
+@pytest.mark.parametrize("strategy", ["summarize", "discard", "hybrid"])
+def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(world: World, strategy: str) -> None:
+    world.configure(f'[context]\nstrategy = "{strategy}"\n')
+    answers = [[{"text": LONG.format(n=number)[:700]}] for number in range(40)]
+    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    asked = "".join(f"Question {n} about cats and how they sleep?\n" for n in range(17))
+    world.run("chat", "--model", play, stdin=asked)
+    session = world.run("context", "show", "--json").json["session"]["id"]
+    messages = world.run("sessions", "show", session, "--json").json["messages"]
+    roles = ["compaction" if each["context_type"] == "summary" else each["role"] for each in messages]
+    places = [roles[:place].count("user") for place, role in enumerate(roles) if role == "compaction"]
+    assert len(places) > 2
+    assert min(later - earlier for earlier, later in pairwise(places)) >= 4
