@@ -193,3 +193,31 @@ def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(worl
     places = [roles[:place].count("user") for place, role in enumerate(roles) if role == "compaction"]
     assert len(places) > 2
     assert min(later - earlier for earlier, later in pairwise(places)) >= 4
+
+
+def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
+    play = long_answers(world, context_limit=8192)
+    world.run("chat", "--model", play, stdin="".join(f"Question {n} about {n} cats?\n" for n in range(8)))
+    world.configure("[context]\nmax_tokens = 2048\n")
+
+    def tokens(*options: str) -> int:
+        command = ("context", "compact", "--dry-run", "--keep", "2", "--model", "quote", "--json", *options)
+        return len(world.run(*command).json["compaction"]["summary"])
+
+    assert tokens("--detail", "brief") < tokens() == tokens("--detail", "normal") == tokens("--detail", "full")
+    world.configure('[context]\nmax_tokens = 2048\nsummary_detail = "brief"\n')
+    assert tokens() < tokens("--detail", "normal")
+    assert world.run("context", "compact", "--detail", "long").code == 2
+
+
+def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> None:
+    answers = [[{"text": LONG.format(n=number)[:400]}] for number in range(60)]
+    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    said = ["We decided to call the boat Heron.", "Is a cat a fish?", "Remember: the bill is due on 30 June."]
+    world.run("chat", "--model", play, stdin="\n".join([*said, *(f"Question {n}?" for n in range(14)), ""]))
+    shown = world.run("context", "show").out
+    assert "Context compacted #1" in shown
+    assert "user: Remember: the bill is due on 30 June.  (priority 8)" in shown
+    assert "Is a cat a fish?" not in shown
+    typed = world.run("chat", "-c", "--model", play, stdin="/stats\n").out
+    assert "Priority 8: 1, 5" in typed

@@ -124,8 +124,8 @@ class ConversationInMemory:
     async def retry(self) -> AsyncGenerator[Event, None]:
         yield Warned(text="retried")
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
-        yield Warned(text=f"compacted {focus}")
+    async def compact(self, focus: str = "", *, detail: str | None = None) -> AsyncGenerator[Event, None]:
+        yield Warned(text=" ".join(filter(None, ["compacted", detail, focus])))
 
     def uncompact(self) -> ChatMessage | None:
         markers = self.window.compactions

@@ -5,8 +5,9 @@ Where the model fails, or writes something unusable, sentences of the messages t
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.documents import short_form
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_message, format_summary
-from zkchat.chat.context.strategies import CompactionPlan, truncation_level
+from zkchat.chat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, truncation_level
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.references import ReferenceList
@@ -31,6 +32,7 @@ from zkchat.core import (
     PromptMessage,
     ProviderError,
     RequestContext,
+    SummaryDetail,
     TextChunk,
     ThinkingChunk,
     TokenUsage,
@@ -47,6 +49,12 @@ REFERENCES_SHARE = 0.25
 """Of the room for a summary: how much the list of the documents may take."""
 MIN_SHORTENED_TOKENS = 16
 """Of a message that is shortened for a summary: less says nothing."""
+BRIEF_SHARE = 0.25
+"""Of the room for a summary: what a brief one takes."""
+DETAILS: Final[Mapping[SummaryDetail, str]] = {
+    "brief": "Be brief: only what is needed to go on.",
+    "full": "Be thorough: leave out no decision, number, name, date or link.",
+}
 TEMPERATURE = 0.3
 """At which a model writes summaries."""
 
@@ -64,13 +72,15 @@ class Compactor:
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
         self._count = core.tokenizer.count
+        self._detail: SummaryDetail = "normal"
         self._spent: TokenUsage | None = None
         """What the model's server counted for the last summary."""
 
     async def draft(
-        self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = ""
+        self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = "", detail: SummaryDetail | None = None
     ) -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
+        self._detail = detail or self._core.settings.policy.detail
         history = self._core.journal.history
         window, self._spent = history.window, None
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
@@ -102,6 +112,8 @@ class Compactor:
             tokens_before=assembled.usage.total,
         )
         room -= self._count(format_summary(replace(part, summary="."))) + 2
+        if self._detail == "brief":
+            room = min(room, max(MIN_SUMMARY_TOKENS, int(BRIEF_SHARE * room)))
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
@@ -126,10 +138,11 @@ class Compactor:
         emit: Emit,
         focus: str = "",
         *,
+        detail: SummaryDetail | None = None,
         has_to_gain: bool = False,
     ) -> bool:
         """Draft, have it reviewed if that is wanted, apply; with `has_to_gain`, not where nothing becomes shorter."""
-        part, trouble = await self.draft(assembled, plan, focus)
+        part, trouble = await self.draft(assembled, plan, focus, detail)
         if has_to_gain and part.tokens_after >= part.tokens_before:
             return False
         if trouble:
@@ -186,6 +199,7 @@ class Compactor:
         )
         wishes = [
             f"Write at most {limit * 2 // 3} words." if limit > 30 else "Write one short sentence.",
+            DETAILS.get(self._detail, ""),
             f"Pay most attention to: {focus}." if focus else "",
         ]
         asked = "\n".join(filter(None, [transcript, *wishes]))

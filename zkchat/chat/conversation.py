@@ -17,7 +17,7 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.memory import Remembered, compare_fact
+from zkchat.chat.memory import Remembered, learning_points
 from zkchat.chat.privacy import ServerAccess, stays_here
 from zkchat.chat.references import StaleNote
 from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
@@ -36,7 +36,6 @@ from zkchat.core import (
     ContextUsage,
     DailyBrief,
     Event,
-    Fact,
     FactSource,
     Goal,
     GoalEntry,
@@ -55,6 +54,7 @@ from zkchat.core import (
     RequestItem,
     RestoreEntry,
     StorageError,
+    SummaryDetail,
     TitleEntry,
     Tokenizer,
     ToolSpec,
@@ -70,17 +70,7 @@ from zkchat.core import (
     counted,
     mark_condensed,
 )
-from zkchat.index import Library, words
-from zkchat.language import (
-    DECISIONS,
-    FIRST_PERSON,
-    MAY_POINT_BACK,
-    POINTS_BACK,
-    PREFERENCES,
-    REQUEST,
-    UNSPACED_STATEMENTS,
-)
-from zkchat.notes import sentences
+from zkchat.index import Library
 
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
 """What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
@@ -405,23 +395,40 @@ class Conversation:
         await self._core.provider.connect()
 
     async def preview(
-        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
+        self,
+        focus: str = "",
+        *,
+        keep: int | None = None,
+        strategy: CompactionStrategy | None = None,
+        detail: SummaryDetail | None = None,
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
         assembled = await self.measure()
         plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
             return None
-        part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
+        part, trouble = await self.requests.compactor.draft(assembled, plan, focus, detail)
         return Preview(plan=plan, part=mark_condensed(part, self.history), trouble=trouble)
 
     def compact(
-        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
+        self,
+        focus: str = "",
+        *,
+        keep: int | None = None,
+        strategy: CompactionStrategy | None = None,
+        detail: SummaryDetail | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
-        return event_stream(partial(self._compact, focus, keep, strategy))
+        return event_stream(partial(self._compact, focus, keep, strategy, detail))
 
-    async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
+    async def _compact(
+        self,
+        focus: str,
+        keep: int | None,
+        strategy: CompactionStrategy | None,
+        detail: SummaryDetail | None,
+        emit: Emit,
+    ) -> None:
         assembled = await self.measure()
         plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
@@ -429,8 +436,9 @@ class Conversation:
             return
         tokens = assembled.usage.total
         await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
-        is_asked_for = bool(focus or keep or strategy)
-        if not await self.requests.compactor.run(assembled, plan, emit, focus, has_to_gain=not is_asked_for):
+        is_asked_for = bool(focus or keep or strategy or detail)
+        compactor = self.requests.compactor
+        if not await compactor.run(assembled, plan, emit, focus, detail=detail, has_to_gain=not is_asked_for):
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
 
     def uncompact(self) -> ChatMessage | None:
@@ -513,37 +521,6 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
-
-
-MAX_POINTS: Final = 3
-"""Proposed at one time: more would be a nuisance."""
-_MIN_CHARS, _MAX_CHARS = 12, 200
-"""Characters of a sentence that can stand by itself."""
-_OWN: Final = frozenset(words(FIRST_PERSON))
-_DECIDED: Final = frozenset(words(DECISIONS))
-_PREFERRED: Final = frozenset(words(PREFERENCES))
-
-
-def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str]:
-    """The sentences that say most about the user, in the order of saying: a decision, a preference, a figure."""
-    facts = [*known]
-    found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
-    weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
-    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
-    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
-    return [sentence for sentence in new if sentence in best]
-
-
-def _weight(sentence: str) -> int:
-    """How much a sentence says about its speaker; nothing for one that says nothing, asks, or needs those before it."""
-    is_alone = not (POINTS_BACK.search(sentence) or MAY_POINT_BACK.search(sentence))
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence or not is_alone:
-        return 0
-    used = {*words(sentence)}
-    signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
-    is_own = bool(used & _OWN) or signs > 0
-    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
-    return weight if is_own else 0
 
 
 MAX_BRIEF_NOTES: Final = 10

@@ -42,6 +42,7 @@ from zkchat.core import (
     History,
     ModelRequest,
     RequestContext,
+    SummaryDetail,
     Totals,
     UsageError,
     Warned,
@@ -144,6 +145,14 @@ def compact(
             show_default=False,
         ),
     ] = None,
+    detail: Annotated[
+        SummaryDetail | None,
+        typer.Option(
+            "--detail",
+            help="How much the summary tells; usual: the setting context.summary_detail.",
+            show_default=False,
+        ),
+    ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
@@ -159,10 +168,10 @@ def compact(
         what = "Summarising older messages" if is_summarised else "Archiving older messages"
         if dry_run:
             with progress(io.environment, what):
-                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
+                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy, detail=detail))
             _print_preview(io, conversation, found, as_json=json_output)
         else:
-            events = conversation.compact(focus, keep=keep, strategy=strategy)
+            events = conversation.compact(focus, keep=keep, strategy=strategy, detail=detail)
             with progress(io.environment, what):
                 seen = asyncio.run(_collected(events))
             _print_compaction(io, conversation, seen, as_json=json_output)

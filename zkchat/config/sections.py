@@ -20,6 +20,7 @@ from zkchat.core import (
     OpenWith,
     PanelView,
     ProviderName,
+    SummaryDetail,
     ThinkingView,
     Weekday,
     WriteMode,
@@ -232,6 +233,9 @@ class Context(Struct, frozen=True, kw_only=True):
         "What happens to older messages: summarised, left out, or kept by their importance. "
         "In any case they stay in the session.",
     ] = "summarize"
+    summary_detail: Annotated[SummaryDetail, "How much a summary tells; a brief one takes a quarter of the room."] = (
+        "normal"
+    )
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they bear on the question."] = True

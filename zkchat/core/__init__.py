@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         Scope,
         SectionPosition,
         SessionItemType,
+        SummaryDetail,
         ThinkingView,
         TokenUsage,
         ToolName,

@@ -123,6 +123,9 @@ Role = Literal["user", "assistant", "system", "tool"]
 CompactionStrategy = Literal["summarize", "discard", "hybrid"]
 """How the prompt gets smaller; `context.strategies.PLANNERS` holds a planner for each."""
 
+SummaryDetail = Literal["brief", "normal", "full"]
+"""How much a summary tells."""
+
 IncludeMode = Literal["always", "manual", "agent"]
 """When an item is in a request: always, once the user adds it, or when a message calls for it."""
 

@@ -482,7 +482,7 @@ class ChatMessage(Value, frozen=True, kw_only=True):
     """As the provider reported it, not as we counted it."""
     context_type: ContextType = "primary"
     priority: Priority = DEFAULT_PRIORITY
-    """Those of tool results and of pasted text are lower by themselves."""
+    """Those of tool results and of pasted text are lower by themselves, those of what the user decides are higher."""
     status: Status = "complete"
     error: str = ""
     request_context: RequestContext | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from zkchat.core import (
     LeftOutReason,
     RequestItem,
     SessionItemType,
+    SummaryDetail,
     UsageError,
     compaction_of,
     cost_of,
@@ -28,6 +29,7 @@ from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
 from zkchat.repl.commands.session import parse_item
 
+DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
@@ -180,7 +182,9 @@ async def context(context: CommandContext, argument: str) -> Outcome:
 async def compact(context: CommandContext, argument: str) -> Outcome:
     if not context.conversation.window.live:
         raise UsageError("There is nothing to summarise yet.")
-    return Play(context.conversation.compact(argument))
+    first, _, rest = argument.partition(" ")
+    detail = next((each for each in DETAILS if each == first.lower()), None)
+    return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
 
 
 async def uncompact(context: CommandContext, _argument: str) -> Outcome:

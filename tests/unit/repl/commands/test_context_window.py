@@ -143,13 +143,17 @@ def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
     assert harness.typed("/context 1").startswith("There is no context data for that message.")
 
 
-def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> None:
+@pytest.mark.parametrize(
+    ("typed", "done"),
+    [("  about the budget ", "about the budget"), (" brief the budget", "brief the budget"), (" FULL", "full")],
+)
+def test_compact_plays_a_compaction_with_its_detail_and_focus(harness: CommandHarness, typed: str, done: str) -> None:
     async def collected() -> list[Event]:
-        play = await run(harness.context, "/compact  about the budget ")
+        play = await run(harness.context, f"/compact{typed}")
         assert isinstance(play, Play)
         return [event async for event in play.events]
 
-    assert asyncio.run(collected()) == [Warned(text="compacted about the budget")]
+    assert asyncio.run(collected()) == [Warned(text=f"compacted {done}")]
 
 
 def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:
