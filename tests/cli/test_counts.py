@@ -66,7 +66,9 @@ def test_an_answer_tells_the_tokens_and_the_time_of_its_parts_and_calls(world: W
 
 def test_the_totals_of_a_session_hold_what_was_archived_and_what_summaries_took(world: World) -> None:
     told = {"prompt_tokens": 700, "completion_tokens": 90}
-    answers = [[{"text": LONG.format(n=number)}, {"finish": "stop", "usage": told}] for number in range(30)]
+    answers: list[list[dict[str, Any]]] = [
+        [{"text": LONG.format(n=number)}, {"finish": "stop", "usage": told}] for number in range(30)
+    ]
     play = world.script(*answers, context_limit=2048, calls_tools=False)
     world.run("chat", "--model", play, stdin="".join(f"Question {n} about cats?\n" for n in range(10)))
     found = world.run("context", "stats", "--model", play, "--json").json
