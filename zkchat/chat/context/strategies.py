@@ -161,9 +161,12 @@ class _Planner:
                 return self._plan(sizes)
         goals = [limits.goal] if on_demand else self._goals()
         goals += [] if self.total <= limits.cap else [limits.cap]
-        for goal, start, slim in product(goals, self.starts, (False, True)):
-            if found := self._folded(start, goal, slim=slim):
-                return found
+        for goal in goals:
+            # Where little is kept so that it lasts, the summary is to tell more.
+            least = goal // 3 if goal < limits.goal else 0
+            for room, start, slim in product((least, 0), self.starts, (False, True)):
+                if found := self._folded(start, goal, room, slim=slim):
+                    return found
         return None if self.total <= limits.cap else self.shortened(self.starts[-1])
 
     def discard(self, on_demand: bool) -> CompactionPlan:
@@ -238,8 +241,9 @@ class _Planner:
             unpinned=tuple(id_ for id_ in gone if id_ in self._missing),
         )
 
-    def _folded(self, start: int, limit: int, *, slim: bool) -> CompactionPlan | None:
-        """Everything before `start` in a summary, but for what the user wants kept; None if that is still too much."""
+    def _folded(self, start: int, limit: int, least: int, *, slim: bool) -> CompactionPlan | None:
+        """Everything before `start` in a summary, but for what the user wants kept; None if that is still too much, or
+        leaves less than the least for the summary."""
         older = self.messages[:start]
         sizes = self._sizes(self._staying(start), slim=slim)
         left = limit - sum(sizes.values())
@@ -247,7 +251,7 @@ class _Planner:
         important.sort(key=_priority, reverse=True)
         sizes |= _newest_that_fit(important, min(left // 2, left - MIN_SUMMARY_TOKENS))
         budget = min(self.limits.summary_cap, limit - sum(sizes.values()))
-        if budget < MIN_SUMMARY_TOKENS or all(message.id in sizes for message in older):
+        if budget < max(least, MIN_SUMMARY_TOKENS) or all(message.id in sizes for message in older):
             return None
         return self._plan(sizes, budget)
 
