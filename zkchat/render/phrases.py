@@ -240,9 +240,8 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-Noticed: TypeAlias = (
-    events.ResourceRead | events.ContextFilling | events.Compacting | events.Compacted | events.ChangesReviewed
-)
+OfContext: TypeAlias = events.ContextFilling | events.Compacting | events.Compacted
+Noticed: TypeAlias = events.ResourceRead | OfContext | events.ChangesReviewed
 
 
 def notice(event: Noticed) -> str:
@@ -257,11 +256,9 @@ def notice(event: Noticed) -> str:
             mark = round(100 * event.compacts_at / event.window)
             return f"{full}{f'; above {mark} % older messages leave it' if mark else ''}. {FILLED_BY}"
         case events.Compacting():
-            filled = f"({event.tokens:,} tokens in the context) …"
-            if not event.messages:
-                return f"Making room {filled}"
             doing = "Archiving" if event.strategy == "discard" else "Summarising"
-            return f"{doing} {counted(event.messages, 'older message')} {filled}"
+            what = f"{doing} {counted(event.messages, 'older message')}" if event.messages else "Making room"
+            return f"{what} ({event.tokens:,} tokens in the context) …"
         case events.Compacted():
             return compacted(event.message)
         case events.ChangesReviewed():
