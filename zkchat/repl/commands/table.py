@@ -430,10 +430,10 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="compact",
-        arguments="[brief|normal|full] [FOCUS]",
+        arguments="[FOCUS]",
         help="summarise what is old",
-        details="Older messages leave the context and a summary takes their place, in so much detail; with FOCUS, one "
-        "that keeps most about that. Nothing is deleted, and /uncompact takes it back.",
+        details="Older messages leave the context and a summary takes their place; with FOCUS, one that keeps most "
+        "about that; brief or full before it for less or more. Nothing is deleted, and /uncompact takes it back.",
         act=context_window.compact,
     ),
     Command(
