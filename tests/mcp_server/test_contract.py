@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,7 @@ class Host:
         if not result.is_error:
             assert isinstance(result.content[0], types.TextContent)
             assert json.loads(result.content[0].text) == result.structured_content
+            assert not [*empty_fields(result.structured_content)]
         return result
 
     async def refused(self, tool: str, **arguments: Any) -> str:
@@ -107,9 +108,21 @@ def uris(result: types.CallToolResult) -> list[str]:
     return [part.uri for part in result.content if isinstance(part, types.ResourceLink)]
 
 
+def empty_fields(said: Any) -> Iterator[str]:
+    """The names of fields that say nothing, below the answer itself."""
+    for name, each in said.items() if isinstance(said, dict) else ():
+        for value in each if isinstance(each, list) else [each]:
+            yield from empty_fields(value)
+        if each is None or each in ("", {}) or (each == [] and name not in {"results", "rows", "paths"}):
+            yield name
+
+
 async def every_tool_that_reads(host: Host) -> None:
     listed = {tool.name: tool for tool in (await host.client.list_tools()).tools}
     assert [*listed] == [*READS, *WRITES]
+    for tool in listed.values():
+        assert all(each.get("description") for each in tool.input_schema["properties"].values()), tool.name
+    assert [name for name, tool in listed.items() if "Use it first" in (tool.description or "")] == ["ask_vault"]
     for name, arguments in READS.items():
         hints = listed[name].annotations
         assert hints
@@ -122,7 +135,7 @@ async def every_tool_that_reads(host: Host) -> None:
     quote = (await host.call("ask_vault", question="How long does green tea steep?")).structured_content["quotes"][0]
     assert (quote["path"], quote["first_line"], quote["link"]) == ("Tea.md", 6, "[[Tea]]")
     verified = (await host.call("verify_quotes", **READS["verify_quotes"])).structured_content["statements"]
-    assert [(each["verdict"], [place["path"] for place in each["places"]]) for each in verified] == [
+    assert [(each["verdict"], [place["path"] for place in each.get("places", ())]) for each in verified] == [
         ("quoted", ["Tea.md"]),
         ("unsupported", []),
     ]
@@ -136,6 +149,16 @@ async def what_is_wrong_is_said(host: Host) -> None:
     assert "offset: Input should be greater than or equal to 0" in await host.refused(
         "read_document", path="Tea", offset=-1
     )
+    told = "No heading Milk in [[Tea]]; it has Tea, Black"
+    for tool, arguments in {
+        "read_document": {"path": "[[Tea#Milk]]"},
+        "resolve_wikilink": {"link": "[[Tea#Milk]]"},
+        "fetch": {"id": "[[Tea#Milk]]"},
+        "ask_vault": {"question": "How long does it steep, [[Tea#Milk]]?"},
+    }.items():
+        assert told in json.dumps((await host.call(tool, **arguments)).structured_content), tool
+    assert told in json.dumps((await host.call("read_document", path="Tea#Milk")).structured_content)
+    assert "No heading" not in json.dumps((await host.call("read_document", path="Tea#Black")).structured_content)
     with pytest.raises(MCPError, match="Unknown tool: brew"):
         await host.client.call_tool("brew", {})
 

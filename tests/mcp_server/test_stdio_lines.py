@@ -129,7 +129,7 @@ def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: Wor
 def test_what_only_comes_nearest_is_not_linked_as_a_source(world: World) -> None:
     answer = answers(world, call(1, "ask_vault", question="Which hotel in Lisbon lets people sleep until noon?"))[1]
     given = answer["structuredContent"]
-    assert (given["verdict"], given["quotes"], bool(given["nearest"])) == ("unanswered", [], True)
+    assert (given["verdict"], "quotes" in given, bool(given["nearest"])) == ("unanswered", False, True)
     assert given["searched_for"] == ["hotel", "Lisbon", "lets", "people", "sleep", "until", "noon"]
     assert [part["type"] for part in answer["content"]] == ["text"]
 

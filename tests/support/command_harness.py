@@ -7,6 +7,7 @@ from typing import Any, NoReturn, cast
 from tests.support.changes import ChangesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.change_settlement import ProposedChanges
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.goals.run import GoalRun
@@ -77,6 +78,7 @@ class ConversationInMemory:
         self.session_id = ""
         self.model = ModelInfo(provider="scripted", id="play")
         self.usage: ContextUsage | None = None
+        self.tokenizer = Estimate()
         self.writing = WritingInMemory()
         self.asked: list[str] = []
         self.pages: list[Page] = []
@@ -122,8 +124,8 @@ class ConversationInMemory:
     async def retry(self) -> AsyncGenerator[Event, None]:
         yield Warned(text="retried")
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
-        yield Warned(text=f"compacted {focus}")
+    async def compact(self, focus: str = "", *, detail: str | None = None) -> AsyncGenerator[Event, None]:
+        yield Warned(text=" ".join(filter(None, ["compacted", detail, focus])))
 
     def uncompact(self) -> ChatMessage | None:
         markers = self.window.compactions

@@ -106,6 +106,7 @@ def turn_settings(settings: Settings, options: ConversationOptions, *, private: 
             strategy=context.strategy,
             keep=Retention(recent=context.keep_recent, least=context.keep_min),
             confirm=context.confirm_compaction,
+            detail=context.summary_detail,
             review=context.review_summary,
         ),
         limits=AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds)),

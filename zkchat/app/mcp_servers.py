@@ -164,6 +164,7 @@ def connect_servers(
         workspace.environment.cache_dir / "mcp-logs",
         variables=workspace.environment.variables,
         expand=lambda definition: expanded_definition(workspace, definition),
+        connect_seconds=workspace.settings.mcp.connect_seconds,
     )
     try:
         if at_once:

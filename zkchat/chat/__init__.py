@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
     from zkchat.chat.request_plan import recall
     from zkchat.chat.session_items import SessionItems
-    from zkchat.chat.tools.explore import NotePath, explore_tools, reference_to
+    from zkchat.chat.tools.explore import NotePath, explore_tools, missing_heading, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
     from zkchat.chat.tools.readings import NothingBefore, Readings
     from zkchat.chat.tools.registry import (

@@ -5,8 +5,9 @@ Where the model fails, or writes something unusable, sentences of the messages t
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.documents import short_form
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_message, format_summary
-from zkchat.chat.context.strategies import CompactionPlan, truncation_level
+from zkchat.chat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, truncation_level
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.references import ReferenceList
@@ -25,13 +26,16 @@ from zkchat.core import (
     CompactionPart,
     Condensed,
     DocumentReference,
+    Finish,
     MessageEntry,
     ModelRequest,
     PromptMessage,
     ProviderError,
     RequestContext,
+    SummaryDetail,
     TextChunk,
     ThinkingChunk,
+    TokenUsage,
     ToolResultPart,
     Warned,
     Window,
@@ -45,6 +49,12 @@ REFERENCES_SHARE = 0.25
 """Of the room for a summary: how much the list of the documents may take."""
 MIN_SHORTENED_TOKENS = 16
 """Of a message that is shortened for a summary: less says nothing."""
+BRIEF_SHARE = 0.25
+"""Of the room for a summary: what a brief one takes."""
+DETAILS: Final[Mapping[SummaryDetail, str]] = {
+    "brief": "Be brief: only what is needed to go on.",
+    "full": "Be thorough: leave out no decision, number, name, date or link.",
+}
 TEMPERATURE = 0.3
 """At which a model writes summaries."""
 
@@ -62,13 +72,17 @@ class Compactor:
     def __init__(self, core: ConversationCore) -> None:
         self._core = core
         self._count = core.tokenizer.count
+        self._detail: SummaryDetail = "normal"
+        self._spent: TokenUsage | None = None
+        """What the model's server counted for the last summary."""
 
     async def draft(
-        self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = ""
+        self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = "", detail: SummaryDetail | None = None
     ) -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
+        self._detail = detail or self._core.settings.policy.detail
         history = self._core.journal.history
-        window = history.window
+        window, self._spent = history.window, None
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
         hidden = self._core.privacy.hidden()
         unsaid = hidden | {
@@ -98,6 +112,8 @@ class Compactor:
             tokens_before=assembled.usage.total,
         )
         room -= self._count(format_summary(replace(part, summary="."))) + 2
+        if self._detail == "brief":
+            room = min(room, max(MIN_SUMMARY_TOKENS, int(BRIEF_SHARE * room)))
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
@@ -106,11 +122,13 @@ class Compactor:
         part = replace(part, summary=written, made_by=made_by)
         return replace(part, tokens_after=self._tokens_after(part, plan, assembled, scale)), trouble
 
-    def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
-        """From now on the model sees the conversation as the compaction leaves it."""
+    def apply(self, part: CompactionPart, usage: TokenUsage | None = None) -> tuple[ChatMessage, Warned | None]:
+        """From now on the model sees the conversation as the compaction leaves it; `usage` is what its summary took."""
         tokens = self._count(part.summary)
         part = mark_condensed(part, self._core.journal.history)
-        message = self._core.journal.next_message("system", part, context_type="summary", token_count=tokens)
+        message = self._core.journal.next_message(
+            "system", part, context_type="summary", token_count=tokens, usage=usage
+        )
         return message, self._core.journal.append(MessageEntry(message=message))
 
     async def run(
@@ -120,10 +138,11 @@ class Compactor:
         emit: Emit,
         focus: str = "",
         *,
+        detail: SummaryDetail | None = None,
         has_to_gain: bool = False,
     ) -> bool:
         """Draft, have it reviewed if that is wanted, apply; with `has_to_gain`, not where nothing becomes shorter."""
-        part, trouble = await self.draft(assembled, plan, focus)
+        part, trouble = await self.draft(assembled, plan, focus, detail)
         if has_to_gain and part.tokens_after >= part.tokens_before:
             return False
         if trouble:
@@ -136,7 +155,7 @@ class Compactor:
         if self._core.settings.policy.review and self._core.reviewer and part.summary:
             edited = (await self._core.reviewer.edits(part.summary)).strip()
             part = replace(part, summary=edited or part.summary)
-        message, warning = self.apply(part)
+        message, warning = self.apply(part, self._spent)
         if warning:
             await emit(warning)
         await emit(Compacted(message=message))
@@ -180,6 +199,7 @@ class Compactor:
         )
         wishes = [
             f"Write at most {limit * 2 // 3} words." if limit > 30 else "Write one short sentence.",
+            DETAILS.get(self._detail, ""),
             f"Pay most attention to: {focus}." if focus else "",
         ]
         asked = "\n".join(filter(None, [transcript, *wishes]))
@@ -217,6 +237,8 @@ class Compactor:
                     raise ProviderError(f"The answer from {name} was cut off at {MAX_CHARACTERS:,} characters.")
                 if isinstance(chunk, TextChunk):
                     said.append(chunk.text)
+                elif isinstance(chunk, Finish) and chunk.usage:
+                    self._spent = self._spent.plus(chunk.usage) if self._spent else chunk.usage
                 await asyncio.sleep(0)  # here the time may be up, whatever the provider does
         return "".join(said)
 

@@ -17,7 +17,7 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.memory import Remembered, compare_fact
+from zkchat.chat.memory import Remembered, learning_points
 from zkchat.chat.privacy import ServerAccess, stays_here
 from zkchat.chat.references import StaleNote
 from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
@@ -32,10 +32,10 @@ from zkchat.core import (
     Compacting,
     CompactionPart,
     CompactionStrategy,
+    ContextFilling,
     ContextUsage,
     DailyBrief,
     Event,
-    Fact,
     FactSource,
     Goal,
     GoalEntry,
@@ -54,6 +54,7 @@ from zkchat.core import (
     RequestItem,
     RestoreEntry,
     StorageError,
+    SummaryDetail,
     TitleEntry,
     Tokenizer,
     ToolSpec,
@@ -64,25 +65,18 @@ from zkchat.core import (
     Window,
     ZkchatError,
     branches_of,
+    compaction_of,
     cost_of,
     counted,
     mark_condensed,
 )
-from zkchat.index import Library, words
-from zkchat.language import (
-    DECISIONS,
-    FIRST_PERSON,
-    MAY_POINT_BACK,
-    POINTS_BACK,
-    PREFERENCES,
-    REQUEST,
-    UNSPACED_STATEMENTS,
-)
-from zkchat.notes import sentences
+from zkchat.index import Library
 
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
 """What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
 _BUDGETS_UNREAD_BY_QUOTING: Final = ("messages", "memory")
+FILLING_MARKS: Final = (0.6, 0.8)
+"""Shares of the window at which the user is told how full it is."""
 
 
 class Conversation:
@@ -112,8 +106,8 @@ class Conversation:
         self._is_tokenizer_loaded = False
         self._measured: tuple[tuple[object, ...], ContextUsage] | None = None
         """What the usage depended on when it was measured, and the usage."""
-        self._reported: set[StaleNote] = set()
-        """What changed, and was reported to the user."""
+        self._reported: set[StaleNote | str] = set()
+        """What changed, or takes too much, and was reported to the user."""
 
     @property
     def model(self) -> ModelInfo:
@@ -122,6 +116,11 @@ class Conversation:
     @property
     def tokenizer(self) -> Tokenizer:
         return self._core.tokenizer
+
+    @property
+    def strategy(self) -> CompactionStrategy:
+        """What becomes of older messages where nothing else is said."""
+        return self._core.settings.policy.strategy
 
     @property
     def session_id(self) -> str:
@@ -267,6 +266,12 @@ class Conversation:
 
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
+            if filling := self._filling(event.usage):
+                await emit(filling)
+            burst = event.context.burst_rule if event.context else ""
+            if burst and "rule" not in self._reported:
+                self._reported.add("rule")
+                await emit(Warned(text=burst))
             if self._choices:
                 self._core.journal.append(*self._choices)
                 self._choices.clear()
@@ -293,6 +298,25 @@ class Conversation:
             self._count_use(answer)
         for event in self.writing.end_turn(answer):
             await emit(event)
+
+    def _filling(self, usage: ContextUsage) -> ContextFilling | None:
+        """A notice, where no request that began a turn since the last compaction was as full as this one."""
+        if self.model.needs_notes or not usage.window:
+            return None
+        before, is_next = 0.0, False
+        for message in self.history.messages.values():
+            record = message.request_context
+            if compaction_of(message):
+                before = 0.0
+            elif message.role == "user":
+                is_next = True
+            elif is_next and record and record.usage and record.usage.window:
+                before, is_next = max(before, record.usage.total / record.usage.window), False
+        now = usage.total / usage.window
+        if not any(before < mark <= now for mark in FILLING_MARKS):
+            return None
+        mark = usage.compacts_at if self._core.settings.policy.auto else 0
+        return ContextFilling(total=usage.total, window=usage.window, compacts_at=mark)
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
@@ -370,31 +394,50 @@ class Conversation:
         await self._core.provider.connect()
 
     async def preview(
-        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
+        self,
+        focus: str = "",
+        *,
+        keep: int | None = None,
+        strategy: CompactionStrategy | None = None,
+        detail: SummaryDetail | None = None,
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
         assembled = await self.measure()
         plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
             return None
-        part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
+        part, trouble = await self.requests.compactor.draft(assembled, plan, focus, detail)
         return Preview(plan=plan, part=mark_condensed(part, self.history), trouble=trouble)
 
     def compact(
-        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
+        self,
+        focus: str = "",
+        *,
+        keep: int | None = None,
+        strategy: CompactionStrategy | None = None,
+        detail: SummaryDetail | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
-        return event_stream(partial(self._compact, focus, keep, strategy))
+        return event_stream(partial(self._compact, focus, keep, strategy, detail))
 
-    async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
+    async def _compact(
+        self,
+        focus: str,
+        keep: int | None,
+        strategy: CompactionStrategy | None,
+        detail: SummaryDetail | None,
+        emit: Emit,
+    ) -> None:
         assembled = await self.measure()
         plan = self.requests.wanted_compaction(assembled, keep, strategy)
         if plan is None:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
-        await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
-        is_asked_for = bool(focus or keep or strategy)
-        if not await self.requests.compactor.run(assembled, plan, emit, focus, has_to_gain=not is_asked_for):
+        tokens = assembled.usage.total
+        await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
+        is_asked_for = bool(focus or keep or strategy or detail)
+        compactor = self.requests.compactor
+        if not await compactor.run(assembled, plan, emit, focus, detail=detail, has_to_gain=not is_asked_for):
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
 
     def uncompact(self) -> ChatMessage | None:
@@ -477,37 +520,6 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
-
-
-MAX_POINTS: Final = 3
-"""Proposed at one time: more would be a nuisance."""
-_MIN_CHARS, _MAX_CHARS = 12, 200
-"""Characters of a sentence that can stand by itself."""
-_OWN: Final = frozenset(words(FIRST_PERSON))
-_DECIDED: Final = frozenset(words(DECISIONS))
-_PREFERRED: Final = frozenset(words(PREFERENCES))
-
-
-def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str]:
-    """The sentences that say most about the user, in the order of saying: a decision, a preference, a figure."""
-    facts = [*known]
-    found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
-    weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
-    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
-    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
-    return [sentence for sentence in new if sentence in best]
-
-
-def _weight(sentence: str) -> int:
-    """How much a sentence says about its speaker; nothing for one that says nothing, asks, or needs those before it."""
-    is_alone = not (POINTS_BACK.search(sentence) or MAY_POINT_BACK.search(sentence))
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence or not is_alone:
-        return 0
-    used = {*words(sentence)}
-    signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
-    is_own = bool(used & _OWN) or signs > 0
-    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
-    return weight if is_own else 0
 
 
 MAX_BRIEF_NOTES: Final = 10

@@ -29,6 +29,7 @@ from zkchat.core import (
     ImageDetail,
     ModelInfo,
     ModelProvider,
+    SummaryDetail,
     Tokenizer,
 )
 from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
@@ -45,6 +46,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     auto: bool = True
     strategy: CompactionStrategy = "summarize"
+    detail: SummaryDetail = "normal"
     keep: Retention = field(default_factory=Retention)
     confirm: bool = False
     """Ask before an automatic one."""

@@ -285,11 +285,15 @@ class Draft:
         """What of it is not shown."""
         self._pieces: list[tuple[str, str]] = []
         """Text and thinking, as they arrived."""
+        self._thought: list[datetime] = []
+        """When its thinking began, and when it last went on."""
         self._written = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, *, text: str = "", thinking: str = "") -> None:
         self._pieces.append((text, thinking))
+        if thinking:
+            self._thought[1:] = [self._journal.now()]
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._write)
 
@@ -314,8 +318,15 @@ class Draft:
             self._timer.cancel()
             self._timer = None
         text, thinking = _joined(self._pieces)
-        parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
-        return replace(self.message, parts=parts, removed=self.removed)
+        parts: list[Part] = [TextPart(text=text)] if text else []
+        if thinking:
+            parts.insert(0, ThinkingPart(text=thinking, seconds=seconds_between(self._thought[0], self._thought[-1])))
+        return replace(self.message, parts=tuple(parts), removed=self.removed)
+
+
+def seconds_between(began: datetime, ended: datetime) -> float:
+    """To a thousandth; a clock that was set back tells of none."""
+    return max(0.0, round((ended - began).total_seconds(), 3))
 
 
 def _joined(pieces: Sequence[tuple[str, str]]) -> tuple[str, str]:

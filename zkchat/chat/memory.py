@@ -34,14 +34,62 @@ from zkchat.core import (
 from zkchat.index import stem, words
 from zkchat.language import (
     ADDITIONS,
+    DECISIONS,
     FACT_STOP_WORDS,
+    FIRST_PERSON,
     LINKING_VERB,
+    MAY_POINT_BACK,
     NEGATIONS,
     ONE_PLACE_VERB,
+    POINTS_BACK,
+    PREFERENCES,
+    REQUEST,
     SINGLE_VALUED,
     UNSPACED_SINGLE_VALUED,
+    UNSPACED_STATEMENTS,
 )
-from zkchat.notes import blank, cut, flatten, outline
+from zkchat.notes import blank, cut, flatten, outline, sentences
+
+MAX_POINTS: Final = 3
+"""Proposed at one time: more would be a nuisance."""
+_MIN_CHARS, _MAX_CHARS = 12, 200
+"""Characters of a sentence that can stand by itself."""
+_OWN: Final = frozenset(words(FIRST_PERSON))
+_DECIDED: Final = frozenset(words(DECISIONS))
+_PREFERRED: Final = frozenset(words(PREFERENCES))
+
+
+def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str]:
+    """The sentences that say most about the user, in the order of saying: a decision, a preference, a figure."""
+    facts = [*known]
+    found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
+    weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
+    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
+    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
+    return [sentence for sentence in new if sentence in best]
+
+
+def is_key(text: str) -> bool:
+    """Whether the user tells something to be kept: a decision, a preference or a figure of their own, or what begins
+    with a word such as "remember" or "important"."""
+    return any(_weight(each) or _is_told(each) for each in map(" ".join, map(str.split, sentences(text))))
+
+
+def _is_told(sentence: str) -> bool:
+    first = next(iter(words(sentence)), "")
+    return first in _DECIDED and len(sentence) >= _MIN_CHARS and not REQUEST.search(sentence) and "?" not in sentence
+
+
+def _weight(sentence: str) -> int:
+    """How much a sentence says about its speaker; nothing for one that says nothing, asks, or needs those before it."""
+    is_alone = not (POINTS_BACK.search(sentence) or MAY_POINT_BACK.search(sentence))
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence or not is_alone:
+        return 0
+    used = {*words(sentence)}
+    signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
+    is_own = bool(used & _OWN) or signs > 0
+    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
+    return weight if is_own else 0
 
 
 class FactComparison(Struct, frozen=True):

@@ -78,6 +78,11 @@ FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
 ABSTAINED = "left out, as a small model would repeat that the notes do not answer this"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
+UNASKED = Warned(
+    text="The context is full, and nothing leaves it: you are to be asked first (context.confirm_compaction), and "
+    "there is no terminal to ask at.",
+    hint="zkchat context compact makes room now; with context.confirm_compaction = false zkchat does it by itself.",
+)
 SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""
 GOAL_SHARE = 0.6
@@ -92,6 +97,7 @@ class RequestBuilder:
         self.planner = RequestPlanner(core)
         self.compactor = Compactor(core)
         self._assembler = Assembler(core.tokenizer, core.images.look)
+        self._has_said_unasked = False
 
     @property
     def budget(self) -> Budget:
@@ -173,9 +179,10 @@ class RequestBuilder:
             if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):
                 # What a long message has no room for is read by calls, whose results need room.
                 found = self.plan_compaction(assembled, squeeze=(1 - RESULTS_SHARE) * SQUEEZE**attempt)
-            if found is None or not await self._is_allowed(found, assembled):
+            if found is None or not await self._is_allowed(found, assembled, emit):
                 break
-            await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
+            told = Compacting(messages=len(found.archived), tokens=assembled.usage.total, strategy=found.strategy)
+            await emit(told)
             known = self._core.history.window.condensed.keys()
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
@@ -281,11 +288,16 @@ class RequestBuilder:
             return assembled.sizes.get(message.id, 0)
         return ceil(scale * (MESSAGE_OVERHEAD + self._core.tokenizer.count(words_alone(message))))
 
-    async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
+    async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest, emit: Emit) -> bool:
         policy, reviewer = self._core.settings.policy, self._core.reviewer
-        if not policy.auto:
+        if not policy.auto or not policy.confirm:
+            return policy.auto
+        if reviewer is None:
+            if not self._has_said_unasked:
+                self._has_said_unasked = True
+                await emit(UNASKED)
             return False
-        return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
+        return await reviewer.agrees(found, assembled.usage.total)
 
     def _shortened(self, found: CompactionPlan, known: Collection[tuple[str, str]]) -> Iterator[Warned]:
         """What the user should know of a compaction that took more than older messages, once of each message."""

@@ -14,7 +14,7 @@ from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
-from zkchat.chat.journal import Draft
+from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
@@ -408,7 +408,8 @@ class Exchange(Struct):
             finished_at=core.journal.now(),
             usage=self.finish.usage if self.finish else None,
             token_count=count(said.text),
-            tool_tokens=sum(count(call.arguments) for call in kept),
+            tool_tokens=sum(count(f"{call.name} {call.arguments}") for call in kept),
+            thinking_tokens=count(said.thinking),
             request_context=self.assembled.context,
         )
         if warning := self.store(step):
@@ -439,7 +440,9 @@ class Exchange(Struct):
         """The result of a call, of which `kept` is stored. What it only lists is added to `listed`."""
         server = next((tool.server for tool in self.assembled.request.tools if tool.name == kept.name), "")
         await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments, server=server))
+        began = self.core.journal.now()
         outcome = await self._outcome(call)
+        seconds = seconds_between(began, self.core.journal.now())
         given = self._bounded(outcome)
         self._see(outcome.references, given.text)
         await self.report(outcome.references, emit)
@@ -451,7 +454,9 @@ class Exchange(Struct):
             self.warnings.add(outcome.warning)
             await emit(Warned(text=outcome.warning))
         await asyncio.sleep(0)
-        return ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed)
+        return ToolResultPart(
+            call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed, seconds=seconds
+        )
 
     def _see(self, references: Sequence[DocumentReference], text: str = "") -> None:
         if self.core.readings:

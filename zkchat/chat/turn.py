@@ -17,6 +17,7 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
 from zkchat.chat.journal import Asked
+from zkchat.chat.memory import is_key
 from zkchat.chat.privacy import OUTSIDE, Resource, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import (
@@ -34,6 +35,7 @@ from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
+    KEEP_PRIORITY,
     PASTE_PRIORITY,
     STOPPED,
     Agent,
@@ -113,12 +115,13 @@ class Augmentation:
             parts.append(replace(found, evidence=evidence))
         own = core.tokenizer.count(question.text)
         is_pasted = own > PASTE_TOKENS and 2 * len(question.split.material) > len(question.text)
+        is_told = asked.brief is None and is_key(question.prose)
         user = replace(
             asked,
             parts=tuple(parts),
             references=with_those_sent_anyway([*marked, *shown.references], references, lasting),
             token_count=own,
-            priority=PASTE_PRIORITY if is_pasted else DEFAULT_PRIORITY,
+            priority=PASTE_PRIORITY if is_pasted else KEEP_PRIORITY if is_told else DEFAULT_PRIORITY,
         )
         sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
         augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens

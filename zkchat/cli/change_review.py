@@ -332,8 +332,8 @@ class TerminalInterface:
             return questions.ask(f"Send it to {sanitize_line(whom)}?", [("y", "yes"), ("n", "no")], end="n") == "y"
 
     async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
-        count = len(plan.archived)
-        return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
+        count, do = len(plan.archived), "Archive" if plan.strategy == "discard" else "Summarise"
+        return self._io.confirm(f"The context is full ({tokens:,} tokens). {do} {count} older messages?")
 
     async def edits(self, summary: str) -> str:
         """The summary as the user leaves it in the editor; as it was where that cannot be used."""

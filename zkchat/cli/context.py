@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from zkchat.app import open_library
 from zkchat.chat import (
+    FALLBACK_ENCODING,
     NOTHING_TO_SUMMARISE,
     AssembledRequest,
     Conversation,
@@ -16,6 +17,7 @@ from zkchat.chat import (
     changed_items,
     request_from,
     selection_use,
+    tokenizer_for,
     turns_left,
 )
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
@@ -41,14 +43,18 @@ from zkchat.core import (
     History,
     ModelRequest,
     RequestContext,
+    SummaryDetail,
+    Totals,
     UsageError,
     Warned,
     compaction_of,
     cost_of,
     counted,
     to_plain,
+    totals_of,
+    turn_of,
 )
-from zkchat.render import context_line, context_lines, cost_lines, counts_line, messages_line, phrases
+from zkchat.render import context_line, context_lines, cost_lines, counts_line, messages_line, phrases, totals_lines
 
 app = typer.Typer(help="See what a model is sent, make room, export and import conversations.", no_args_is_help=True)
 
@@ -78,11 +84,16 @@ def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dic
         "turns_left": _turns_left(conversation),
         "selection": selection_use(conversation.messages),
         "cost": cost_of(conversation.history.messages.values()),
+        "totals": _totals(conversation),
     }
 
 
 _BUDGETS: Final = {"system": "instructions", "tools": "tools", "messages": "messages with notes", "memory": "memory"}
 """What each share of the window is for, in the words of the other lines."""
+
+
+def _totals(conversation: Conversation) -> Totals:
+    return totals_of(conversation.history.messages.values(), conversation.tokenizer.count)
 
 
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
@@ -93,12 +104,14 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
     yield context_line(usage)
     for name, share in usage.budgets.items():
         yield f"  {_BUDGETS[name]:<20} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
+    yield from filter(None, (measured.context.burst_rule, measured.context.burst_tools))
     yield from _message_lines(conversation, measured.sizes)
     if calibration.samples:
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     if (use := selection_use(conversation.messages)).chosen:
         used = f"{use.used} of {use.chosen} ({100 * use.used / use.chosen:.0f} %)"
         yield f"Of the notes, passages and tools chosen for your messages, answers used {used}."
+    yield from totals_lines(_totals(conversation))
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
@@ -139,6 +152,14 @@ def compact(
             show_default=False,
         ),
     ] = None,
+    detail: Annotated[
+        SummaryDetail | None,
+        typer.Option(
+            "--detail",
+            help="How much the summary tells; usual: the setting context.summary_detail.",
+            show_default=False,
+        ),
+    ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
@@ -150,13 +171,15 @@ def compact(
     io = current_io(vault)
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
+        is_summarised = (strategy or conversation.strategy) != "discard"
+        what = "Summarising older messages" if is_summarised else "Archiving older messages"
         if dry_run:
-            with progress(io.environment, "Summarising older messages"):
-                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
+            with progress(io.environment, what):
+                found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy, detail=detail))
             _print_preview(io, conversation, found, as_json=json_output)
         else:
-            events = conversation.compact(focus, keep=keep, strategy=strategy)
-            with progress(io.environment, "Summarising older messages"):
+            events = conversation.compact(focus, keep=keep, strategy=strategy, detail=detail)
+            with progress(io.environment, what):
                 seen = asyncio.run(_collected(events))
             _print_compaction(io, conversation, seen, as_json=json_output)
 
@@ -273,14 +296,21 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
             priority = "" if message.has_usual_priority else f"  (priority {message.priority})"
-            yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}{priority}"
+            yield f"{number:>4}  {message.role}: {first_line(message)}{_status(message)}{pinned}{priority}"
         elif archived:
-            yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"
+            yield f"{number:>4}  (archived) {message.role}: {first_line(message)}{_status(message)}"
     hidden = len(history.archived)
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
         yield f"Sent for the last answer: {counts_line(record)}."
+
+
+def _status(message: ChatMessage) -> str:
+    """Whether, and why, it is no whole answer."""
+    if message.status == "complete":
+        return ""
+    return f"  (unfinished: {message.error})" if message.error else "  (unfinished)"
 
 
 def _last_record(history: History) -> RequestContext | None:
@@ -302,9 +332,10 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
             "There is no context data for this message.", hint="Only answers that zkchat received itself have it."
         )
     if not whole:
+        turn = totals_of(turn_of(answer, history.messages), tokenizer_for(FALLBACK_ENCODING).count)
         return Told(
-            data={**to_plain(context), "counts": context.counts},
-            lines=[*context_lines(context, answer.provider, cost_of([answer]))],
+            data={**to_plain(context), "counts": context.counts, "turn": turn},
+            lines=[*context_lines(context, answer.provider, cost_of([answer]), turn)],
         )
     rebuilt = _rebuild_request(history, answer)
     lines = []

@@ -20,6 +20,7 @@ from zkchat.core import (
     OpenWith,
     PanelView,
     ProviderName,
+    SummaryDetail,
     ThinkingView,
     Weekday,
     WriteMode,
@@ -225,13 +226,16 @@ class Context(Struct, frozen=True, kw_only=True):
     auto_compact: Annotated[
         bool, "Summarise older messages when the window is full. Off: the turn stops and says so."
     ] = True
-    confirm_compaction: Annotated[bool, "Ask in a chat before older messages are summarised."] = False
+    confirm_compaction: Annotated[bool, "Ask before older messages leave; without a terminal they stay."] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
         CompactionStrategy,
         "What happens to older messages: summarised, left out, or kept by their importance. "
         "In any case they stay in the session.",
     ] = "summarize"
+    summary_detail: Annotated[SummaryDetail, "How much a summary tells; a brief one takes a quarter of the room."] = (
+        "normal"
+    )
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they are relevant to the question."] = True
@@ -514,3 +518,6 @@ class Mcp(Struct, frozen=True, kw_only=True):
         "Tools of your MCP servers that may be called without a question, also where nobody can be asked: "
         "`server/tool`, or `server` for all of its tools.",
     ] = ()
+    connect_seconds: Annotated[
+        float, Meta(gt=0, le=600), "Seconds in which an MCP server has to answer when it is connected to."
+    ] = 10.0

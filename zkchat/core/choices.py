@@ -55,6 +55,17 @@ class TokenUsage(Value, frozen=True, kw_only=True):
     cost: float | None = None
     """In dollars, where the user set a price or the server says it."""
 
+    def plus(self, other: "TokenUsage") -> "TokenUsage":
+        """What both took together."""
+        costs = [each.cost for each in (self, other) if each.cost is not None]
+        return TokenUsage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            thinking_tokens=self.thinking_tokens + other.thinking_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost=sum(costs) if costs else None,
+        )
+
 
 class BudgetUse(Value, frozen=True, kw_only=True):
     """One share of the window."""
@@ -72,7 +83,7 @@ class BudgetUse(Value, frozen=True, kw_only=True):
 class ContextUsage(Value, frozen=True, kw_only=True):
     """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
 
-    computed = ("total", "available")
+    computed = ("total", "available", "compacts_at")
 
     system: int = 0
     tools: int = 0
@@ -98,11 +109,22 @@ class ContextUsage(Value, frozen=True, kw_only=True):
     def available(self) -> int:
         return max(0, self.window - self.reserve - self.total)
 
+    @property
+    def compacts_at(self) -> int:
+        """The total above which older messages leave: the threshold, or less where instructions and tools leave less
+        for messages; 0 without a window."""
+        mark = int(min(self.window - self.reserve, self.threshold * self.window))
+        messages = self.budgets.get("messages")
+        return max(0, min(mark, self.system + self.tools + messages.limit) if messages else mark)
+
 
 Role = Literal["user", "assistant", "system", "tool"]
 
 CompactionStrategy = Literal["summarize", "discard", "hybrid"]
 """How the prompt gets smaller; `context.strategies.PLANNERS` holds a planner for each."""
+
+SummaryDetail = Literal["brief", "normal", "full"]
+"""How much a summary tells."""
 
 IncludeMode = Literal["always", "manual", "agent"]
 """When an item is in a request: always, once the user adds it, or when a message calls for it."""

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from zkchat.core.choices import ContextUsage, Decision, ReviewTime, TokenUsage
+from zkchat.core.choices import CompactionStrategy, ContextUsage, Decision, ReviewTime, TokenUsage
 from zkchat.core.message import ChatMessage, DocumentReference, Evidence, RequestContext
 from zkchat.core.values import Tagged, Value
 
@@ -229,11 +229,22 @@ class ResourceRead(Notice, frozen=True, kw_only=True, tag="resource_read"):
     characters: int
 
 
+class ContextFilling(Notice, frozen=True, kw_only=True, tag="context_filling"):
+    """The request takes so much of the window, told once at 60 and once at 80 per cent, and again only after a
+    compaction. Above `compacts_at` tokens older messages leave; 0 where they do not by themselves."""
+
+    total: int
+    window: int
+    compacts_at: int = 0
+
+
 class Compacting(Notice, frozen=True, kw_only=True, tag="compacting"):
-    """The prompt is too full: so many messages leave it, and a summary of them is being made."""
+    """The prompt is too full: so many messages leave it, and a summary of them is being made where the `strategy` makes
+    one."""
 
     messages: int
     tokens: int
+    strategy: CompactionStrategy = "summarize"
 
 
 class Compacted(Notice, frozen=True, kw_only=True, tag="compacted"):
@@ -347,6 +358,7 @@ Event = (
     | ReferenceFound
     | UsageReported
     | ResourceRead
+    | ContextFilling
     | Compacting
     | Compacted
     | ChangesReviewed

@@ -214,6 +214,8 @@ class TextPart(Tagged, frozen=True, kw_only=True, tag="text"):
 
 class ThinkingPart(Tagged, frozen=True, kw_only=True, tag="thinking"):
     text: str
+    seconds: float | None = None
+    """From its first word to its last; None where nobody measured it."""
 
 
 class ToolCallPart(Tagged, frozen=True, kw_only=True, tag="tool_call"):
@@ -228,6 +230,8 @@ class ToolResultPart(Tagged, frozen=True, kw_only=True, tag="tool_result"):
     name: str
     text: str
     failed: bool = False
+    seconds: float | None = None
+    """How long the call took; None where nobody measured it."""
 
 
 class FilePart(Tagged, frozen=True, kw_only=True, tag="file"):
@@ -410,6 +414,31 @@ class RequestContext(Value, frozen=True, kw_only=True):
         modes = Counter(item.include for item in self.items if item.type != "message")
         return ItemCounts(by_type=dict(types), by_mode=dict(modes))
 
+    @property
+    def burst_rule(self) -> str:
+        """A sentence where a rule takes most of a share for instructions that is used up."""
+        share = self.usage.budgets.get("system") if self.usage else None
+        rules = [item for item in self.items if item.type == "rule" and not item.this_turn_only]
+        largest = max(rules, key=lambda item: item.tokens, default=None)
+        if share is None or largest is None or share.used <= share.limit or 2 * largest.tokens <= share.limit:
+            return ""
+        return (
+            f"Instructions and rules take {share.used:,} tokens, more than their share of {share.limit:,} "
+            f"(context.system_share). The largest rule is {largest.name}, with {largest.tokens:,}."
+        )
+
+    @property
+    def burst_tools(self) -> str:
+        """A sentence where not all tools fit into their share."""
+        share = self.usage.budgets.get("tools") if self.usage else None
+        missing = sum(left.item.type == "tool" and left.why == "budget" for left in self.left_out)
+        if share is None or not missing:
+            return ""
+        return (
+            f"{counted(missing, 'tool')} had no room in the share of tools, {share.limit:,} tokens "
+            "(context.tools_share)."
+        )
+
 
 Priority = Annotated[int, Meta(ge=1, le=MAX_PRIORITY)]
 """How important a message is, where more is more important."""
@@ -453,7 +482,7 @@ class ChatMessage(Value, frozen=True, kw_only=True):
     """As the provider reported it, not as we counted it."""
     context_type: ContextType = "primary"
     priority: Priority = DEFAULT_PRIORITY
-    """Those of tool results and of pasted text are lower by themselves."""
+    """Those of tool results and of pasted text are lower by themselves, those of what the user decides are higher."""
     status: Status = "complete"
     error: str = ""
     request_context: RequestContext | None = None

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.core.choices import TokenUsage
 from zkchat.core.events import Goal
 from zkchat.core.message import (
     ChatMessage,
@@ -119,6 +121,96 @@ def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
     """What a message says about a compaction, if it marks one."""
     return next((part for part in message.parts if isinstance(part, CompactionPart)), None)
+
+
+class ToolUse(Value, frozen=True, kw_only=True):
+    """What the calls of one tool took."""
+
+    name: str
+    calls: int = 0
+    failed: int = 0
+    tokens: int = 0
+    """Of its name and of what it was called with, as zkchat counts."""
+    result_tokens: int = 0
+    seconds: float = 0.0
+
+
+class Totals(Value, frozen=True, kw_only=True):
+    """What messages took altogether, whether the model still sees them or not, with what summaries of them took."""
+
+    requests: int = 0
+    estimated: int = 0
+    """Those of the requests that the model's server told nothing of, so that zkchat counted."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    """All that was written: thinking, calls of tools, answers, summaries."""
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+    """From each request until its answer was whole, and of the calls of tools."""
+    thinking_seconds: float = 0.0
+    tools: tuple[ToolUse, ...] = ()
+
+
+def spent(message: ChatMessage) -> TokenUsage | None:
+    """What a request and its answer took, as the model's server counted, else as zkchat did; None without a request."""
+    if message.usage and message.usage.prompt_tokens:
+        return message.usage
+    if part := compaction_of(message):
+        # The request for a summary held what it replaced.
+        read = max(0, part.tokens_before - part.tokens_after)
+        return TokenUsage(prompt_tokens=read, completion_tokens=message.token_count) if part.made_by else None
+    if message.role != "assistant" or message.request_context is None or message.abstained:
+        return None
+    read = message.request_context.usage.total if message.request_context.usage else 0
+    written = message.token_count + message.tool_tokens + message.thinking_tokens
+    return TokenUsage(prompt_tokens=read, completion_tokens=written, thinking_tokens=message.thinking_tokens)
+
+
+def totals_of(messages: Iterable[ChatMessage], count: Callable[[str], int]) -> Totals:
+    """What these messages took; `count` counts tokens of what was called and of what came of it."""
+    said = [each for each in messages if each.provider != "quote"]  # that is no model
+    usages = [(each, usage) for each in said if (usage := spent(each))]
+    results = [part for each in said for part in each.parts if isinstance(part, ToolResultPart)]
+    waits = [each.finished_at - each.created_at for each in said if each.finished_at]
+    thoughts = [part.seconds or 0.0 for each in said for part in each.parts if isinstance(part, ThinkingPart)]
+    return Totals(
+        requests=len(usages),
+        estimated=sum(usage is not each.usage for each, usage in usages),
+        prompt_tokens=sum(usage.prompt_tokens for _, usage in usages),
+        completion_tokens=sum(usage.completion_tokens for _, usage in usages),
+        thinking_tokens=sum(usage.thinking_tokens or each.thinking_tokens for each, usage in usages),
+        cached_tokens=sum(usage.cached_tokens for _, usage in usages),
+        seconds=round(sum(max(0.0, wait.total_seconds()) for wait in waits) + _seconds(results), 3),
+        thinking_seconds=round(sum(thoughts), 3),
+        tools=tuple(_tool_uses(said, results, count)),
+    )
+
+
+def _tool_uses(
+    messages: Iterable[ChatMessage], results: Sequence[ToolResultPart], count: Callable[[str], int]
+) -> Iterator[ToolUse]:
+    calls = [part for each in messages for part in each.parts if isinstance(part, ToolCallPart)]
+    for name in dict.fromkeys([*(call.name for call in calls), *(result.name for result in results)]):
+        own = [result for result in results if result.name == name]
+        written = [f"{call.name} {call.arguments}" for call in calls if call.name == name]
+        yield ToolUse(
+            name=name,
+            calls=max(len(written), len(own)),
+            failed=sum(result.failed for result in own),
+            tokens=sum(map(count, written)),
+            result_tokens=sum(count(result.text) for result in own),
+            seconds=_seconds(own),
+        )
+
+
+def _seconds(results: Iterable[ToolResultPart]) -> float:
+    return round(sum(result.seconds or 0.0 for result in results), 3)
+
+
+def turn_of(answer: ChatMessage, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
+    """The steps that led to an answer, and the answer, without the question."""
+    return [*takewhile(lambda each: each.role != "user", reversed(thread_to(answer.id, messages)))][::-1]
 
 
 Known = TypeVar("Known")

@@ -76,6 +76,33 @@ _CHANGES: Final[Mapping[str, tuple[bool, bool]]] = {
 """Of each tool that changes notes: whether it takes something away, and whether doing it twice is doing it once."""
 
 
+_SAID_TO_HOSTS: Final[Mapping[str, str]] = {
+    "find_excerpts": "Find passages of notes by words and filters, for more than ask_vault quotes."
+}
+"""Of tools that the chat has too: what they are for where there is ask_vault."""
+_ABOUT: Final[Mapping[str, str]] = {
+    "relative_path": "The note: its path in the vault, its title or a [[link]].",
+    "offset": "Character to go on at, for a long note.",
+    "after": "Only notes from then on: 2026-01-31, or words such as last week.",
+    "before": "Only notes up to then: 2026-01-31, or words such as last week.",
+    "limit": "How many at most.",
+    "wikilink": "The link as it is written, such as [[Note#Heading]].",
+    "folder": "A folder of the vault; empty for its root.",
+    "tag": "A tag, without its #.",
+    "text": "What is written, in Markdown.",
+    "old": "The passage as it stands in the note, word for word.",
+    "new": "What takes its place; empty to take it away.",
+    "expected": "How often the passage stands there.",
+    "include_children": "Whether the sections below it belong to it.",
+    "key": "The name of the property.",
+    "section": "The heading that it goes under; empty for the end of the note.",
+    "template": "The name of the template.",
+    "title": "The title of the new note.",
+    "new_name": "The new name, without its folder.",
+}
+"""What arguments are that say nothing of themselves."""
+
+
 class HostTool(Struct, frozen=True, kw_only=True):
     """A tool that is offered to hosts."""
 
@@ -92,7 +119,7 @@ class HostTool(Struct, frozen=True, kw_only=True):
             name=self.name,
             title=self.name.replace("_", " ").capitalize(),
             description=self.description,
-            input_schema=full_schema_of(self.arguments),
+            input_schema=_with_descriptions(full_schema_of(self.arguments)),
             output_schema=schema_of(self.answer),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read is not None,
@@ -101,6 +128,13 @@ class HostTool(Struct, frozen=True, kw_only=True):
                 open_world_hint=False,
             ),
         )
+
+
+def _with_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
+    """Every argument described: models of the chat do without, so that their definitions are short."""
+    named = schema.get("properties", {})
+    described = {name: {"description": _ABOUT.get(name, ""), **each} for name, each in named.items()}
+    return {**schema, "properties": {name: dict(sorted(each.items())) for name, each in described.items()}}
 
 
 def tools_for(*, may_write: bool) -> dict[str, HostTool]:
@@ -168,7 +202,7 @@ def _of_chat(tool: Tool, *, changes: bool = False) -> HostTool:
 
     return HostTool(
         name=name,
-        description=tool.description,
+        description=_SAID_TO_HOSTS.get(name, tool.description),
         arguments=tool.arguments,
         answer=Changed if changes else Reading,
         read=None if changes else read,
@@ -282,8 +316,9 @@ def _answered(answer: Answer, context: Context) -> types.CallToolResult:
             )
             for path, title in [*_titles(answer).items()][:50]
         ]
-    text = types.TextContent(text=answer.model_dump_json())
-    return types.CallToolResult(content=[text, *links], structured_content=answer.model_dump(mode="json"))
+    said = answer.model_dump(mode="json", exclude_defaults=True)  # what is empty says nothing
+    text = types.TextContent(text=json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+    return types.CallToolResult(content=[text, *links], structured_content=said)
 
 
 def _titles(answer: Answer) -> dict[str, str]:
@@ -343,6 +378,16 @@ def _field(parameter: Parameter) -> tuple[Any, Any]:
     return Annotated[str, Text(description=about.help)], field(default=default)
 
 
+def _without_empty(data: Any) -> Any:
+    """Without the fields that say nothing; 0 and no say something."""
+    if isinstance(data, list | tuple):
+        return [*map(_without_empty, data)]
+    if not isinstance(data, dict):
+        return data
+    filled = ((name, _without_empty(each)) for name, each in data.items())
+    return {name: each for name, each in filled if each is not None and each not in ("", [], {})}
+
+
 def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, given: str) -> Found:
     """Run an action over what the host's model may see. Raises `CallFailed`."""
     over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
@@ -350,6 +395,6 @@ def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, giv
     def act(wanted: Arguments) -> Found:
         result = action.run(over, **action.values(asdict(wanted), partial(named_place, vault.library)))
         text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
-        return Found(text=text, rows=[row.data for row in result.rows])
+        return Found(text=text, rows=[_without_empty(row.data) for row in result.rows])
 
     return run_validated(action.name, arguments, given, act)

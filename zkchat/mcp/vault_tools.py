@@ -9,7 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema
 
 from zkchat.answers import find_evidence, verify
-from zkchat.chat import MAX_FOUND, Arguments, FunctionTool, Number, Question, Text, answer_about_vault, digest
+from zkchat.chat import (
+    MAX_FOUND,
+    Arguments,
+    FunctionTool,
+    Number,
+    Question,
+    Text,
+    answer_about_vault,
+    digest,
+    missing_heading,
+)
 from zkchat.core import (
     DEFAULT_LIMIT,
     Ambiguous,
@@ -80,7 +90,7 @@ class Located(Answer):
 
     path: str
     title: str
-    heading: str
+    heading: str = ""
     first_line: int
     last_line: int
     digest: Annotated[str, Field(description="Of the text of the note: another one says that it changed since.")]
@@ -134,8 +144,8 @@ class Statement(Answer):
         StatementVerdict,
         Field(description="quoted: word for word; supported: nearly; contradicted: a note says otherwise."),
     ]
-    difference: Annotated[Difference | None, Field(description="In what a note says otherwise.")]
-    places: list[Place]
+    difference: Annotated[Difference | None, Field(description="In what a note says otherwise.")] = None
+    places: list[Place] = []
 
 
 class VerifiedText(Answer):
@@ -279,6 +289,7 @@ def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> Vau
         if isinstance(found := library.resolve(link), Resolved | Ambiguous) and library.is_indexed(found.path)
     ]
     findings = find_evidence(library, question.prose, linked, limit=wanted.limit)
+    missing = (missing_heading(library, library.resolve(link), link) for link in question.links)
     located = _locator(library)
 
     def quoted(each: Evidence) -> Quote:
@@ -296,7 +307,7 @@ def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> Vau
         verdict=verdict if findings.evidence else "unanswered",
         quotes=[*map(quoted, findings.evidence)],
         nearest=[*map(quoted, findings.nearest)],
-        remark=findings.remark,
+        remark=" ".join(filter(None, [*missing, findings.remark])),
         searched_for=[*findings.searched_for],
         more=findings.more,
     )
@@ -360,6 +371,8 @@ def search(library: Library, wanted: SearchNotes) -> Hits:
 
 def fetch(library: Library, wanted: FetchNote) -> Document:
     path = find_note(library, wanted.id)
+    links = link_catalog.scan(wanted.id)
+    remark = missing_heading(library, library.resolve(links[0]), links[0]) if links else ""
     text = library.section(path)
     page = text[wanted.offset : wanted.offset + MAX_FETCHED_CHARS]
     if wanted.offset and not page:
@@ -377,6 +390,7 @@ def fetch(library: Library, wanted: FetchNote) -> Document:
             "digest": digest(text),
             "characters": str(len(text)),
             **rest,
+            **({"remark": remark} if remark else {}),
         },
     )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         counts_line,
         messages_line,
         tokens_used,
+        totals_lines,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget

@@ -21,10 +21,13 @@ from zkchat.core import (
     PanelView,
     RequestContext,
     RequestItem,
+    ToolUse,
+    Totals,
     TurnFinished,
     cost_of,
     counted,
 )
+from zkchat.render import phrases
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.references import (
     BriefList,
@@ -119,15 +122,14 @@ def context_gauge(usage: ContextUsage, *, width: int) -> Text:
 def _usage_style(usage: ContextUsage) -> str:
     if usage.window and usage.total > usage.window - usage.reserve:
         return "bold error"
-    return "bold doubt" if usage.window and usage.total >= usage.threshold * usage.window else "none"
+    return "bold doubt" if usage.window and usage.total >= usage.compacts_at else "none"
 
 
 def _bar(usage: ContextUsage, width: int) -> Text:
     filled = [cell for (start, end), cell in zip(_spans(usage, width), _MARKS, strict=True) for _ in range(start, end)]
     reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
     cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
-    if usage.threshold < 1:
-        cells[int(width * usage.threshold)] = _THRESHOLD
+    cells[min(width - 1, width * (usage.compacts_at + 1) // usage.window)] = _THRESHOLD
     return Text.assemble(*((mark * len(list(run)), style) for (mark, style), run in groupby(cells)))
 
 
@@ -150,7 +152,9 @@ def _legend(usage: ContextUsage, width: int) -> list[Text]:
     ]
     if usage.window:
         entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
-        entries.append(Text.assemble(_THRESHOLD, f" old messages summarised at {100 * usage.threshold:.0f} %"))
+        entries.append(
+            Text.assemble(_THRESHOLD, f" old messages summarised at {round(100 * usage.compacts_at / usage.window)} %")
+        )
     return flow(entries, width)
 
 
@@ -282,10 +286,53 @@ def cost_lines(messages: Iterable[ChatMessage]) -> Iterator[str]:
         yield f"The answers of this conversation cost {dollars(cost)}."
 
 
-def context_lines(context: RequestContext, provider: str = "", cost: float | None = None) -> Iterator[str]:
+def totals_lines(totals: Totals) -> Iterator[str]:
+    """What a conversation took so far, with all that left the window: one line, and one for each tool."""
+    if not totals.requests:
+        return
+    thinking = f", {totals.thinking_tokens:,} of them thinking" if totals.thinking_tokens else ""
+    counted_here = f"; zkchat itself counted {totals.estimated:,} of them" if totals.estimated else ""
+    yield (
+        f"So far {counted(totals.requests, 'request')} took {totals.prompt_tokens:,} tokens, and "
+        f"{totals.completion_tokens:,} were written{thinking}, in {duration(totals.seconds)}{counted_here}."
+    )
+    for each in totals.tools:
+        failed = f", {each.failed:,} failed" if each.failed else ""
+        yield f"  {phrases.called(each.name)}: {_calls(each)}{failed}"
+
+
+def _calls(use: ToolUse) -> str:
+    """`2 calls, 30 + 412 tokens, 0.2 s`: what was called, what came back, and how long it took."""
+    sizes = f"{use.tokens:,} + {use.result_tokens:,} tokens"
+    return f"{counted(use.calls, 'call')}, {sizes}, {duration(use.seconds)}"
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `41 s`, `3 min 20 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,} min {rest} s" if minutes else f"{seconds:.1f} s" if seconds < 10 else f"{rest} s"
+
+
+def _turn_cells(turn: Totals) -> Iterator[tuple[str, str, str]]:
+    """What was written for an answer, and the calls on the way to it."""
+    thinking = f"{turn.thinking_tokens:,} of them thinking" if turn.thinking_tokens else ""
+    thought = f" ({duration(turn.thinking_seconds)})" if thinking and turn.thinking_seconds else ""
+    if turn.requests:
+        took = f"in {counted(turn.requests, 'request')}, {duration(turn.seconds)}"
+        yield "Written", f"{turn.completion_tokens:,}", "; ".join(filter(None, (took, thinking + thought)))
+    if turn.tools:
+        called = (f"{phrases.called(each.name)} ({_calls(each)})" for each in turn.tools)
+        tokens = sum(each.tokens + each.result_tokens for each in turn.tools)
+        yield "Tool calls", f"{tokens:,}", ", ".join(called)
+
+
+def context_lines(
+    context: RequestContext, provider: str = "", cost: float | None = None, turn: Totals | None = None
+) -> Iterator[str]:
     """A table of what was sent, its tokens, and why, a row for each of `parts_of`; what was left out, and the whole.
 
-    An answer that was quoted was read by no model: the table tells where it is from. `cost` is in dollars.
+    An answer that was quoted was read by no model: the table tells where it is from. `cost` is in dollars, `turn` what
+    the answer took.
     """
     is_quoted, usage = provider == _QUOTE, context.usage
     of_part: dict[str, list[RequestItem]] = {}
@@ -304,6 +351,10 @@ def context_lines(context: RequestContext, provider: str = "", cost: float | Non
         share = 100 * usage.total // usage.window if usage.window else 0
         full = f"{share} % of the context window ({usage.window:,} tokens)" if usage.window else ""
         cells.append(("Total", f"{usage.total:,}", "; ".join(filter(None, (full, "estimated" * usage.estimated)))))
+        if usage.window:
+            mark = round(100 * usage.compacts_at / usage.window)
+            cells.append(("Compaction", f"{usage.compacts_at:,}", f"starts above this ({mark} %)"))
+        cells.extend(_turn_cells(turn) if turn else ())
     if cost is not None:
         cells.append(("Cost", "", f"{dollars(cost)} for this request and what was written"))
     if rows and not is_quoted:
@@ -311,6 +362,7 @@ def context_lines(context: RequestContext, provider: str = "", cost: float | Non
     widths = [max((len(cell[column]) for cell in cells), default=0) for column in range(2)]
     for title, size, why in cells:
         yield "  ".join(filter(None, (title.ljust(widths[0]), size.rjust(widths[1]), why))).rstrip()
+    yield from () if is_quoted else filter(None, map(sanitize_line, (context.burst_rule, context.burst_tools)))
 
 
 def _why_sent(items: Sequence[RequestItem]) -> str:

@@ -23,6 +23,7 @@ from zkchat.core import (
 )
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
+FILLED_BY: Final = "What fills it: /context, or zkchat context stats."
 NO_MODEL: Final = "No model is used: answers are quoted from your notes, so nothing fills a context."
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
@@ -239,7 +240,8 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-Noticed: TypeAlias = events.ResourceRead | events.Compacting | events.Compacted | events.ChangesReviewed
+OfContext: TypeAlias = events.ContextFilling | events.Compacting | events.Compacted
+Noticed: TypeAlias = events.ResourceRead | OfContext | events.ChangesReviewed
 
 
 def notice(event: Noticed) -> str:
@@ -249,11 +251,14 @@ def notice(event: Noticed) -> str:
             uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
             size = counted(event.characters, "character")
             return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({size})"
+        case events.ContextFilling():
+            full = f"The context is {100 * event.total // event.window} % full"
+            mark = round(100 * event.compacts_at / event.window)
+            return f"{full}{f'; above {mark} % older messages leave it' if mark else ''}. {FILLED_BY}"
         case events.Compacting():
-            filled = f"({event.tokens:,} tokens in the context) …"
-            if not event.messages:
-                return f"Making room {filled}"
-            return f"Summarising {counted(event.messages, 'older message')} {filled}"
+            doing = "Archiving" if event.strategy == "discard" else "Summarising"
+            what = f"{doing} {counted(event.messages, 'older message')}" if event.messages else "Making room"
+            return f"{what} ({event.tokens:,} tokens in the context) …"
         case events.Compacted():
             return f"{compacted(event.message)} /uncompact reverts it."
         case events.ChangesReviewed():

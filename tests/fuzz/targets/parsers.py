@@ -15,8 +15,7 @@ from zkchat.chat.context.documents import MAX_SUMMARY_CHARS, plain_line, summari
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.conversation import learning_points
-from zkchat.chat.memory import compare_fact, imports_of, list_items, project_memory
+from zkchat.chat.memory import compare_fact, imports_of, learning_points, list_items, project_memory
 from zkchat.chat.references import is_named
 from zkchat.core.errors import ConfigError, NoteNotFound
 from zkchat.core.message import ChatMessage, TextPart

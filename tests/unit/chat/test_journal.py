@@ -60,7 +60,7 @@ def test_a_finished_draft_has_everything_and_writes_nothing_more() -> None:
         await asyncio.sleep(FLUSH_AFTER * 1.5)  # by then a draft that was not finished would have been written
         return finished
 
-    assert asyncio.run(arrive()).parts == (ThinkingPart(text="hm"), TextPart(text="yes"))
+    assert asyncio.run(arrive()).parts == (ThinkingPart(text="hm", seconds=0.0), TextPart(text="yes"))
     assert store.rows[kept.session_id] == []
 
 

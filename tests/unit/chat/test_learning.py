@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.memories import MemoriesInMemory
-from zkchat.chat.conversation import MAX_POINTS, learning_points
+from zkchat.chat.memory import MAX_POINTS, learning_points
 
 
 @pytest.mark.parametrize(

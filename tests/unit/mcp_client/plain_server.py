@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 TOOLS = ["die", "slow", "noise", "wrong id", "invalid json", "wrong schema", "flood", "long line", "error", "fails"]
 TOOLS += ["image", "structured", "links", "embedded", "odd text", "ask", "change", "process", "child", "stderr", "echo"]
+DESCRIPTIONS: dict[str, str] = json.loads(sys.argv[2]) if MODE == "tools" else {}
+"""Of the tools that it offers in the place of these, by name."""
+TOOLS = [*DESCRIPTIONS] or TOOLS
 
 
 def send(message: object) -> None:
@@ -130,7 +133,8 @@ def discover(request: dict[str, Any]) -> None:
 
 def list_tools(request: dict[str, Any]) -> None:
     tools: list[dict[str, Any]] = [
-        {"name": name, "description": f"Does {name}.", "inputSchema": {"type": "object"}} for name in TOOLS
+        {"name": name, "description": DESCRIPTIONS.get(name, f"Does {name}."), "inputSchema": {"type": "object"}}
+        for name in TOOLS
     ]
     tools[0]["annotations"] = {"readOnlyHint": True}
     more: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"} if MODE == "new" else {}

@@ -30,8 +30,12 @@ def test_an_overfull_window_fills_the_bar_and_not_more() -> None:
     assert "·" not in bar
 
 
-def test_a_threshold_that_is_never_reached_has_no_mark() -> None:
-    assert "│" not in drawn(context_bar(a_usage(threshold=1.0), width=80)).splitlines()[0]
+def test_the_mark_is_where_compaction_really_begins() -> None:
+    whole = drawn(context_bar(a_usage(threshold=1.0), width=80))
+    assert "·│╱" in whole.splitlines()[0]  # no prompt may take what is kept for the answer
+    assert "summarised at 94 %" in whole
+    early = a_usage(budgets={"messages": {"used": 2704, "limit": 3366}})  # half of the window with system and tools
+    assert "summarised at 50 %" in drawn(context_bar(early, width=80))
 
 
 @pytest.mark.parametrize(

@@ -176,8 +176,7 @@ def turns_left(usages: Sequence[ContextUsage]) -> int | None:
     if not steps:
         return None
     last = recent[-1]
-    limit = min(last.window - last.reserve, int(last.threshold * last.window))
-    return max(0, int((limit - last.total) / (sum(steps) / len(steps))))
+    return max(0, int((last.compacts_at - last.total) / (sum(steps) / len(steps))))
 
 
 SUMMARY = """\

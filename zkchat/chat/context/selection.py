@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from math import log, sqrt
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -106,6 +106,13 @@ _USABLE = frozenset({"reference", "evidence", "tool"})
 """What an answer shows to have used."""
 
 Key = tuple[ItemType, str, str]
+
+
+_MOST_CALLED_FOR: Final = 3
+_MIN_CALLED_FOR: Final = 0.2
+"""The score above which a tool of a server may take the room of one of ours."""
+_KEPT_BEFORE: Final[Mapping[Key, Key]] = {("tool", "", "resolve_wikilink"): ("tool", "", "find_backlinks")}
+"""Tools that stay at least as long as others: who cannot follow a link has no use for what links to a note."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -240,18 +247,22 @@ class Selector:
     def _within_tool_budget(
         self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
     ) -> tuple[list[PromptItem], list[LeftOut]]:
-        """Leave out tools beyond their budget: those of servers first, the least relevant before others, then our own,
-        the added, and the core ones."""
+        """Leave out tools beyond their budget: those of servers first that the question does not call for, the least
+        relevant before others, then the rest, the added, and the core ones."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
         if over <= 0:
             return [*chosen], []  # most of the time, and then no vectors have to be loaded for tools
         scores = self._scores(question, [known[key_of(item)] for item in tools])
+        for first, second in _KEPT_BEFORE.items():
+            scores |= {first: max(scores[first], scores[second])} if {first, second} <= scores.keys() else {}
+        called_for = _called_for(tools, scores, known, tool_tokens or 0)
         left_out: dict[Key, LeftOut] = {}
 
-        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float]:
-            each = known[key_of(item)]
-            return each.core, each.needed, item.include == "manual", not item.server, scores[key_of(item)]
+        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float, bool]:
+            each, key = known[key_of(item)], key_of(item)
+            is_near = not item.server or key in called_for
+            return each.core, each.needed, item.include == "manual", is_near, scores[key], key in _KEPT_BEFORE
 
         for item in sorted(tools, key=order):
             if over <= 0:
@@ -267,6 +278,21 @@ class Selector:
         item = item_of(candidate, self._tokenizer, score)
         changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
         return PromptItem(item=replace(item, **changes), text=candidate.text)
+
+
+def _called_for(
+    tools: Sequence[RequestItem], scores: Mapping[Key, float], known: Mapping[Key, Candidate], room: int
+) -> set[Key]:
+    """The few tools of servers that fit a question better than any of ours beside the core, in half of the room."""
+    of_servers = [item for item in tools if item.server]
+    ours = [scores[key_of(item)] for item in tools if not item.server and not known[key_of(item)].core]
+    least, left = max([_MIN_CALLED_FOR, *ours]), room // 2
+    found: set[Key] = set()
+    for item in sorted(of_servers, key=lambda item: -scores[key_of(item)])[:_MOST_CALLED_FOR]:
+        if scores[key_of(item)] > least and item.tokens <= left:
+            found.add(key_of(item))
+            left -= item.tokens
+    return found
 
 
 def item_of(candidate: Candidate, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:

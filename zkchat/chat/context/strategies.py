@@ -22,6 +22,15 @@ MIN_DOCUMENT_TOKENS: Final = 24
 """Tokens that the documents of the last question keep, and each of its tool results, while there is any room."""
 
 
+TURNS_BETWEEN: Final = 3
+"""Turns that should fit between two compactions."""
+PACE_MARGINS: Final = (1.1, 1.05, 1.0)
+GOAL_SLACK: Final = 16
+"""Tokens that texts take more together than was planned with."""
+PACE_TURNS: Final = 4
+"""The last turns, from which is told how long the next ones will be."""
+
+
 class LiveMessage(Struct, frozen=True, kw_only=True):
     """A live message as the planners see it."""
 
@@ -150,29 +159,42 @@ class _Planner:
             sizes = self._sizes(self.messages, slim=True)
             if limits.summary + sum(sizes.values()) <= limits.goal:
                 return self._plan(sizes)
-        goals = (limits.goal,) if self.total <= limits.cap else (limits.goal, limits.cap)
-        for goal, start, slim in product(goals, self.starts, (False, True)):
-            if found := self._folded(start, goal, slim=slim):
-                return found
+        goals = [limits.goal] if on_demand else self._goals()
+        goals += [] if self.total <= limits.cap else [limits.cap]
+        for goal in goals:
+            # Where little is kept so that it lasts, the summary is to tell more.
+            least = goal // 3 if goal < limits.goal else 0
+            for room, start, slim in product((least, 0), self.starts, (False, True)):
+                if found := self._folded(start, goal, room, slim=slim):
+                    return found
         return None if self.total <= limits.cap else self.shortened(self.starts[-1])
 
     def discard(self, on_demand: bool) -> CompactionPlan:
         """The newest whole turns that fit, and what is pinned; the last one in any case, shortened if it must be."""
         first = self.starts[0] if on_demand else 0
-        for start in [place for place in self.turns if place >= first]:
+        goals = [self.limits.goal] if on_demand else self._goals()
+        for goal, start in product(goals, [place for place in self.turns if place >= first]):
             sizes = self._sizes(self._staying(start))
-            if self.limits.summary + sum(sizes.values()) <= self.limits.goal:
+            if self.limits.summary + sum(sizes.values()) <= goal:
                 return self._plan(sizes)
         return self.shortened(self.starts[-1], summarises=False)
 
-    def hybrid(self, _on_demand: bool) -> CompactionPlan | None:
+    def hybrid(self, on_demand: bool) -> CompactionPlan | None:
         """By importance: each class has its share, what one leaves unused flows on, what does not fit is summarised."""
         limits = self.limits
-        summary = min(limits.summary_cap, int(limits.goal * _SUMMARY_SHARE))
+        found = map(self._shared, [limits.goal] if on_demand else self._goals())
+        if plan := next(filter(None, found), None):
+            return plan
+        return None if self.total <= limits.cap else self.shortened(self.starts[-1])
+
+    def _shared(self, goal: int) -> CompactionPlan | None:
+        """The plan by importance that gets down to a goal; None where the last turn alone is more."""
+        limits = self.limits
+        summary = min(limits.summary_cap, int(goal * _SUMMARY_SHARE))
         sizes = self._sizes(self._staying(self.turns[-1]))
-        left = limits.goal - summary - int(limits.goal * _BUFFER_SHARE) - sum(sizes.values())
+        left = goal - summary - int(goal * _BUFFER_SHARE) - sum(sizes.values())
         if left < 0:
-            return None if self.total <= limits.cap else self.shortened(self.starts[-1])
+            return None
         turns = _other_turns(self.earlier, sizes)
         whole, spare = left / sum(_SHARES.values()), 0.0
         for name, share in _SHARES.items():
@@ -182,6 +204,17 @@ class _Planner:
             sizes |= kept
         is_summary_needed = len(sizes) < len(self.messages) or limits.summary > 0
         return self._plan(sizes, summary if is_summary_needed else 0)
+
+    def _goals(self) -> list[int]:
+        """What to get down to, the best first: so low that the next turns fit if they are as long as the last ones,
+        else the usual goal. In a small window one compaction would follow the other."""
+        turns = _turns(self.earlier)[-PACE_TURNS:]
+        spoken = [(sum(each.own for each in turn), sum(each.attached for each in turn)) for turn in turns]
+        # Of documents at most as much as of words: they can leave by themselves.
+        pace = sum(own + min(own, attached) for own, attached in spoken) / max(1, len(turns))
+        ahead = product(range(TURNS_BETWEEN, 0, -1), PACE_MARGINS)
+        lower = [self.limits.trigger - GOAL_SLACK - int(count * margin * pace) for count, margin in ahead]
+        return [*(goal for goal in lower if MIN_SUMMARY_TOKENS < goal < self.limits.goal), self.limits.goal]
 
     def _staying(self, start: int) -> list[LiveMessage]:
         """The messages from there on, and what of earlier ones the user wants kept word for word."""
@@ -208,8 +241,9 @@ class _Planner:
             unpinned=tuple(id_ for id_ in gone if id_ in self._missing),
         )
 
-    def _folded(self, start: int, limit: int, *, slim: bool) -> CompactionPlan | None:
-        """Everything before `start` in a summary, but for what the user wants kept; None if that is still too much."""
+    def _folded(self, start: int, limit: int, least: int, *, slim: bool) -> CompactionPlan | None:
+        """Everything before `start` in a summary, but for what the user wants kept; None if that is still too much, or
+        leaves less than the least for the summary."""
         older = self.messages[:start]
         sizes = self._sizes(self._staying(start), slim=slim)
         left = limit - sum(sizes.values())
@@ -217,7 +251,7 @@ class _Planner:
         important.sort(key=_priority, reverse=True)
         sizes |= _newest_that_fit(important, min(left // 2, left - MIN_SUMMARY_TOKENS))
         budget = min(self.limits.summary_cap, limit - sum(sizes.values()))
-        if budget < MIN_SUMMARY_TOKENS or all(message.id in sizes for message in older):
+        if budget < max(least, MIN_SUMMARY_TOKENS) or all(message.id in sizes for message in older):
             return None
         return self._plan(sizes, budget)
 

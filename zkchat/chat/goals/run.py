@@ -56,8 +56,8 @@ from zkchat.core import (
     TurnFinished,
     UsageError,
     Warned,
-    compaction_of,
     counted,
+    spent,
 )
 
 MAX_MINUTES: Final = 365 * 24 * 60
@@ -90,15 +90,8 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
 
 def _tokens(message: ChatMessage) -> int:
     """Of a request and its answer, as the model's server counted them, else as we did."""
-    if part := compaction_of(message):
-        # The request for a summary held what it replaced; its own usage is not kept.
-        return max(0, part.tokens_before - part.tokens_after) if part.made_by else 0
-    if message.role != "assistant" or message.request_context is None:
-        return 0
-    if message.usage and message.usage.prompt_tokens:
-        return message.usage.prompt_tokens + message.usage.completion_tokens
-    usage = message.request_context.usage
-    return (usage.total if usage else 0) + message.token_count + message.tool_tokens + message.thinking_tokens
+    usage = spent(message)
+    return usage.prompt_tokens + usage.completion_tokens if usage else 0
 
 
 @dataclass

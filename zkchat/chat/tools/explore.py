@@ -18,6 +18,7 @@ from zkchat.core import (
     NoteNotFound,
     OpenText,
     Passage,
+    Resolution,
     Resolved,
     StoredLink,
     Tool,
@@ -42,6 +43,8 @@ ALL = 1_000_000
 NotePath = Annotated[
     str, Text(min_length=1, also=("path", "note", "file", "link", "wikilink", "document", "title", "name"))
 ]
+MAX_HEADINGS = 20
+"""Of a note, that are named where another one was asked for."""
 Query = Annotated[str, Text(description='Words, tag:x, path:x, "phrase"', min_length=1, also=("q", "text", "search"))]
 
 
@@ -74,6 +77,7 @@ class _Explore:
     def read_document(self, *, relative_path: NotePath, offset: Annotated[int, Number(at_least=0)] = 0) -> ToolOutcome:
         """Read a note (path, title or link) when passages are not enough."""
         path = self._path(relative_path)
+        remark = missing_heading(self._library, *self._resolved(relative_path))
         anchor = _link(relative_path).anchor if is_pdf(path) else ""
         text = self._library.section(path, anchor)
         page = text[offset : offset + PAGE_CHARS]
@@ -81,7 +85,7 @@ class _Explore:
         of_all = f" of {len(text):,}" if len(page) < len(text) else ""
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
-            text=format_document(path, page) + (more if end < len(text) else ""),
+            text=f"({remark})\n" * bool(remark) + format_document(path, page) + (more if end < len(text) else ""),
             references=(self._reference(path, included=True, digest=digest(text)),),
             summary=f"{len(page):,}{of_all} characters",
         )
@@ -128,13 +132,14 @@ class _Explore:
 
     def resolve_wikilink(self, *, wikilink: Annotated[str, Text(also=("link", "text"))]) -> ToolOutcome:
         """Find the note a [[link]] leads to, if unclear."""
-        link = _link(wikilink)
-        found = self._library.resolve(link)
+        found, link = self._resolved(wikilink)
         if not isinstance(found, Resolved | Ambiguous):
             return ToolOutcome(text=self._missing(wikilink), summary="no such note")
         others = found.others if isinstance(found, Ambiguous) else ()
+        remark = missing_heading(self._library, found, link)
+        said = f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else "")
         return ToolOutcome(
-            text=f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
+            text=f"{said}. {remark}" if remark else said,
             references=(self._reference(found.path, anchor=link.anchor, candidates=others),),
             summary=found.path,
         )
@@ -196,12 +201,23 @@ class _Explore:
 
     def _path(self, named: str) -> str:
         """The note or folder that a model means by a path, title or link. Only what is in the index can be named."""
-        found = self._library.resolve(_link(named))
+        found, _ = self._resolved(named)
         if isinstance(found, Resolved | Ambiguous):
             return found.path
         if folder := self._library.find_folder(named):
             return folder
         raise NoteNotFound(self._missing(named))
+
+    def _resolved(self, named: str) -> tuple[Resolution, Link]:
+        """Where a name leads; `Note#Heading` is understood without brackets."""
+        link = _link(named)
+        found = self._library.resolve(link)
+        path, sign, anchor = link.target.partition("#")
+        if sign and path and isinstance(found, Missing):
+            inside = Link(text=named, target=path, anchor=anchor)
+            if not isinstance(there := self._library.resolve(inside), Missing):
+                return there, inside
+        return found, link
 
     def _missing(self, named: str) -> str:
         found = self._library.resolve(_link(named))
@@ -227,6 +243,16 @@ def reference_to(library: Library, path: str, **more: Any) -> DocumentReference:
     """What an answer says of a note that a tool found."""
     said = {"wikilink": library.link_to(path), "title": library.title(path), **more}
     return DocumentReference(relative_path=path, reference_type="search", **said)
+
+
+def missing_heading(library: Library, found: Resolution, link: Link) -> str:
+    """`No heading X in [[Note]]; it has A, B.` where a link names a place that its note does not have; else empty."""
+    if not isinstance(found, Resolved | Ambiguous) or found.anchor_found or not link.anchor:
+        return ""
+    outline = library.outline(found.path)
+    names = [heading.text for heading in outline.headings] if outline else []
+    has = f"it has {', '.join(names[:MAX_HEADINGS])}{', …' * (len(names) > MAX_HEADINGS)}" if names else "it has none"
+    return f"No heading {link.anchor} in {library.link_to(found.path)}; {has}."
 
 
 def _place_of(passage: Passage) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
+    PAGES,
     Calendar,
     DayRange,
     NoteFilter,
@@ -167,14 +168,14 @@ class Search:
         notes = self._filter(query, within, period)
         ranked = self._ranked(query, notes, None if words_only else self._vectors)
         found = self._best_sections(ranked, limit) if ranked else self._listed(notes)
-        return _passages(found, ranked.asked if ranked else (), limit)
+        return _passages(_without_pages(found, notes), ranked.asked if ranked else (), limit)
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
         query = parse_query(text, self._calendar())
         notes = self._filter(query, None, period)
         ranked = self._ranked(query, notes, self._vectors)
         found = self._best_notes(ranked, limit) if ranked else self._listed(notes)
-        return _passages(found, ranked.asked if ranked else (), limit)
+        return _passages(_without_pages(found, notes), ranked.asked if ranked else (), limit)
 
     def nearest(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
         """The passages that are nearest to a question by the vectors of a model, whatever their words: their scores are
@@ -349,6 +350,14 @@ def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
         return all(phrase in said for phrase in wanted) and not any(phrase in said for phrase in unwanted)
 
     return fits
+
+
+def _without_pages(
+    found: Iterable[tuple[StoredSection, float]], notes: NoteFilter
+) -> Iterator[tuple[StoredSection, float]]:
+    """Without the page that instructs the model, which is sent anyway, unless it is named."""
+    is_named = bool(notes.paths) or notes.within is not None
+    return (each for each in found if is_named or each[0].path not in PAGES)
 
 
 def _passages(found: Iterable[tuple[StoredSection, float]], asked: Collection[str], limit: int) -> list[Passage]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import Struct
 
@@ -15,17 +15,21 @@ from zkchat.core import (
     LeftOutReason,
     RequestItem,
     SessionItemType,
+    SummaryDetail,
     UsageError,
     compaction_of,
     cost_of,
     counted,
+    totals_of,
+    turn_of,
 )
-from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, vector_lines
+from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, totals_lines, vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
 from zkchat.repl.commands.session import parse_item
 
+DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
@@ -160,7 +164,13 @@ async def context(context: CommandContext, argument: str) -> Outcome:
         raise UsageError(
             "There is no context data for that message.", hint="Only answers have it; /history shows their numbers."
         )
-    context.surface.print("\n".join(context_lines(message.request_context, message.provider, cost_of([message]))))
+    history, count = context.conversation.history, context.conversation.tokenizer.count
+    turn = totals_of(turn_of(message, history.messages), count)
+    lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
+    context.surface.print("\n".join(lines))
+    if not argument:
+        for line in totals_lines(totals_of(history.messages.values(), count)):
+            context.surface.print_dimmed(line)
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
     return NOTHING
@@ -169,7 +179,9 @@ async def context(context: CommandContext, argument: str) -> Outcome:
 async def compact(context: CommandContext, argument: str) -> Outcome:
     if not context.conversation.window.live:
         raise UsageError("There is nothing to summarise yet.")
-    return Play(context.conversation.compact(argument))
+    first, _, rest = argument.partition(" ")
+    detail = next((each for each in DETAILS if each == first.lower()), None)
+    return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
 
 
 async def uncompact(context: CommandContext, _argument: str) -> Outcome:

@@ -54,6 +54,9 @@ async def history(context: CommandContext, argument: str) -> Outcome:
             context.surface.print(line)
         elif compaction_of(message) or argument == ARCHIVED:
             context.surface.print_dimmed(line)
+    hidden = sum(compaction_of(message) is None for message in messages) - len(live)
+    if hidden and argument != ARCHIVED:
+        context.surface.print_dimmed(f"{counted(hidden, 'archived message')} not listed: /history {ARCHIVED}")
     return NOTHING
 
 

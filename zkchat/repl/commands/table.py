@@ -434,7 +434,7 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[FOCUS]",
         help="summarise what is old",
         details="Older messages leave the context and a summary replaces them; with FOCUS, one that keeps most "
-        "about that. Nothing is deleted, and /uncompact reverts it.",
+        "about that; brief or full before it for less or more. Nothing is deleted, and /uncompact reverts it.",
         act=context_window.compact,
     ),
     Command(

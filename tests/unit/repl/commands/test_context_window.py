@@ -80,6 +80,9 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
         "Messages         504  2 of this conversation",
         "Left out              Dates (not relevant to your message)",
         "Total          3,434  41 % of the context window (8,192 tokens)",
+        "Compaction     6,963  starts above this (85 %)",
+        "Written            0  in 1 request, 0.0 s",
+        "So far 1 request took 3,434 tokens, and 0 were written, in 0.0 s; zkchat itself counted 1 of them.",
     ]
 
 
@@ -105,12 +108,13 @@ def test_the_table_has_the_parts_and_the_numbers_of_the_bar() -> None:
     usage = a_usage(memory=30, images=90)
     items = tuple(RequestItem(type=each, name=each, tokens=7) for each in get_args(ItemType))
     context = RequestContext(items=items, left_out=(LeftOut(item=items[0], why="budget"),), usage=usage)
-    heading, *rows, left_out, whole = context_lines(context)
+    heading, *rows, left_out, whole, compaction = context_lines(context)
     assert heading.split() == ["what", "tokens", "why"]
     shown = {title.lower(): int(tokens.replace(",", "")) for title, tokens, *_ in map(str.split, rows)}
     assert [*shown.items()] == [*parts_of(usage)]
     assert left_out.startswith("Left out")
     assert whole.split()[:2] == ["Total", f"{usage.total:,}"]
+    assert compaction.split()[:2] == ["Compaction", f"{usage.compacts_at:,}"]
 
 
 def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
@@ -143,13 +147,17 @@ def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
     assert harness.typed("/context 1").startswith("There is no context data for that message.")
 
 
-def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> None:
+@pytest.mark.parametrize(
+    ("typed", "done"),
+    [("  about the budget ", "about the budget"), (" brief the budget", "brief the budget"), (" FULL", "full")],
+)
+def test_compact_plays_a_compaction_with_its_detail_and_focus(harness: CommandHarness, typed: str, done: str) -> None:
     async def collected() -> list[Event]:
-        play = await run(harness.context, "/compact  about the budget ")
+        play = await run(harness.context, f"/compact{typed}")
         assert isinstance(play, Play)
         return [event async for event in play.events]
 
-    assert asyncio.run(collected()) == [Warned(text="compacted about the budget")]
+    assert asyncio.run(collected()) == [Warned(text=f"compacted {done}")]
 
 
 def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:

@@ -81,7 +81,9 @@ def test_history_of_a_number_shows_that_message_whole(harness: CommandHarness) -
 
 def test_archived_messages_are_behind_their_marker_and_dimmed_on_request(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
-    assert [line.split()[0] for line in harness.typed("/history").splitlines()] == ["3", "4", "5"]
+    *lines, last = harness.typed("/history").splitlines()
+    assert [line.split()[0] for line in lines] == ["3", "4", "5"]
+    assert last == "2 archived messages not listed: /history --archived"
     assert "Context compacted #1: 2 messages archived, ~800 tokens freed" in harness.surface.text
     harness.surface.dimmed.clear()
     assert len(harness.typed("/history --archived").splitlines()) == 5
@@ -93,7 +95,7 @@ def test_a_compaction_that_was_taken_back_is_shown_as_such(harness: CommandHarne
     compact(harness, "m1")
     harness.conversation.uncompact()
     compact(harness, "m1")
-    lines = harness.typed("/history").splitlines()
+    *lines, _ = harness.typed("/history").splitlines()
     assert [line.endswith("(undone)") for line in lines] == [False, False, False, True, False]
     assert lines[-1].startswith("   6  ──        Context compacted #1")
 
