@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         check_setting,
         load_settings,
         own_server_names,
+        setting_help,
         setting_value,
         trust_states,
     )
@@ -121,5 +122,6 @@ if TYPE_CHECKING:
         open_editing,
         proposals_over,
     )
+    from zkchat.config import as_key, shown_key
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -25,7 +25,7 @@ from zkchat.chat import (
     Shares,
     TurnSettings,
 )
-from zkchat.config import Settings, StoredApprovals
+from zkchat.config import Loaded, StoredApprovals
 from zkchat.core import (
     DEFAULT_LIMIT,
     ChangeStore,
@@ -87,9 +87,12 @@ class ModelCatalogue:
         SettingsEditor(self._workspace().paths, "user").set(BASE_URL, address)
 
 
-def turn_settings(settings: Settings, options: ConversationOptions, *, private: bool) -> TurnSettings:
-    """What the settings and the user say about turns."""
+def turn_settings(loaded: Loaded, options: ConversationOptions, *, model: str, private: bool) -> TurnSettings:
+    """What the settings and the user say about turns that the model of this name answers."""
+    settings = loaded.settings
     context, limits = settings.context, settings.limits
+    named = settings.models.get(model)
+    own = named.strategy if named and loaded.origins["context.strategy"].layer not in {"variable", "flag"} else None
     return TurnSettings(
         shares=Shares(
             max_tokens=context.max_tokens,
@@ -102,7 +105,7 @@ def turn_settings(settings: Settings, options: ConversationOptions, *, private: 
         ),
         policy=Policy(
             auto=context.auto_compact,
-            strategy=context.strategy,
+            strategy=own or context.strategy,
             keep=Retention(recent=context.keep_recent, least=context.keep_min),
             confirm=context.confirm_compaction,
             review=context.review_summary,

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -26,7 +25,6 @@ from zkchat.app.workspace import (
     local_globs,
 )
 from zkchat.app.writing import note_name_formats, recover_interrupted_changes
-from zkchat.config import Settings
 from zkchat.core import (
     Environment,
     ExtractedText,
@@ -160,10 +158,12 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
 
 def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
     """The variable of the key that goes along, and the key: one is for the server that it was set up for."""
+    from zkchat.app.models import provider_context
     from zkchat.models import ollama, openai
 
     variables, origins = workspace.environment.variables, workspace.loaded.origins
-    variable = _key_variable(workspace.settings, provider)
+    wanted, context = workspace.settings.embeddings, provider_context(workspace)
+    variable = models.descriptor_of(provider).key_variable(context, wanted.base_url, wanted.api_key_env)
     if provider == "ollama":
         setting = "embeddings.base_url" if workspace.settings.embeddings.base_url else "ollama.host"
         is_users_choice = origins[setting].layer in {"user", "variable", "flag"}
@@ -171,17 +171,6 @@ def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
     else:
         found = openai.server_key(variables.get(variable, ""), address, variable)
     return variable, found.value
-
-
-def _key_variable(settings: Settings, provider: str) -> str:
-    own = settings.embeddings
-    if own.api_key_env:
-        return own.api_key_env
-    if provider == "ollama":
-        return "OLLAMA_API_KEY"
-    if not own.base_url or own.base_url.rstrip("/") == settings.openai.base_url.rstrip("/"):
-        return settings.openai.api_key_env
-    return "OPENAI_API_KEY" if urlsplit(own.base_url).hostname == "api.openai.com" else ""
 
 
 PACKAGE: Final = "pypdfium2"

@@ -1,5 +1,6 @@
 """The settings in force for a vault: loaded, checked, and changed in the user's file or the vault's."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from zkchat.app.paths import Paths
 from zkchat.app.trust import VaultTrust
 from zkchat.config import (
     Loaded,
+    accepted_values,
     field_of,
     is_user_only,
     load,
@@ -62,6 +64,15 @@ def setting_value(loaded: Loaded, key: str) -> object:
     if key not in loaded.origins:
         raise unknown_setting(key, among=loaded.origins)
     return value_of(loaded.settings, key)
+
+
+def setting_help(loaded: Loaded, key: str) -> list[str]:
+    """What a setting is for, what it takes, its default, and where its value is from."""
+    field, origin = field_of(key), loaded.origins[key]
+    assert field is not None
+    default = "none" if field.is_required else "unset" if field.default is None else json.dumps(field.default)
+    of_value = "" if origin.layer == "default" else f" This value is set {origin.phrase}."
+    return [field.description, f"It takes {accepted_values(key)}. Default: {default}.{of_value}"]
 
 
 def check_setting(key: str, value: str) -> None:

@@ -8,7 +8,17 @@ if TYPE_CHECKING:
     from zkchat.config.edit import remove_entry, set_entries
     from zkchat.config.files import read_table, read_vault_file, settings_item
     from zkchat.config.loading import Loaded, load, read_default_vault, unknown_setting
-    from zkchat.config.schema import FIELDS, Settings, field_of, is_user_only, needs_trust, value_of
+    from zkchat.config.schema import (
+        FIELDS,
+        Settings,
+        accepted_values,
+        as_key,
+        field_of,
+        is_user_only,
+        needs_trust,
+        shown_key,
+        value_of,
+    )
     from zkchat.config.servers import (
         HOSTS,
         ExpansionError,

@@ -428,6 +428,7 @@ if TYPE_CHECKING:
         hide_keys_of,
         hide_value,
         hide_values,
+        names_a_secret,
         redacted_table,
         show_reach,
         texts_of,

@@ -56,6 +56,7 @@ from zkchat.models.transport import (
     replace_surrogates,
     stream_with_retries,
     truncation_warning,
+    with_timeouts,
 )
 from zkchat.version import __version__
 
@@ -118,24 +119,30 @@ class Anthropic:
         *,
         base_url: str = "",
         api_key: str = "",
-        key_variable: str = "ANTHROPIC_API_KEY",
+        hints: tuple[str, str] = ("anthropic.base_url", "Put a valid key into the variable ANTHROPIC_API_KEY."),
+        headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        """`settings.options` go into the body of every request: `top_p`, `thinking`, what the server knows."""
+        """`settings.options` go into the body of every request: `top_p`, `thinking`, what the server knows.
+
+        `hints`: the setting of the address, and what to do where the server refuses the key.
+        """
+        setting, if_key_refused = hints
         self._model = model
         self._address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC
         self._is_anthropic = self._address == ANTHROPIC
         self._settings = settings
-        self._policy = policy
+        self._policy = with_timeouts(policy, settings)
         self._may_run_here = may_run_here(self._address, model, local=settings.local)
         self._endpoint = Endpoint(
             server="Anthropic" if self._is_anthropic else display_address(self._address),
             model=model,
-            if_unreachable="Check the network and `anthropic.base_url`; `zkchat config doctor` shows what answers.",
-            if_key_refused=f"Put a valid key into the variable {key_variable}.",
-            if_model_missing="`zkchat models` lists what there is; check `anthropic.base_url`, too.",
+            if_unreachable=f"Check the network and `{setting}`; `zkchat config doctor` shows what answers.",
+            if_key_refused=if_key_refused,
+            if_model_missing=f"`zkchat models` lists what there is; check `{setting}`, too.",
             key=api_key.strip(),
+            headers=headers or {},
         )
         self._facts = _Facts()
         self._connected = False
@@ -219,7 +226,11 @@ class Anthropic:
                 base_url=self._address,
                 timeout=timeout,
                 max_retries=0,
-                default_headers={"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"},
+                default_headers={
+                    "User-Agent": f"zkchat/{__version__}",
+                    "Accept-Encoding": "identity",
+                    **self._endpoint.headers,
+                },
                 open_telemetry=False,
                 http_client=httpx2.AsyncClient(timeout=timeout, event_hooks=hooks, **client_settings(self._address)),
             )
@@ -486,7 +497,8 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
             id_,
             base_url=self._base_url(context),
             api_key=self.key(context).value,
-            key_variable=self._key_variable(context),
+            hints=self.hints(context),
+            headers=self.settings(context).get("headers"),
             settings=settings,
             policy=policy,
         )
@@ -538,5 +550,9 @@ def is_installed() -> bool:
 
 
 PROVIDER: Final = AnthropicDescriptor(
-    name="anthropic", usage="`anthropic:NAME`", library="anthropic", address_setting="anthropic.base_url"
+    name="anthropic",
+    usage="`anthropic:NAME`",
+    library="anthropic",
+    address_setting="anthropic.base_url",
+    service=("api.anthropic.com", "ANTHROPIC_API_KEY"),
 )

@@ -71,6 +71,16 @@ class TransportPolicy(Struct, frozen=True, kw_only=True):
 DEFAULT_POLICY = TransportPolicy()
 
 
+def with_timeouts(policy: TransportPolicy, settings: ModelSettings) -> TransportPolicy:
+    """The policy with the time-outs that the settings have for the model."""
+    own = {
+        "connect_timeout": settings.connect_timeout,
+        "first_chunk_timeout": settings.timeout,
+        "chunk_timeout": settings.chunk_timeout,
+    }
+    return replace(policy, **{name: seconds for name, seconds in own.items() if seconds is not None})
+
+
 async def stream_with_retries(
     ask: Callable[[], AsyncGenerator[T, None]], *, endpoint: Endpoint, policy: TransportPolicy
 ) -> AsyncGenerator[T, None]:
@@ -159,7 +169,7 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
 
     headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
     headers |= endpoint.headers
-    if endpoint.key:
+    if endpoint.key and "authorization" not in map(str.lower, endpoint.headers):
         headers["Authorization"] = f"Bearer {endpoint.key}"
     timeout = httpx.Timeout(None, connect=connect_timeout)
     try:
@@ -178,7 +188,7 @@ class ServerModel(ABC):
         self._address = address.rstrip("/")
         self._endpoint = endpoint
         self._settings = settings
-        self._policy = policy
+        self._policy = with_timeouts(policy, settings)
         self._connected = False
         self._thinks = False
         """Whether it may think before it answers, for which a small model's limit would leave no room."""
