@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         check_model,
         check_model_name,
         create_provider,
-        key_variables,
         preload_client,
         provider_statuses,
         pull_model,
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     from zkchat.app.settings import (
         SettingsEditor,
         check_setting,
+        known_keys,
         load_settings,
         own_server_names,
         setting_help,

@@ -14,7 +14,6 @@ from zkchat.chat import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
 from zkchat.config import Settings
 from zkchat.core import (
     PROVIDERS,
-    REFERENCE,
     ConfigError,
     Environment,
     ModelInfo,
@@ -25,6 +24,7 @@ from zkchat.core import (
     ProviderStatus,
     Tokenizer,
     UsageError,
+    debug,
 )
 from zkchat.models import (
     Choice,
@@ -181,16 +181,6 @@ def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
     return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
 
 
-def key_variables(settings: Settings) -> tuple[str, ...]:
-    """The environment variables that hold keys, as far as the settings name them."""
-    sections = (*provider_sections(settings).values(), *map(asdict, (settings.embeddings, *settings.models.values())))
-    headers = (text for model in settings.models.values() for text in model.headers.values())
-    return (
-        *(str(section["api_key_env"]) for section in sections if section.get("api_key_env")),
-        *(found["name"] for text in headers for found in REFERENCE.finditer(text)),
-    )
-
-
 def create_provider(workspace: Workspace) -> ModelInUse:
     """Create the model that is set, or else the first that is there. Raises `ConfigError`."""
     context = provider_context(workspace)
@@ -200,6 +190,10 @@ def create_provider(workspace: Workspace) -> ModelInUse:
         name, chosen, offer = choice.model, choice.sentence, choice.offer
     descriptor, model, context = find(name, context)
     provider = descriptor.create(model, context)
+    why = chosen or f"set {workspace.loaded.origins['model'].phrase}"
+    debug(
+        "model", name=name, model=model.model, why=why, address=descriptor.address(context), local=model.settings.local
+    )
     warning = descriptor.key(context).warning
     warnings = (warning,) if warning else ()
     return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)

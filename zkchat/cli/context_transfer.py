@@ -12,6 +12,7 @@ from zkchat.app import (
     ConversationOptions,
     OpenConversation,
     Stored,
+    known_keys,
     mark_local,
     open_conversation,
     open_library,
@@ -30,7 +31,6 @@ from zkchat.cli.common import (
     argument,
     current_io,
     flag,
-    known_keys,
     option,
     told_command,
     unreadable,
@@ -133,7 +133,7 @@ def export_(
     zkchat context export "Sleep and light" --output sleep.json
     """
     io = current_io(vault)
-    keys = known_keys(io.environment)
+    keys = known_keys(io.environment, io.workspace().settings)
     with io.sessions() as store:
         found = find_session_or_last(store, session)
         entries = store.entries(found.id)

@@ -5,7 +5,8 @@ docs/configuration.md is made from here.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Final, Literal, Union, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct
 
@@ -14,6 +15,7 @@ from zkchat.config.sections import (
     Anthropic,
     CalendarSettings,
     Context,
+    Debug,
     Embeddings,
     Expects,
     Goals,
@@ -60,6 +62,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     goal: Goals = Goals()
     ui: UserInterface = UserInterface()
     calendar: CalendarSettings = CalendarSettings()
+    debug: Debug = Debug()
     mcp: Mcp = Mcp()
     mcpServers: Annotated[
         dict[str, object],
@@ -116,7 +119,7 @@ def _kinds_and_marks(annotation: object) -> tuple[tuple[object, ...], tuple[obje
         bare, *own = get_args(annotation)
         kinds, marks = _kinds_and_marks(bare)
         return kinds, (*marks, *own)
-    if type(None) not in get_args(annotation):
+    if get_origin(annotation) not in (Union, UnionType):
         return (annotation,), ()
     found = [_kinds_and_marks(part) for part in get_args(annotation)]
     return tuple(kind for kinds, _ in found for kind in kinds), tuple(mark for _, marks in found for mark in marks)

@@ -551,6 +551,17 @@ class Model(Struct, frozen=True, kw_only=True):
     ] = True
 
 
+class Debug(Struct, frozen=True, kw_only=True):
+    log: Annotated[
+        bool | str,
+        Validated(lambda path: isinstance(path, bool) or _validate_whole_path(path)),
+        Expects("true, false, or the whole path of a file"),
+        UserOnly(),
+        "Whether requests, replies, choices and times are logged, without keys, and where: `true` is `debug.log` in "
+        "your state folder. It holds what was sent, so private notes too.",
+    ] = False
+
+
 class Mcp(Struct, frozen=True, kw_only=True):
     allow: Annotated[
         Globs,

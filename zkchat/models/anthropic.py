@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     ConfigError,
+    Exchange,
     Finish,
     FinishReason,
     ImageRule,
@@ -220,7 +221,7 @@ class Anthropic:
             from anthropic import AsyncAnthropic
 
             timeout = httpx2.Timeout(None, connect=self._policy.connect_timeout)
-            hooks = {"response": [_limit]}
+            hooks: dict[str, list[Callable[..., Any]]] = {"request": [_tell], "response": [_limit]}
             return AsyncAnthropic(
                 api_key=self._endpoint.key or "none",  # without one it would look for others
                 base_url=self._address,
@@ -305,20 +306,28 @@ def _bad_reply(error: "APIStatusError") -> BadReply:
     return BadReply(status, said_in(error.body), error.response.headers.get("retry-after", ""))
 
 
+async def _tell(request: "httpx2.Request") -> None:
+    content = request.content.decode(errors="replace")
+    request.extensions["told"] = Exchange(request.method, str(request.url), request.headers, content)
+
+
 async def _limit(response: "httpx2.Response") -> None:
     """Read no more of a response than an answer can hold."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ValueError("a response is packed although that was declined")
-    response.stream = _limited(response.stream)
+    told = response.request.extensions["told"]
+    told.reply(response.status_code, response.headers.get("content-type", ""))
+    response.stream = _limited(response.stream, told)
 
 
-def _limited(stream: Any) -> Any:
+def _limited(stream: Any, told: Exchange) -> Any:
     import httpx2
 
     class Limited(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             line, whole = 0, 0
             async for data in stream:
+                told.add(data)
                 whole += len(data)
                 last = max(data.rfind(b"\n"), data.rfind(b"\r"))
                 line = line + len(data) if last < 0 else len(data) - last - 1
@@ -327,6 +336,7 @@ def _limited(stream: Any) -> Any:
                 yield data
 
         async def aclose(self) -> None:
+            told.end()
             await stream.aclose()
 
     return Limited()
