@@ -49,7 +49,9 @@ def show(io: CommandIO) -> Told:
 
 @command(app, vault=SettingsVaultOption)
 def get(io: CommandIO, key: KeyArgument) -> Told:
-    """Show one setting, and on standard error what it is for, its default and where the value is from.
+    """Show one setting.
+
+    Standard error says what it is for, its default, and where the value is from.
 
     zkchat config get context.max_tokens
     """

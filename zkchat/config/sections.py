@@ -499,26 +499,22 @@ class Model(Struct, frozen=True, kw_only=True):
     ]
     base_url: Annotated[
         OptionalHttpAddress,
-        "Address of its own server, by which alone it is judged whether it is on this machine. Empty: the provider's. "
-        "One that a vault names gets no key.",
+        "Address of its own server. Empty: the provider's.",
     ] = ""
     api_key_env: Annotated[
         OptionalVariableName,
         UserOnly(),
-        "Name of the variable that holds its key. Empty: the provider's, where the server is its own, else none.",
+        "Name of the variable that holds its key. Empty: the provider's, for the provider's server.",
     ] = ""
     headers: Annotated[
-        Headers, UserOnly(), 'Headers for its server, keys by their variables: `{ api-key = "${MY_KEY}" }`.'
+        Headers, UserOnly(), 'Headers for its server, keys by variables: `{ api-key = "${MY_KEY}" }`.'
     ] = {}
-    connect_timeout: Annotated[Seconds | None, "Seconds that its server may take to accept a connection. Unset: 5."] = (
-        None
-    )
+    connect_timeout: Annotated[Seconds | None, "Seconds to a connection. Unset: 5."] = None
     timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None
     chunk_timeout: Annotated[Seconds | None, "Seconds of silence in the middle of its answer. Unset: 60."] = None
     strategy: Annotated[
         CompactionStrategy | None,
-        "What happens to older messages where it answers. Unset: `context.strategy`, which a variable or an agent "
-        "sets for any model.",
+        "As `context.strategy`, which a variable or an agent sets for any model.",
     ] = None
     context_limit: Annotated[
         ContextWindow | None,
@@ -557,8 +553,7 @@ class Debug(Struct, frozen=True, kw_only=True):
         Validated(lambda path: isinstance(path, bool) or _validate_whole_path(path)),
         Expects("true, false, or the whole path of a file"),
         UserOnly(),
-        "Whether requests, replies, choices and times are logged, without keys, and where: `true` is `debug.log` in "
-        "your state folder. It holds what was sent, so private notes too.",
+        "Whether requests, replies, choices and times are logged, without keys, and where. It holds what was sent.",
     ] = False
 
 
