@@ -29,6 +29,7 @@ from zkchat.config import Loaded, StoredApprovals
 from zkchat.core import (
     DEFAULT_LIMIT,
     ChangeStore,
+    History,
     ModelInfo,
     ModelOverview,
     ModelRow,
@@ -87,7 +88,7 @@ class ModelCatalogue:
         SettingsEditor(self._workspace().paths, "user").set(BASE_URL, address)
 
 
-def turn_settings(loaded: Loaded, options: ConversationOptions, *, model: str, private: bool) -> TurnSettings:
+def turn_settings(loaded: Loaded, options: ConversationOptions, model: str, history: History) -> TurnSettings:
     """What the settings and the user say about turns that the model of this name answers."""
     settings = loaded.settings
     context, limits = settings.context, settings.limits
@@ -115,7 +116,7 @@ def turn_settings(loaded: Loaded, options: ConversationOptions, *, model: str, p
         memory=settings.memory.enabled,
         look_again=settings.references.look_again,
         check_answers=settings.references.check_answers,
-        private=private or options.private,
+        private=history.is_private or options.private,
         strict=options.strict,
         quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
         max_images=settings.images.max_count,
