@@ -136,8 +136,8 @@ def test_headers_come_from_variables_and_are_shown_nowhere(user: World, first: L
     del user.variables["MY_KEY"]
     said = ask(user, "a")
     assert said.code == ExitCode.CONFIG
-    assert "The headers of the model 'a' need the variable MY_KEY, which is not set." in said.err
-    assert "need the variable MY_KEY" in user.run("models").out
+    assert "'models.a.headers' needs the variable MY_KEY, which is not set." in said.err
+    assert "needs the variable MY_KEY" in user.run("models").out
 
 
 def test_a_header_may_take_the_place_of_the_key(user: World, first: Loopback) -> None:

@@ -173,7 +173,7 @@ def _named_model(workspace: Workspace, name: str) -> NamedModel:
     section = getattr(workspace.settings, model.provider, None)
     if model.base_url and section and workspace.loaded.origins[f"models.{name}.local"].layer == "default":
         said["local"] = type(section)().local  # what is usual for servers of that kind
-    return NamedModel(provider=model.provider, id=model.id, name=name, settings=ModelSettings(**said))
+    return NamedModel(provider=model.provider, id=model.id, table=f"models.{name}", settings=ModelSettings(**said))
 
 
 def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
@@ -192,7 +192,12 @@ def create_provider(workspace: Workspace) -> ModelInUse:
     provider = descriptor.create(model, context)
     why = chosen or f"set {workspace.loaded.origins['model'].phrase}"
     debug(
-        "model", name=name, model=model.model, why=why, address=descriptor.address(context), local=model.settings.local
+        "model",
+        name=name,
+        model=model.model,
+        why=why,
+        address=descriptor.server_address(context),
+        local=model.settings.local,
     )
     warning = descriptor.key(context).warning
     warnings = (warning,) if warning else ()

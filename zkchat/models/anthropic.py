@@ -34,14 +34,12 @@ from zkchat.core import (
 )
 from zkchat.models.completions import MAX_ARGUMENT_CHARS, MAX_CALLS, ThinkingSplitter, finish_chunks
 from zkchat.models.errors import BadReply, Endpoint, ResponseTooLarge, map_client_error, said_in
-from zkchat.models.openai import server_key
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
     ModelSettings,
     NamedModel,
     ProviderContext,
     ProviderDescriptor,
-    ServerKey,
     display_address,
     may_run_here,
 )
@@ -505,7 +503,7 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
     ) -> Anthropic:
         return Anthropic(
             id_,
-            base_url=self._base_url(context),
+            base_url=self.server_address(context),
             api_key=self.key(context).value,
             hints=self.hints(context),
             headers=self.settings(context).get("headers"),
@@ -513,19 +511,9 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
             policy=policy,
         )
 
-    def _base_url(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["base_url"])
-
-    def _key_variable(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["api_key_env"])
-
-    def key(self, context: ProviderContext) -> ServerKey:
-        variable = self._key_variable(context)
-        return server_key(context.variables.get(variable, "").strip(), self._base_url(context), variable)
-
     async def list_models(self, context: ProviderContext) -> ModelListing | None:
         """None where it is not set up."""
-        base_url = self._base_url(context)
+        base_url = self.server_address(context)
         if not is_installed() or not self.key(context).value:
             return None
         source, host = without_password(base_url) or "Anthropic", urlsplit(base_url or ANTHROPIC).hostname or ""
@@ -548,8 +536,8 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
         """None where there is no key: few have one."""
         if not self.key(context).value:
             return None
-        server = without_password(self._base_url(context)) or "Anthropic itself"
-        text = f"{server}, a key is in ${self._key_variable(context)}"
+        server = without_password(self.server_address(context)) or "Anthropic itself"
+        text = f"{server}, a key is in ${self.variable(context)}"
         if not is_installed():
             text += f"; its package is not installed: {install_command('anthropic')}"
         return ProviderStatus(subject="Anthropic", is_available=is_installed(), text=text)

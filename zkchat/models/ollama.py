@@ -264,18 +264,18 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         )
 
     def hints(self, context: ProviderContext) -> tuple[str, str]:
-        setting, if_key_refused = super().hints(context)
+        setting, if_key_refused = ProviderDescriptor.hints(self, context)
         return setting, if_key_refused if "address_setting" in self.settings(context) else _SIGN_IN
 
     def key_variable(self, context: ProviderContext, base_url: str, variable: str) -> str:
         return variable or KEY_VARIABLE  # `server_key` says where it may go
 
     def key(self, context: ProviderContext) -> ServerKey:
-        key = context.variables.get(self.settings(context).get("api_key_env", KEY_VARIABLE), "")
+        key = context.variables.get(self.variable(context), "")
         return server_key(key, self.address(context), is_users_choice="ollama.host" in context.set_by_user)
 
     def address(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["host"])
+        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         listed = _fetch_all(self.address(context), self._endpoint(context))  # the last changed first
@@ -327,7 +327,13 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return ProviderStatus(subject="Ollama", is_available=is_there, text=text)
 
 
-PROVIDER: Final = OllamaDescriptor(name="ollama", usage="`ollama:NAME`", library="httpx", address_setting="ollama.host")
+PROVIDER: Final = OllamaDescriptor(
+    name="ollama",
+    usage="`ollama:NAME`",
+    library="httpx",
+    address_setting="ollama.host",
+    service=("ollama.com", KEY_VARIABLE),
+)
 
 
 def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:

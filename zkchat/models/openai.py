@@ -34,7 +34,6 @@ from zkchat.models.registry import (
     OfferedModel,
     ProviderContext,
     ProviderDescriptor,
-    ServerKey,
     adapt_to_size,
     display_address,
     is_forwarded,
@@ -385,16 +384,9 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         account = {header: value for header, name in _ACCOUNT.items() if (value := context.variables.get(name))}
         return dict(self.settings(context).get("headers", account))
 
-    def _key_variable(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["api_key_env"])
-
-    def key(self, context: ProviderContext) -> ServerKey:
-        variable = self._key_variable(context)
-        return server_key(context.variables.get(variable, ""), self.address(context), variable)
-
     def address(self, context: ProviderContext) -> str:
         """Empty for OpenAI itself, which may lie behind a proxy: whether it accepts connections says nothing."""
-        return str(self.settings(context)["base_url"])
+        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)
@@ -423,7 +415,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         source = without_password(base_url) or "OpenAI"
         host = urlsplit(base_url or OPENAI).hostname or ""
         if not base_url and not endpoint.key:
-            problem = f"There is no key in the variable {self._key_variable(context)}."
+            problem = f"There is no key in the variable {self.variable(context)}."
             return ModelListing(source=source, host=host, problem=problem)
         local = self.settings(context)["local"] is not False
         try:
@@ -449,7 +441,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
     def status(self, context: ProviderContext) -> ProviderStatus:
         has_key = bool(self.key(context).value)
         server = without_password(self.address(context)) or "OpenAI itself"
-        text = f"{server}, {'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
+        text = f"{server}, {'a key is' if has_key else 'no key'} in ${self.variable(context)}"
         return ProviderStatus(subject="OpenAI", is_available=has_key, text=text)
 
     async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
@@ -469,17 +461,6 @@ PROVIDER: Final = OpenAIDescriptor(
     address_setting="openai.base_url",
     service=("api.openai.com", "OPENAI_API_KEY"),
 )
-
-
-def server_key(key: str, base_url: str, variable: str) -> ServerKey:
-    """The key goes where the settings say; over plain HTTP to another machine only with a warning."""
-    if not key or not base_url.lower().startswith("http:") or is_loopback(base_url):
-        return ServerKey(key)
-    return ServerKey(
-        key,
-        f"The key in {variable} and your notes go to {display_address(base_url)} without TLS: anybody on the way "
-        "can read them. Use an address with https:// if the server has one.",
-    )
 
 
 async def list_models(base_url: str, endpoint: Endpoint, *, local: bool = True) -> list[ModelInfo]:

@@ -81,8 +81,8 @@ class NamedModel(Struct, frozen=True, kw_only=True):
     provider: str
     id: str
     settings: ModelSettings = DEFAULT_MODEL_SETTINGS
-    name: str = ""
-    """That of the user, if any."""
+    table: str = ""
+    """Where the settings describe it: `models.NAME`, or `embeddings`."""
 
     @property
     def model(self) -> str:
@@ -180,9 +180,14 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         """Its section of the settings."""
         return context.settings.get(self.name, {})
 
+    def variable(self, context: ProviderContext) -> str:
+        """The variable that holds the key for its server."""
+        return str(self.settings(context).get("api_key_env", self.service[1]))
+
     def key(self, context: ProviderContext) -> ServerKey:
         """The key for its server, if there is one and it may go there."""
-        return ServerKey()
+        variable = self.variable(context)
+        return server_key(context.variables.get(variable, "").strip(), self.server_address(context), variable)
 
     def key_variable(self, context: ProviderContext, base_url: str, variable: str) -> str:
         """The variable whose key goes to a server of one's own, for which one may be named; empty for none.
@@ -190,9 +195,8 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         A key is for the server that it was set up for: the provider's goes to no other.
         """
         host, usual = self.service
-        section = self.settings(context)
         if variable or not base_url or same_server(base_url, self.server_address(context)):
-            return variable or str(section.get("api_key_env", usual))
+            return variable or self.variable(context)
         name = urlsplit(base_url).hostname or ""
         return usual if name == host or name.endswith(f".{host}") else ""
 
@@ -206,7 +210,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         own = model.settings
         if not self.address_setting or not (own.base_url or own.api_key_env or own.headers):
             return context
-        setting = f"models.{model.name}.base_url" if own.base_url else self.address_setting
+        setting = f"{model.table}.base_url" if own.base_url else self.address_setting
         is_trusted = setting not in context.set_by_vault
         choice = {self.address_setting} if setting in context.set_by_user else set()
         section = {
@@ -297,6 +301,17 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def server_key(key: str, base_url: str, variable: str) -> ServerKey:
+    """The key goes where the settings say; over plain HTTP to another machine only with a warning."""
+    if not key or not base_url.lower().startswith("http:") or is_loopback(base_url):
+        return ServerKey(key)
+    return ServerKey(
+        key,
+        f"The key in {variable} and your notes go to {display_address(base_url)} without TLS: anybody on the way "
+        "can read them. Use an address with https:// if the server has one.",
+    )
+
+
 def same_server(one: str, other: str) -> bool:
     """Whether two addresses lead to one server, whatever their paths: all names of this machine are one."""
 
@@ -314,8 +329,8 @@ def expanded_headers(model: NamedModel, variables: Mapping[str, str]) -> dict[st
     used = [found for text in headers.values() for found in REFERENCE.finditer(text)]
     if missing := [each["name"] for each in used if each["default"] is None and not variables.get(each["name"])]:
         raise ConfigError(
-            f"The headers of the model '{model.name}' need the variable {missing[0]}, which is not set.",
-            hint=f"Set it, or change models.{model.name}.headers.",
+            f"'{model.table}.headers' needs the variable {missing[0]}, which is not set.",
+            hint="Set the variable, or change the setting.",
         )
 
     def value(text: str) -> str:
