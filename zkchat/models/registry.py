@@ -195,7 +195,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         A key is for the server that it was set up for: the provider's goes to no other.
         """
         host, usual = self.service
-        if variable or not base_url or same_server(base_url, self.server_address(context)):
+        if variable or not base_url or same_server(base_url, self.server_address(context) or f"https://{host}"):
             return variable or self.variable(context)
         name = urlsplit(base_url).hostname or ""
         return usual if name == host or name.endswith(f".{host}") else ""
