@@ -12,6 +12,7 @@ BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"
 
 UNASKED: Final = "†"
+NEVER: Final = "‡"
 SIGNS: Final = (
     (r"a (?:whole )?number of at least (\d+) and up to (\d+)", r"\1–\2"),
     (r"a (?:whole )?number of at least (\d+)", r"≥\1"),
@@ -19,17 +20,22 @@ SIGNS: Final = (
     (r" and up to (\d+)", r", ≤\1"),
     (r" and below (\d+)", r", <\1"),
     (r"a list of texts \(at most (\d+), .*\)", r"up to \1 texts"),
+    (r"an address that begins .*?(, or empty)?$", r"an address\1"),
+    (r"the name of an environment variable .*?(, or empty)?$", r"a variable\1"),
+    (r"a table of headers, .*", "a table"),
+    (r"^true or false$", "true/false"),
 )
 
 
 def table() -> str:
-    rows = [f"{UNASKED} counts in a vault's file without approval.\n", "| setting | default | takes | what it is for |"]
+    rows = [f"{UNASKED} counts in a vault's file without approval, {NEVER} never.\n"]
+    rows.append("| setting | default | takes | what it is for |")
     rows.append("|---|---|---|---|")
     for key in (*FIELDS, *model_keys("NAME")):
         field = field_of(key)
         assert field is not None
         unasked = UNASKED if not needs_trust(key) else ""
-        unasked = " *Never counts in a vault's file.*" if is_user_only(key) else unasked
+        unasked = NEVER if is_user_only(key) else unasked
         rows.append(f"| `{key}` | {_default(field)} | {_values(key)} | {field.description}{unasked} |")
     return "\n".join(rows)
 

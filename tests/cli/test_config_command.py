@@ -1,10 +1,12 @@
 """`zkchat config`, from the command line to the files."""
 
 import json
+from importlib.resources import files
 
 import pytest
 
 from tests.support.world import Result, World
+from zkchat.config.schema import field_of
 from zkchat.core.errors import ExitCode
 
 
@@ -212,3 +214,36 @@ def test_settings_that_are_a_link_to_itself_are_a_sentence(world: World, argumen
     result = world.run("config", *arguments)
     assert result.code == (ExitCode.OK if arguments == ("path",) else ExitCode.CONFIG)
     assert file.is_symlink()
+
+
+def test_a_setting_is_shown_with_its_help_and_the_value_alone_on_standard_output(world: World) -> None:
+    shown = world.run("config", "get", "context.strategy")
+    assert shown.out == "summarize\n"
+    assert "What happens to older messages" in shown.err
+    assert 'It takes "summarize", "discard" or "hybrid". Default: "summarize".' in shown.err
+    assert "set in" not in shown.err
+    world.run("config", "set", "context.keep_recent", "9")
+    changed = world.run("config", "get", "context.keep_recent")
+    assert changed.out == "9\n"
+    assert f"Default: 6. This value is set in {world.settings_file}." in changed.err
+    told = world.run("config", "get", "context.keep_recent", "--json")
+    assert set(told.json) == {"key", "value", "layer", "where"}
+    assert told.err == ""
+
+
+ELSEWHERE = [line.split("\t") for line in (files("zkchat.config") / "names_elsewhere.tsv").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("name", "program", "ours"), ELSEWHERE, ids=[name for name, _, _ in ELSEWHERE])
+def test_names_of_other_programs_lead_to_ours(world: World, name: str, program: str, ours: str) -> None:
+    assert field_of(ours) is not None
+    assert field_of(name) is None
+    for command in (("get", name), ("set", name, "1")):
+        said = world.run("config", *command)
+        assert said.code == ExitCode.CONFIG
+        assert f"is of {program}; here it is '{ours}'." in said.err
+
+
+def test_the_name_of_a_model_is_kept_in_the_hint(world: World) -> None:
+    said = world.run("config", "set", 'models."GPT 4.1".api_base', "http://127.0.0.1:9/v1")
+    assert "here it is 'models.GPT 4.1.base_url'." in said.err

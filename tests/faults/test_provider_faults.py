@@ -216,5 +216,5 @@ def test_cancelling_closes_the_connection(protocol: str, server: FaultServer) ->
 
 def test_there_is_no_talking_to_openai_itself_without_a_key() -> None:
     with pytest.raises(ProviderError, match="no key for OpenAI") as caught:
-        answer(OpenAI("gpt-5", key_variable="MY_KEY"))
+        answer(OpenAI("gpt-5", hints=("openai.base_url", "Look at MY_KEY.")))
     assert "MY_KEY" in caught.value.hint

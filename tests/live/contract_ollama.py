@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -10,11 +11,12 @@ from tests.live.ollama_server import PLAIN, TOOLS, NoOllama, running
 from tests.providers.contract import FIND, answer, asking, failure, finish_of
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights
+from tests.support.provider_contexts import provider_context
 from tests.support.world import World
 from zkchat.core.errors import ExitCode, ProviderError
 from zkchat.core.prompt import ModelRequest
 from zkchat.models import registry as small_models
-from zkchat.models.ollama import Ollama, list_models
+from zkchat.models.ollama import PROVIDER, Ollama
 from zkchat.models.registry import ModelSettings
 from zkchat.models.transport import min_tokens
 
@@ -75,8 +77,9 @@ def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_
     assert model.info.calls_tools == tools
 
 
-def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
-    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(list_models(host))[0]}
+def test_its_models_are_listed_with_what_is_known_of_them(host: str, tmp_path: Path) -> None:
+    found = asyncio.run(PROVIDER.list_models(provider_context(tmp_path, settings={"ollama": {"host": host}})))
+    listed = {info.id: (info.context_limit, info.calls_tools) for info in found.models}
     too_small = (TRAINED_FOR, False)
     assert listed == {f"{PLAIN}:latest": too_small, f"{TOOLS}:latest": too_small}
 

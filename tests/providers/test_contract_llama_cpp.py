@@ -88,7 +88,8 @@ def test_a_prompt_that_is_too_long_is_refused_and_not_cut(model: OpenAI) -> None
 
 
 def test_a_wrong_key_is_a_sentence(address: str) -> None:
-    _, error = failure(OpenAI(NAME, base_url=address, api_key="sk-wrong", key_variable="MY_KEY", policy=RETRYING))
+    hints = ("openai.base_url", "Look at MY_KEY.")
+    _, error = failure(OpenAI(NAME, base_url=address, api_key="sk-wrong", hints=hints, policy=RETRYING))
     assert "refused the key" in error.message
     assert "MY_KEY" in error.hint
     assert "sk-wrong" not in error.message

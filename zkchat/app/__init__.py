@@ -37,12 +37,12 @@ if TYPE_CHECKING:
         defined_servers,
         is_client_installed,
     )
+    from zkchat.app.model_import import FoundModel, import_models
     from zkchat.app.models import (
         LiveSettings,
         check_model,
         check_model_name,
         create_provider,
-        key_variables,
         preload_client,
         provider_statuses,
         pull_model,
@@ -66,8 +66,10 @@ if TYPE_CHECKING:
     from zkchat.app.settings import (
         SettingsEditor,
         check_setting,
+        known_keys,
         load_settings,
         own_server_names,
+        setting_help,
         setting_value,
         trust_states,
     )
@@ -121,5 +123,6 @@ if TYPE_CHECKING:
         open_editing,
         proposals_over,
     )
+    from zkchat.config import as_key, shown_key
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -466,7 +466,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             profiles=session.profiles,
             page_is_approved=VaultTrust(workspace.paths).page_is_approved,
             vault=str(workspace.paths.vault),
-            settings=turn_settings(workspace.settings, options, private=session.journal.history.is_private),
+            settings=turn_settings(workspace.loaded, options, model.name, session.journal.history),
             relevance=Relevance(installed()),
             reviewer=options.user_interface.reviewer,
             may_remember=options.user_interface.may_remember,

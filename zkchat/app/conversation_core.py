@@ -26,10 +26,11 @@ from zkchat.chat import (
     Shares,
     TurnSettings,
 )
-from zkchat.config import Settings, StoredApprovals
+from zkchat.config import Loaded, StoredApprovals
 from zkchat.core import (
     DEFAULT_LIMIT,
     ChangeStore,
+    History,
     ModelInfo,
     ModelOverview,
     ModelRow,
@@ -88,9 +89,12 @@ class ModelCatalogue:
         SettingsEditor(self._workspace().paths, "user").set(BASE_URL, address)
 
 
-def turn_settings(settings: Settings, options: ConversationOptions, *, private: bool) -> TurnSettings:
-    """What the settings and the user say about turns."""
+def turn_settings(loaded: Loaded, options: ConversationOptions, model: str, history: History) -> TurnSettings:
+    """What the settings and the user say about turns that the model of this name answers."""
+    settings = loaded.settings
     context, limits = settings.context, settings.limits
+    named = settings.models.get(model)
+    own = named.strategy if named and loaded.origins["context.strategy"].layer not in {"variable", "flag"} else None
     return TurnSettings(
         shares=Shares(
             max_tokens=context.max_tokens,
@@ -103,7 +107,7 @@ def turn_settings(settings: Settings, options: ConversationOptions, *, private: 
         ),
         policy=Policy(
             auto=context.auto_compact,
-            strategy=context.strategy,
+            strategy=own or context.strategy,
             keep=Retention(recent=context.keep_recent, least=context.keep_min),
             confirm=context.confirm_compaction,
             detail=context.summary_detail,
@@ -115,7 +119,7 @@ def turn_settings(settings: Settings, options: ConversationOptions, *, private: 
         memory=settings.memory.enabled,
         look_again=settings.references.look_again,
         check_answers=settings.references.check_answers,
-        private=private or options.private,
+        private=history.is_private or options.private,
         strict=options.strict,
         quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
         max_images=settings.images.max_count,

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -26,7 +25,6 @@ from zkchat.app.workspace import (
     local_globs,
 )
 from zkchat.app.writing import note_name_formats, recover_interrupted_changes
-from zkchat.config import Settings
 from zkchat.core import (
     Environment,
     ExtractedText,
@@ -135,15 +133,17 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
         return models.OnnxEmbedder(workspace.environment.cache_dir / "models" / model)
     if not model or provider not in _PROVIDERS:
         return None
-    wanted = workspace.settings.embeddings
-    usual = (
-        workspace.settings.ollama.host if provider == "ollama" else workspace.settings.openai.base_url or models.OPENAI
-    )
-    address = wanted.base_url or usual
+    from zkchat.app.models import provider_context
+
+    wanted, descriptor = workspace.settings.embeddings, models.descriptor_of(provider)
     is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
+    own = models.ModelSettings(base_url=wanted.base_url, api_key_env=wanted.api_key_env, local=is_local)
+    named = models.NamedModel(provider=provider, id=model, table="embeddings", settings=own)
+    context = descriptor.context_for(named, provider_context(workspace))
+    address = descriptor.server_address(context) or models.OPENAI
     if workspace.loaded.privacy_unknown and not (is_local and models.is_loopback(address)):
         return None
-    variable, key = _key(workspace, provider, address)
+    variable, key = descriptor.variable(context), descriptor.key(context).value
     settings = models.EmbeddingSettings(
         batch_size=wanted.batch_size,
         timeout=wanted.timeout,
@@ -156,32 +156,6 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
     if provider == "ollama":
         return models.ollama_embedder(model, host=address, api_key=key, settings=settings)
     return models.openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
-
-
-def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
-    """The variable of the key that goes along, and the key: one is for the server that it was set up for."""
-    from zkchat.models import ollama, openai
-
-    variables, origins = workspace.environment.variables, workspace.loaded.origins
-    variable = _key_variable(workspace.settings, provider)
-    if provider == "ollama":
-        setting = "embeddings.base_url" if workspace.settings.embeddings.base_url else "ollama.host"
-        is_users_choice = origins[setting].layer in {"user", "variable", "flag"}
-        found = ollama.server_key(variables.get(variable, ""), address, is_users_choice=is_users_choice)
-    else:
-        found = openai.server_key(variables.get(variable, ""), address, variable)
-    return variable, found.value
-
-
-def _key_variable(settings: Settings, provider: str) -> str:
-    own = settings.embeddings
-    if own.api_key_env:
-        return own.api_key_env
-    if provider == "ollama":
-        return "OLLAMA_API_KEY"
-    if not own.base_url or own.base_url.rstrip("/") == settings.openai.base_url.rstrip("/"):
-        return settings.openai.api_key_env
-    return "OPENAI_API_KEY" if urlsplit(own.base_url).hostname == "api.openai.com" else ""
 
 
 PACKAGE: Final = "pypdfium2"

@@ -1,6 +1,6 @@
 """The models that there are, the one of a conversation, and those that a chat may switch to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +24,7 @@ from zkchat.core import (
     ProviderStatus,
     Tokenizer,
     UsageError,
+    debug,
 )
 from zkchat.models import (
     Choice,
@@ -34,7 +35,6 @@ from zkchat.models import (
     ProviderContext,
     ProviderDescriptor,
     choose,
-    create,
     descriptor_of,
     descriptors,
     find,
@@ -153,47 +153,32 @@ class ModelInUse(Struct, frozen=True, kw_only=True):
 
 def provider_context(workspace: Workspace) -> ProviderContext:
     """What providers may use of the settings and of the process."""
-    environment, settings = workspace.environment, workspace.settings
+    environment, settings, origins = workspace.environment, workspace.settings, workspace.loaded.origins
     return ProviderContext(
         settings=provider_sections(settings),
-        set_by_user=frozenset(
-            key for key, origin in workspace.loaded.origins.items() if origin.layer in {"user", "variable", "flag"}
-        ),
+        set_by_user=frozenset(key for key, origin in origins.items() if origin.layer in {"user", "variable", "flag"}),
+        set_by_vault=frozenset(key for key, origin in origins.items() if origin.layer == "vault"),
         variables=environment.variables,
         folder=environment.cwd,
         home=environment.home,
         cache=environment.cache_dir,
         window=settings.context.max_tokens,
-        models={
-            name: NamedModel(
-                provider=model.provider,
-                id=model.id,
-                settings=ModelSettings(
-                    context_limit=model.context_limit,
-                    temperature=model.temperature,
-                    calls_tools=model.calls_tools,
-                    sees_images=model.sees_images,
-                    options=model.options,
-                    local=model.local,
-                    price_input=model.price_input,
-                    price_cached=model.price_cached,
-                    price_output=model.price_output,
-                ),
-            )
-            for name, model in settings.models.items()
-        },
+        models={name: _named_model(workspace, name) for name in settings.models},
     )
+
+
+def _named_model(workspace: Workspace, name: str) -> NamedModel:
+    model = workspace.settings.models[name]
+    said = {field: getattr(model, field) for field in ModelSettings.__struct_fields__}
+    section = getattr(workspace.settings, model.provider, None)
+    if model.base_url and section and workspace.loaded.origins[f"models.{name}.local"].layer == "default":
+        said["local"] = type(section)().local  # what is usual for servers of that kind
+    return NamedModel(provider=model.provider, id=model.id, table=f"models.{name}", settings=ModelSettings(**said))
 
 
 def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
     """The sections of the settings that have the name of a provider."""
     return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
-
-
-def key_variables(settings: Settings) -> tuple[str, ...]:
-    """The environment variables that hold keys, as far as the settings name them."""
-    sections = (*provider_sections(settings).values(), asdict(settings.embeddings))
-    return tuple(str(section["api_key_env"]) for section in sections if section.get("api_key_env"))
 
 
 def create_provider(workspace: Workspace) -> ModelInUse:
@@ -203,8 +188,18 @@ def create_provider(workspace: Workspace) -> ModelInUse:
     if not name:
         choice = choose(context)
         name, chosen, offer = choice.model, choice.sentence, choice.offer
-    provider = create(name, context)
-    warning = descriptor_of(provider.info.provider).key(context).warning
+    descriptor, model, context = find(name, context)
+    provider = descriptor.create(model, context)
+    why = chosen or f"set {workspace.loaded.origins['model'].phrase}"
+    debug(
+        "model",
+        name=name,
+        model=model.model,
+        why=why,
+        address=descriptor.server_address(context),
+        local=model.settings.local,
+    )
+    warning = descriptor.key(context).warning
     warnings = (warning,) if warning else ()
     return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
 
@@ -284,18 +279,21 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     import asyncio
 
     context = provider_context(workspace)
-    known = [*descriptors()]
-    found = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
-    listings = {descriptor.name: listing for descriptor, listing in zip(known, found, strict=True) if listing}
+    own = {name: server for name in context.models if (server := _own_server(name, context))}
+    known = {**{each.name: (each, context) for each in descriptors()}, **own}
+    found = await asyncio.gather(*(_listing(descriptor, seen) for descriptor, seen in known.values()))
+    every = {name: listing for name, listing in zip(known, found, strict=True) if listing}
+    listings = {name: listing for name, listing in every.items() if name not in own}
     choice = None if in_use else _choose(workspace, listings)
     if in_use:
-        name, why = in_use.name, ""
+        named = context.models.get(workspace.settings.model)
+        name, why = workspace.settings.model if named and named.model == in_use.name else in_use.name, ""
     elif choice:
         name, why = choice.model, choice.why
     else:
         name, why = workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
     listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
-    rows = [*_named_rows(workspace, listings), *listed, QUOTE]
+    rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
     used = _listed_names(name)
     marked = [replace(row, is_in_use=row.name in used) for row in rows]
     if not any(row.is_in_use for row in marked):
@@ -306,8 +304,25 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
         offer=choice.offer if choice else "",
         embeddings=workspace.settings.embeddings.model,
         rows=tuple(sorted(marked, key=lambda row: not row.is_in_use)),
-        listings=tuple(listings.values()),
+        listings=(*listings.values(), *{replace(every[name], models=()) for name in own if every[name].problem}),
     )
+
+
+def _own_server(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, ProviderContext | ConfigError] | None:
+    """Who asks the server of a model that has one of its own, and by what settings, or why it cannot be asked."""
+    model = resolve_name(name, context)
+    descriptor = descriptor_of(model.provider)
+    try:
+        seen = descriptor.context_for(model, context)
+    except ConfigError as error:
+        return descriptor, error
+    return None if seen is context else (descriptor, seen)
+
+
+async def _listing(descriptor: ProviderDescriptor, context: ProviderContext | ConfigError) -> ModelListing | None:
+    if isinstance(context, ConfigError):
+        return ModelListing(source=descriptor.name, problem=context.message, hint=context.hint)
+    return await descriptor.list_models(context)
 
 
 def _listed_names(name: str) -> set[str]:
@@ -351,11 +366,11 @@ def _place(listing: ModelListing, *, on_this_machine: bool | None) -> str:
     return ELSEWHERE if not listing.host or is_loopback(f"http://{listing.host}") else listing.host
 
 
-def _named_rows(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Iterator[ModelRow]:
+def _named_rows(workspace: Workspace, listings: Mapping[str, ModelListing], own: Container[str]) -> Iterator[ModelRow]:
     """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
     context = provider_context(workspace)
     for name, model in workspace.settings.models.items():
-        listing = listings.get(model.provider, ModelListing(source=model.provider))
+        listing = listings.get(name if name in own else model.provider, ModelListing(source=model.provider))
         ids = descriptor_of(model.provider).listed_ids(model.id)
         listed = next((info for id_ in ids for info in listing.models if info.id == id_), None)
         is_declared_elsewhere = not resolve_name(name, context).settings.local
@@ -392,17 +407,18 @@ async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
 
     Its server is asked as little as proves it.
     """
-    chosen = workspace.changed_by(None, name)
-    provider = create_provider(chosen).provider
-    await descriptor_of(provider.info.provider).verify(provider, provider_context(chosen))
+    descriptor, model, context = find(name, provider_context(workspace.changed_by(None, name)))
+    provider = descriptor.create(model, context)
+    await descriptor.verify(provider, context)
     return provider.info
 
 
-def check_model(workspace: Workspace, provider: ModelProvider) -> str:
+def check_model(workspace: Workspace, model: ModelInUse) -> str:
     """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
     import asyncio
 
-    return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
+    descriptor, _, context = find(model.name, provider_context(workspace))
+    return asyncio.run(descriptor.check(model.provider, context))
 
 
 def provider_statuses(workspace: Workspace) -> Iterator[ProviderStatus]:

@@ -1,15 +1,20 @@
 """The settings in force for a vault: loaded, checked, and changed in the user's file or the vault's."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.app.paths import Paths
 from zkchat.app.trust import VaultTrust
 from zkchat.config import (
     Loaded,
+    Settings,
+    accepted_values,
     field_of,
     is_user_only,
     load,
@@ -19,7 +24,17 @@ from zkchat.config import (
     unknown_setting,
     value_of,
 )
-from zkchat.core import Agent, ConfigError, Environment, Scope, TrustState, VaultItem, locked, resolve_link
+from zkchat.core import (
+    Agent,
+    ConfigError,
+    Environment,
+    Scope,
+    TrustState,
+    VaultItem,
+    locked,
+    open_debug_log,
+    resolve_link,
+)
 
 BASE_URL = "openai.base_url"
 LOCK_SECONDS = 30.0
@@ -62,6 +77,48 @@ def setting_value(loaded: Loaded, key: str) -> object:
     if key not in loaded.origins:
         raise unknown_setting(key, among=loaded.origins)
     return value_of(loaded.settings, key)
+
+
+_KEY_ENDINGS: Final = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+
+def known_keys(environment: Environment, settings: Settings) -> tuple[str, ...]:
+    """The values of variables named like keys, and of those that the settings name; no export, history or log may
+    hold them."""
+    from zkchat.core import REFERENCE  # which brings modules that few commands need
+
+    models = settings.models.values()
+    headers = [text for model in models for text in model.headers.values()]
+    named = {settings.openai.api_key_env, settings.anthropic.api_key_env, settings.embeddings.api_key_env}
+    named |= {model.api_key_env for model in models}
+    named |= {found["name"] for text in headers for found in REFERENCE.finditer(text)}
+    variables = environment.variables.items()
+    return tuple(value for name, value in variables if value and (name.upper().endswith(_KEY_ENDINGS) or name in named))
+
+
+def keep_debug_log(environment: Environment, loaded: Loaded) -> Loaded:
+    """Log what follows, where the settings say so; with a warning where the log cannot be written."""
+    wanted: object = loaded.settings.debug.log
+    if wanted is True:  # by `--debug`, say: then a place that the user has named before counts
+        wanted = loaded.of_user.get("debug.log") or True
+    file = environment.state_dir / "debug.log" if wanted is True else None
+    if isinstance(wanted, str) and wanted:
+        file = environment.home / wanted[2:] if wanted.startswith("~/") else Path(wanted)
+    try:
+        open_debug_log(file, known_keys(environment, loaded.settings) if file else ())
+    except OSError as error:
+        text = f"The debug log {file} cannot be written: {error.strerror}."
+        return replace(loaded, warnings=(*loaded.warnings, text))
+    return loaded
+
+
+def setting_help(loaded: Loaded, key: str) -> list[str]:
+    """What a setting is for, what it takes, its default, and where its value is from."""
+    field, origin = field_of(key), loaded.origins[key]
+    assert field is not None
+    default = "none" if field.is_required else "unset" if field.default is None else json.dumps(field.default)
+    of_value = "" if origin.layer == "default" else f" This value is set {origin.phrase}."
+    return [field.description, f"It takes {accepted_values(key)}. Default: {default}.{of_value}"]
 
 
 def check_setting(key: str, value: str) -> None:

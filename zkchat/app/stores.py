@@ -140,12 +140,15 @@ class StoredNames(Struct, frozen=True):
         return [host.name for host in HOSTS]
 
     def settings(self) -> list[tuple[str, str]]:
-        """The keys of all settings, with what they mean."""
+        """The keys of all settings, with what they mean; those of models that the user has named too."""
+        with suppress(ZkchatError):
+            origins = app.load_workspace(self.environment, self.vault, needs_vault=False).loaded.origins
+            return [(config.shown_key(key), field.description) for key in origins if (field := config.field_of(key))]
         return [(key, field.description) for key, field in config.FIELDS.items()]
 
     def values_of(self, key: str) -> list[str]:
         """What a setting may be, where that is one of a few words."""
-        field = config.field_of(key)
+        field = config.field_of(config.as_key(key))
         if field is None:
             return []
         return ["true", "false"] if field.kinds[0] is bool else [*field.choices]

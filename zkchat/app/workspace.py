@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 from msgspec import Struct
 
 from zkchat.app.paths import Paths, find_paths
-from zkchat.app.settings import load_settings
+from zkchat.app.settings import keep_debug_log, load_settings
 from zkchat.config import Loaded, Settings
 from zkchat.core import Agent, Calendar, Environment, SystemTimeZone, Weekday
 from zkchat.notes import LocalFolder, local_folders
@@ -76,7 +76,7 @@ def load_workspace(
 
 def _load(environment: Environment, paths: Paths, model: str | None, agent: Agent | None) -> Workspace:
     stamp = settings_stamp(paths)  # first, so that a change while they are read is noticed later
-    loaded = load_settings(environment, paths, model=model, agent=agent)
+    loaded = keep_debug_log(environment, load_settings(environment, paths, model=model, agent=agent))
     return Workspace(environment, paths, loaded, stamp=stamp, model=model, agent=agent)
 
 

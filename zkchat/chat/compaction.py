@@ -39,6 +39,7 @@ from zkchat.core import (
     ToolResultPart,
     Warned,
     Window,
+    debug_answer,
     mark_condensed,
 )
 from zkchat.notes import detect_language
@@ -228,7 +229,8 @@ class Compactor:
         )
         said: list[str] = []
         left = MAX_CHARACTERS
-        async with aclosing(self._core.provider.stream(request)) as chunks:
+        provider = self._core.provider
+        async with aclosing(debug_answer(provider, request, provider.stream(request))) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, TextChunk | ThinkingChunk):
                     left -= len(chunk.text)

@@ -11,7 +11,7 @@ import types
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
-from zkchat.core import Event
+from zkchat.core import Event, debug_event
 
 Emit = Callable[[Event], Awaitable[None]]
 """Hands an event over, and returns when the next one is asked for. To be awaited in the task of the stage itself."""
@@ -24,6 +24,7 @@ async def event_stream(run: Callable[[Emit], Coroutine[Any, Any, object]]) -> As
     raised: BaseException | None = None
     while await slot.fill(running, raised):
         raised = None
+        debug_event(slot.event)
         try:
             yield slot.event
         except BaseException as error:  # noqa: BLE001 - closed, or thrown into

@@ -49,6 +49,7 @@ from zkchat.core import (
     UsageReported,
     Warned,
     counted,
+    debug_answer,
     no_answer,
     quotations,
 )
@@ -272,7 +273,7 @@ class Exchange(Struct):
             await emit(problem)
         instead = self._in_its_place()
         reader = None if instead or core.info.needs_notes else self._reader()
-        async with aclosing(instead or core.provider.stream(request)) as chunks:
+        async with aclosing(debug_answer(core.provider, request, instead or core.provider.stream(request))) as chunks:
             await self._receive(chunks, self.draft, reader, emit)
         if self.finish is None:
             raise ProviderError(f"The answer from {name} was cut off.", hint="It is saved. Ask again to continue.")

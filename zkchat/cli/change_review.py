@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.app import ConversationOptions, FileReviewer, conversation, key_variables
+from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
-from zkchat.cli.common import CommandIO, known_keys
+from zkchat.cli.common import CommandIO
 from zkchat.cli.editors import edit_text
 from zkchat.cli.key_questions import KeyQuestions, KeyReader
 from zkchat.cli.note_lookup import VectorActivity, progress
@@ -494,7 +494,7 @@ def open_active_conversation(
 
 def keys_of(environment: Environment, opened: conversation.OpenConversation) -> tuple[str, ...]:
     """The API keys of this user, also those in variables that the settings name."""
-    return known_keys(environment, *key_variables(opened.settings))
+    return known_keys(environment, opened.settings)
 
 
 QUESTION: Final = "Enter or y starts this plan, e edits it, q stops: "

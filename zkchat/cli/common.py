@@ -176,13 +176,6 @@ class CommandIO(Struct, frozen=True):
         stream.write((shown if as_it_is else self.wrap(shown, stream, indent=indent)) + "\n")
 
 
-def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
-    """The values of variables named like keys, and of the `others`; no export and no history may hold them."""
-    endings = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-    variables = environment.variables.items()
-    return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in others))
-
-
 def unreadable(
     file: str, error: OSError | ValueError, hint: str = "Give another file, or - for standard input."
 ) -> UsageError:

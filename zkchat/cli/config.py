@@ -7,10 +7,19 @@ from typing import Annotated, Final
 
 import typer
 
-from zkchat.app import SettingsEditor, Workspace, check_model_name, find_paths, setting_value
+from zkchat.app import (
+    SettingsEditor,
+    Workspace,
+    as_key,
+    check_model_name,
+    find_paths,
+    setting_help,
+    setting_value,
+    shown_key,
+)
 from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, command, current_io
 from zkchat.cli.vault_consent import scope_paths
-from zkchat.core import ConfigError, Scope, redacted_table, without_password
+from zkchat.core import ConfigError, Scope, hide_values, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
     "Now run `zkchat config index`, or just chat: your notes are prepared for this model. Until then the search "
@@ -34,7 +43,7 @@ def show(io: CommandIO) -> Told:
     rows = [(origins[key], line) for key in origins for line in _lines(workspace, key)]
     width = max(len(line) for _, line in rows if len(line) <= _MAX_COLUMN)
     lines = [f"{line:<{width}}  # {' '.join([origin.layer, origin.where]).strip()}" for origin, line in rows]
-    data = {"settings": {key: _record(workspace, key) for key in origins}, "warnings": warnings}
+    data = {"settings": {shown_key(key): _record(workspace, key) for key in origins}, "warnings": warnings}
     return Told(data=data, lines=lines, notes=warnings)
 
 
@@ -42,13 +51,17 @@ def show(io: CommandIO) -> Told:
 def get(io: CommandIO, key: KeyArgument) -> Told:
     """Show one setting.
 
+    Standard error says what it is for, its default, and where the value is from.
+
     zkchat config get context.max_tokens
     """
+    key = as_key(key)
     workspace = io.workspace(needs_vault=False)
     value = _shown_value(workspace, key)
     line = without_password(value) if isinstance(value, str) else _format(value)
     data = {"key": key, **_record(workspace, key)}
-    return Told(data=data, lines=[line], notes=workspace.loaded.every_warning)
+    about = setting_help(workspace.loaded, key)
+    return Told(data=data, lines=[line], notes=(*about, *workspace.loaded.every_warning))
 
 
 @app.command(name="set")
@@ -66,7 +79,7 @@ def set_(
 
     zkchat config set vault.exclude "Archive/**, Templates/**" --scope vault
     """
-    io = current_io(vault)
+    io, key = current_io(vault), as_key(key)
     change = SettingsEditor(scope_paths(io, scope), scope).set(key, value)
     if not change.is_approved:
         io.note(_UNAPPROVED)
@@ -83,7 +96,7 @@ def set_(
 @app.command()
 def unset(key: KeyArgument, scope: ScopeOption = "user", vault: SettingsVaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
-    io = current_io(vault)
+    io, key = current_io(vault), as_key(key)
     change = SettingsEditor(scope_paths(io, scope), scope).unset(key)
     if not change.is_approved:
         io.note(_UNAPPROVED)
@@ -112,6 +125,8 @@ def _record(workspace: Workspace, key: str) -> dict[str, object]:
 def _shown_value(workspace: Workspace, key: str) -> object:
     """The value without keys and passwords."""
     value = setting_value(workspace.loaded, key)
+    if key.startswith("models.") and isinstance(value, dict) and key.endswith(".headers"):
+        return hide_values(value)
     return redacted_table(value) if key == "mcpServers" else value
 
 
@@ -119,7 +134,7 @@ def _lines(workspace: Workspace, key: str) -> Iterator[str]:
     """The setting on a line; of MCP servers, one line each."""
     value = _shown_value(workspace, key)
     if key != "mcpServers" or not isinstance(value, dict) or not value:
-        yield f"{key} = {_format(value)}"
+        yield f"{shown_key(key)} = {_format(value)}"
         return
     for name, server in value.items():
         shown = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -12,6 +12,7 @@ from zkchat.app import (
     ConversationOptions,
     OpenConversation,
     Stored,
+    known_keys,
     mark_local,
     open_conversation,
     open_library,
@@ -30,7 +31,6 @@ from zkchat.cli.common import (
     argument,
     current_io,
     flag,
-    known_keys,
     option,
     told_command,
     unreadable,
@@ -137,7 +137,7 @@ def export_(
     if schema:
         io.json(export_schema())
         return
-    keys = known_keys(io.environment)
+    keys = known_keys(io.environment, io.workspace().settings)
     with io.sessions() as store:
         found = find_session_or_last(store, session)
         entries = store.entries(found.id)

@@ -259,7 +259,7 @@ def _model(workspace: Workspace) -> Iterator[Finding]:
     """The model in use."""
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
-    yield Finding("model", "ok", check_model(workspace, model.provider), model.offer)
+    yield Finding("model", "ok", check_model(workspace, model), model.offer)
 
 
 def _embeddings(io: CommandIO) -> Iterator[Finding]:

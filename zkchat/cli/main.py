@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 import typer.main
+from msgspec.structs import replace
 from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
@@ -21,7 +22,7 @@ from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, PL
 from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
-from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError
+from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError, debug_log_file
 from zkchat.version import __version__
 
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
@@ -131,6 +132,7 @@ def zkchat(
     context: typer.Context,
     _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
     _resume: Annotated[bool, flag("--resume -r", "Choose a session to continue from a list.")] = False,
+    _debug: Annotated[bool, flag("--debug", "Log requests, replies, choices and times, without keys.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -152,7 +154,22 @@ def commands() -> Any:
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
-    """Run one command and return its exit code. No exception leaves it."""
+    """Run one command and return its exit code. No exception leaves it.
+
+    `--debug`, anywhere before `--`, sets `debug.log` for this call.
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    without = [each for each in arguments[:end] if each != "--debug"]
+    if len(without) == end:
+        return _run(arguments, environment)
+    variables = {**environment.variables, "ZKCHAT_DEBUG__LOG": "true"}
+    code = _run([*without, *arguments[end:]], replace(environment, variables=variables))
+    if file := debug_log_file():
+        CommandIO(environment).note(f"The debug log: {file}")
+    return code
+
+
+def _run(arguments: Sequence[str], environment: Environment) -> int:
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     arguments = with_command(arguments)
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
-from zkchat.app import pull_model, survey_models, weights_summary
-from zkchat.cli.common import JsonOption, SettingsVaultOption, argument, current_io
+from zkchat.app import find_paths, import_models, pull_model, survey_models, weights_summary
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, argument, current_io, flag, option
 from zkchat.cli.note_lookup import progress
 from zkchat.core import ModelOverview, install_command
 from zkchat.render import embedding_line, fold, model_lines, problem_lines
@@ -17,15 +18,33 @@ from zkchat.render import embedding_line, fold, model_lines, problem_lines
 app = typer.Typer(help="List the available models, and fetch one.", invoke_without_command=True)
 
 
+ImportOption = Annotated[
+    Path | None,
+    option("--import", "FILE", "Take over the models of another assistant's settings: JSON, or YAML of llm."),
+]
+DryRunOption = Annotated[bool, flag("--dry-run", "With --import: show what would be taken; write nothing.")]
+
+
 @app.callback()
-def models(context: typer.Context, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+def models(
+    context: typer.Context,
+    vault: SettingsVaultOption = None,
+    import_: ImportOption = None,
+    dry_run: DryRunOption = False,
+    json_output: JsonOption = False,
+) -> None:
     """Show the model in use and other available ones: their context windows, where they run, and whether they answer.
 
     All servers are asked at once, for a few seconds at most.
+
+    zkchat models --import ~/.config/opencode/opencode.json
     """
     if context.invoked_subcommand:
         return
     io = current_io(vault)
+    if import_:
+        _import(io, import_, dry_run=dry_run, as_json=json_output)
+        return
     with progress(io.environment, "Asking for models"):
         overview = asyncio.run(survey_models(io.workspace(needs_vault=False)))
     if json_output:
@@ -65,6 +84,31 @@ def pull(
         return
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
     io.out(f"To use it from now on: zkchat config set model local:{name}")
+
+
+def _import(io: CommandIO, file: Path, *, dry_run: bool, as_json: bool) -> None:
+    paths = find_paths(io.environment, io.vault, needs_vault=False)
+    found = import_models(paths, io.environment.cwd / file.expanduser(), dry_run=dry_run)
+    taken, left = [each for each in found if not each.why_not], [each for each in found if each.why_not]
+    if as_json:
+        io.json(
+            {
+                "file": str(paths.user_config),
+                "taken": [{"name": each.name, "settings": each.table, "left": each.left} for each in taken],
+                "left": [{"name": each.name, "why": each.why_not} for each in left],
+            }
+        )
+        return
+    width = max(len(each.name) for each in found)
+    for each in taken:
+        facts = ", ".join(f"{key} {value}" for key, value in each.table.items() if key not in {"provider", "id"})
+        io.out(f"taken  {each.name:<{width}}  {each.table['provider']}:{each.table['id']}  {facts}".rstrip())
+        if each.left:
+            io.out(f"       {'':<{width}}  without {', '.join(each.left)}")
+    for each in left:
+        io.out(f"left   {each.name:<{width}}  {each.why_not}")
+    io.flush_out()
+    io.note(f"{'Nothing was written to' if dry_run or not taken else 'Written to'} {paths.user_config}.")
 
 
 def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:

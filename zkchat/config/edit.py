@@ -1,7 +1,6 @@
 """Changing one setting or table in a settings file; comments, order and everything else in it stay."""
 
-from collections.abc import Mapping
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import tomlkit
@@ -18,7 +17,7 @@ from zkchat.config.loading import (
     unknown_setting,
     validation_error,
 )
-from zkchat.config.schema import FIELDS, SECTIONS, field_of, model_keys, model_named_in
+from zkchat.config.schema import FIELDS, SECTIONS, field_of, is_model_name, model_keys, path_of
 from zkchat.core import ConfigError, write_atomically
 
 
@@ -33,7 +32,7 @@ def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -
     value = parse_value(key, text)
     _check(read_table(file, beneath=beneath), key, value)
     document = _document(file, beneath)
-    *sections, name = key.split(".")
+    *sections, name = path_of(key)
     within = document
     for section in sections:
         within = within.setdefault(section, {})
@@ -44,13 +43,15 @@ def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -
 
 def unset(file: Path, key: str, *, beneath: Path | None = None) -> bool:
     """Remove a setting from the file; whether it was there. Unknown settings can be removed too, if they are."""
-    found = _lookup(read_table(file, beneath=beneath), key)
+    table = read_table(file, beneath=beneath)
+    path = path_of(key) if _lookup(table, path_of(key)) is not None else key.split(".")
+    found = _lookup(table, path)
     if found is None or (key in SECTIONS and isinstance(found, Mapping)):
         if not field_of(key):
             raise unknown_setting(key)
         return False
     document = _document(file, beneath)
-    *sections, name = key.split(".")
+    *sections, name = path
     within = document
     for section in sections:
         within = within[section]
@@ -60,13 +61,15 @@ def unset(file: Path, key: str, *, beneath: Path | None = None) -> bool:
 
 
 def _check(table: Mapping[str, object], key: str, value: object) -> None:
-    for section in accumulate(key.split(".")[:-1], "{}.{}".format):
-        if not isinstance(_lookup(table, section) or {}, Mapping):
+    for length in range(1, len(path_of(key))):
+        path = path_of(key)[:length]
+        section = ".".join(path)
+        if not isinstance(_lookup(table, path) or {}, Mapping):
             raise ConfigError(f"'{section}' in the file is not a section.", hint=f"Run: zkchat config unset {section}")
     models = table.get("models")
-    names = [name for name in models if model_named_in(f"models.{name}") == name] if isinstance(models, Mapping) else []
+    names = filter(is_model_name, models) if isinstance(models, Mapping) else ()
     keys = (*FIELDS, *(each for name in names for each in model_keys(name)))
-    others = {known: found for known in keys if (found := _lookup(table, known)) is not None}
+    others = {known: found for known in keys if (found := _lookup(table, path_of(known))) is not None}
     try:
         make_settings(unflatten(others | {key: value}))
     except InvalidSettings as error:
@@ -75,9 +78,9 @@ def _check(table: Mapping[str, object], key: str, value: object) -> None:
                 raise validation_error(problem, {key: Origin("flag")}) from None
 
 
-def _lookup(table: Mapping[str, object], key: str) -> object:
+def _lookup(table: Mapping[str, object], path: Sequence[str]) -> object:
     found: object = table
-    for name in key.split("."):
+    for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None
     return found
 

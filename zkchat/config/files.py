@@ -133,7 +133,7 @@ def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str
     """Whatever is set, by dotted key, whether it is a setting or not."""
     for name, value in table.items():
         key = prefix + name
-        if is_section(key) and isinstance(value, Mapping):
+        if is_section(name, prefix) and isinstance(value, Mapping):
             yield from _leaves(value, f"{key}.")
         else:
             yield key, value

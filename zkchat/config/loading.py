@@ -13,6 +13,7 @@ from zkchat.config.schema import (
     BY_LOWER_CASE,
     FIELDS,
     MODELS,
+    NAME_RULE,
     Setting,
     Settings,
     accepted_values,
@@ -20,7 +21,7 @@ from zkchat.config.schema import (
     field_of,
     is_section,
     model_keys,
-    model_named_in,
+    path_of,
     section_type,
     settings_of,
 )
@@ -158,14 +159,31 @@ class Origin(Struct, frozen=True):
 
 def unknown_setting(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:
     """The error for a setting that does not exist, with the nearest one that does, or of those `among` which it is."""
-    model = model_named_in(key)
-    known = among or (FIELDS if model is None else model_keys(model))
+    model = key.removeprefix("models.").rpartition(".")[0] if key.startswith("models.") else ""
+    known = among or (model_keys(model) if model else FIELDS)
+    if elsewhere := _name_elsewhere(key, model):
+        return ConfigError(f"Unknown setting '{key}'{f' {origin.phrase}' if origin else ''}.", hint=elsewhere)
     same_name = [each for each in known if each.rpartition(".")[2] == key.rpartition(".")[2]]
     nearest = get_close_matches(key, same_name, n=1) or same_name or get_close_matches(key, known, n=1)
     return ConfigError(
         f"Unknown setting '{key}'{f' {origin.phrase}' if origin else ''}.",
         hint=f"Did you mean '{nearest[0]}'?" if nearest else "All settings: zkchat config show",
     )
+
+
+_NAMES_ELSEWHERE: Final = Path(__file__).with_name("names_elsewhere.tsv")
+"""What other programs call a setting: their name, the program, and ours."""
+
+
+def _name_elsewhere(key: str, model: str) -> str:
+    """A sentence where other programs call a setting so, by all of the key or by its end."""
+    rows = [line.split("\t") for line in _NAMES_ELSEWHERE.read_text("utf-8").splitlines()]
+    known = {re.sub(r"[_-]", "", name.casefold()): (name, program, ours) for name, program, ours in rows}
+    for typed in (key, key.rpartition(".")[2]):
+        if found := known.get(re.sub(r"[_-]", "", typed.casefold())):
+            name, program, ours = found
+            return f"'{name}' is of {program}; here it is '{ours.replace('NAME', model or 'NAME', 1)}'."
+    return ""
 
 
 def validation_error(problem: Problem, origins: Mapping[str, Origin]) -> ConfigError:
@@ -393,18 +411,20 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
     """The settings of a table by their dotted keys. Raises `ConfigError` for what is no setting."""
     for name, value in table.items():
         key = prefix + name
-        if is_section(key):
+        if is_section(name, prefix):
             if not isinstance(value, Mapping):
                 raise ConfigError(
                     f"'{key}' {origin.phrase} is a section.", hint=f"Write [{key}] and its settings below."
                 )
             yield from flatten(value, origin, f"{key}.")
+        elif prefix == "models.":
+            raise ConfigError(f"'{name}' {origin.phrase} cannot be the name of a model.", hint=NAME_RULE)
         elif field_of(key):
             yield key, value
-        elif prefix == "models.":
+        elif prefix.startswith("models.") and isinstance(value, Mapping):
+            whole = key.removeprefix("models.")
             raise ConfigError(
-                f"'{name}' {origin.phrase} cannot be the name of a model.",
-                hint="A name of your own has letters, digits, - and _ only, and is not 'quote'.",
+                f"'{key}' {origin.phrase} is no setting.", hint=f'A name with dots stands in quotes: [models."{whole}"]'
             )
         else:
             raise unknown_setting(key, origin)
@@ -413,7 +433,7 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
 def unflatten(values: Mapping[str, object]) -> dict[str, object]:
     table: dict[str, object] = {}
     for key, value in values.items():
-        *sections, name = key.split(".")
+        *sections, name = path_of(key)
         within = table
         for section in sections:
             below = within.setdefault(section, {})

@@ -5,7 +5,8 @@ docs/configuration.md is made from here.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Final, Literal, Union, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct
 
@@ -14,6 +15,7 @@ from zkchat.config.sections import (
     Anthropic,
     CalendarSettings,
     Context,
+    Debug,
     Embeddings,
     Expects,
     Goals,
@@ -34,6 +36,7 @@ from zkchat.config.sections import (
     Vault,
     Write,
 )
+from zkchat.core import PROVIDERS
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -59,6 +62,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     goal: Goals = Goals()
     ui: UserInterface = UserInterface()
     calendar: CalendarSettings = CalendarSettings()
+    debug: Debug = Debug()
     mcp: Mcp = Mcp()
     mcpServers: Annotated[
         dict[str, object],
@@ -115,7 +119,7 @@ def _kinds_and_marks(annotation: object) -> tuple[tuple[object, ...], tuple[obje
         bare, *own = get_args(annotation)
         kinds, marks = _kinds_and_marks(bare)
         return kinds, (*marks, *own)
-    if type(None) not in get_args(annotation):
+    if get_origin(annotation) not in (Union, UnionType):
         return (annotation,), ()
     found = [_kinds_and_marks(part) for part in get_args(annotation)]
     return tuple(kind for kinds, _ in found for kind in kinds), tuple(mark for _, marks in found for mark in marks)
@@ -157,22 +161,63 @@ def model_keys(name: str) -> list[str]:
     return [f"{MODELS}.{name}.{field}" for field in OF_A_MODEL]
 
 
+NAME_RULE: Final = (
+    "A name of your own is one line of up to 80 characters without \" and \\, is not 'quote', does not begin with "
+    "PROVIDER:, and does not end in a dot and the name of a setting."
+)
+
+
+def is_model_name(name: str) -> bool:
+    """Whether a model may be called so: nothing that means another model, an address, or a setting of a model."""
+    provider, colon, _ = name.partition(":")
+    before, _, last = name.rpartition(".")
+    return (
+        0 < len(name) <= 80
+        and name.isprintable()
+        and name.strip(" '") == name
+        and not {*'"\\'} & {*name}
+        and name != "quote"
+        and "://" not in name
+        and not (colon and provider in PROVIDERS)
+        and not (before and last in OF_A_MODEL)
+    )
+
+
 def model_named_in(key: str) -> str | None:
     """The name in `models.NAME` or `models.NAME.id`; None for other keys, and for what cannot be a name."""
-    match key.split("."):
-        # No colon, so that nothing is taken for PROVIDER:NAME, and no dot, which parts keys.
-        case [section, name, *_] if section == MODELS and re.fullmatch(r"[\w-]+", name) and name != "quote":
-            return name
-    return None
+    section, _, rest = key.partition(".")
+    before, _, last = rest.rpartition(".")
+    name = before if before and last in OF_A_MODEL else rest
+    return name if section == MODELS and is_model_name(name) else None
+
+
+def path_of(key: str) -> list[str]:
+    """The names of the tables that lead to a setting, and its own: that of a model may hold dots."""
+    name = model_named_in(key)
+    if name is None:
+        return key.split(".")
+    return [MODELS, name, *filter(None, [key.removeprefix(f"{MODELS}.{name}").removeprefix(".")])]
+
+
+def as_key(typed: str) -> str:
+    """The key that was typed; the name of a model may stand in quotes, as TOML has it."""
+    return re.sub(rf"^{MODELS}\.([\"'])(.+)\1(?=\.\w+$|$)", rf"{MODELS}.\2", typed)
+
+
+def shown_key(key: str) -> str:
+    """The key as TOML has it: a model's name with more than letters, digits, - and _ stands in quotes."""
+    name = model_named_in(key)
+    return key if name is None or re.fullmatch(r"[\w-]+", name) else key.replace(name, f'"{name}"', 1)
 
 
 def field_of(key: str) -> Setting | None:
-    name = model_named_in(key)
-    return FIELDS.get(key) if name is None else OF_A_MODEL.get(key.removeprefix(f"{MODELS}.{name}."))
+    *tables, name = path_of(key)
+    return OF_A_MODEL.get(name) if tables[:1] == [MODELS] and tables[1:] else FIELDS.get(key)
 
 
-def is_section(key: str) -> bool:
-    return key in SECTIONS or (key.count(".") == 1 and model_named_in(key) is not None)
+def is_section(name: str, prefix: str) -> bool:
+    """Whether a table of this name, below the tables of the prefix, holds settings."""
+    return is_model_name(name) if prefix == f"{MODELS}." else not prefix and name in SECTIONS
 
 
 def needs_trust(key: str) -> bool:
@@ -194,7 +239,7 @@ def accumulates(key: str) -> bool:
 
 def value_of(settings: Settings, key: str) -> object:
     found: object = settings
-    for name in key.split("."):
+    for name in path_of(key):
         found = found[name] if isinstance(found, Mapping) else getattr(found, name)
     return found
 

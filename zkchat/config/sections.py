@@ -1,10 +1,10 @@
 """The settings by section: defaults, bounds, and what each is for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
@@ -57,7 +57,7 @@ class Redacted(Struct, frozen=True):
 class Validated(Struct, frozen=True):
     """What a text must pass, where type and bounds do not say it all."""
 
-    validate: Callable[[str], object]
+    validate: Callable[[Any], object]
     """Raises ValueError."""
 
 
@@ -119,6 +119,27 @@ def _validate_time_zone(name: str) -> None:
             raise ValueError("There is no such time zone.") from error
 
 
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OUR_HEADERS: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent"}
+)
+
+
+def _validate_headers(headers: Mapping[str, str]) -> None:
+    """Raises ValueError for what cannot be sent, and for what may be a key: that comes from a variable."""
+    from zkchat.core import KEY, REFERENCE, names_a_secret
+
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OUR_HEADERS:
+            raise ValueError("no such header can be set")
+        if not (value.isascii() and value.isprintable()):
+            raise ValueError("a header holds printable ASCII only")
+        plain = REFERENCE.sub("", value)
+        named = [found for found in REFERENCE.finditer(value) if found["default"] is None]
+        if KEY.search(plain) or (names_a_secret(name) and not named):
+            raise ValueError("a key stands in a variable")
+
+
 HttpAddress = Annotated[
     str,
     Validated(validate_http_url),
@@ -156,6 +177,13 @@ WholePath = Annotated[
     Validated(_validate_whole_path),
     Expects("the whole path of a folder, such as ~/notes, or empty"),
 ]
+Headers = Annotated[
+    dict[str, str],
+    Validated(_validate_headers),
+    Expects('a table of headers, in which each key comes from a variable, such as { api-key = "${MY_KEY}" }'),
+    Redacted(),
+]
+Seconds = Annotated[float, Meta(gt=0, le=3_600)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Price = Annotated[float, Meta(ge=0, le=100_000)]
 ContextWindow = Annotated[int, Meta(ge=256)]
@@ -480,6 +508,25 @@ class Model(Struct, frozen=True, kw_only=True):
         Expects("the name that the provider knows it by"),
         "The model's name there, such as `qwen3:8b`; for `local` a name or a file.",
     ]
+    base_url: Annotated[
+        OptionalHttpAddress,
+        "Address of its own server. Empty: the provider's.",
+    ] = ""
+    api_key_env: Annotated[
+        OptionalVariableName,
+        UserOnly(),
+        "Name of the variable that holds its key. Empty: the provider's, for the provider's server.",
+    ] = ""
+    headers: Annotated[
+        Headers, UserOnly(), 'Headers for its server, keys by variables: `{ api-key = "${MY_KEY}" }`.'
+    ] = {}
+    connect_timeout: Annotated[Seconds | None, "Seconds to a connection. Unset: 5."] = None
+    timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None
+    chunk_timeout: Annotated[Seconds | None, "Seconds of silence in the middle of its answer. Unset: 60."] = None
+    strategy: Annotated[
+        CompactionStrategy | None,
+        "As `context.strategy`, which a variable or an agent sets for any model.",
+    ] = None
     context_limit: Annotated[
         ContextWindow | None,
         "Its context window in tokens, used whole unless `context.max_tokens` is less. Unset: what the provider says.",
@@ -509,6 +556,16 @@ class Model(Struct, frozen=True, kw_only=True):
     local: Annotated[
         bool, "`false`: its server only passes requests on to another machine, so it gets no private notes."
     ] = True
+
+
+class Debug(Struct, frozen=True, kw_only=True):
+    log: Annotated[
+        bool | str,
+        Validated(lambda path: isinstance(path, bool) or _validate_whole_path(path)),
+        Expects("true, false, or the whole path of a file"),
+        UserOnly(),
+        "Whether requests, replies, choices and times are logged, without keys, and where. It holds what was sent.",
+    ] = False
 
 
 class Mcp(Struct, frozen=True, kw_only=True):

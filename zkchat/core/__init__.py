@@ -82,6 +82,15 @@ if TYPE_CHECKING:
         parse_theme,
         vault_item,
     )
+    from zkchat.core.debug_log import (
+        Exchange,
+        debug,
+        debug_answer,
+        debug_event,
+        debug_log_file,
+        exchange,
+        open_debug_log,
+    )
     from zkchat.core.environment import Channel, Environment, Lines, SystemTimeZone, claimed_streams, utc_now
     from zkchat.core.errors import (
         ConfigError,
@@ -436,6 +445,7 @@ if TYPE_CHECKING:
         hide_keys_of,
         hide_value,
         hide_values,
+        names_a_secret,
         redacted_table,
         show_reach,
         texts_of,

@@ -193,6 +193,10 @@ class Environment(Struct, frozen=True, kw_only=True):
         return self._base("XDG_CACHE_HOME", ".cache")
 
     @property
+    def state_dir(self) -> Path:
+        return self._base("XDG_STATE_HOME", ".local/state")
+
+    @property
     def temporary_folders(self) -> tuple[Path, ...]:
         """Where files may be put for the length of a call. The working folder may be a vault, so it is none of them."""
         named = Path(self.variables.get("TMPDIR", ""))

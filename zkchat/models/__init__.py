@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from zkchat.models.onnx import OnnxEmbedder
     from zkchat.models.openai import OPENAI, OpenAI
     from zkchat.models.registry import (
+        SERVICES,
         SETUP_HELPS,
         Choice,
         GuardedProvider,

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     ConfigError,
+    Exchange,
     Finish,
     FinishReason,
     ImageRule,
@@ -33,14 +34,12 @@ from zkchat.core import (
 )
 from zkchat.models.completions import MAX_ARGUMENT_CHARS, MAX_CALLS, ThinkingSplitter, finish_chunks
 from zkchat.models.errors import BadReply, Endpoint, ResponseTooLarge, map_client_error, said_in
-from zkchat.models.openai import server_key
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
     ModelSettings,
     NamedModel,
     ProviderContext,
     ProviderDescriptor,
-    ServerKey,
     display_address,
     may_run_here,
 )
@@ -56,6 +55,7 @@ from zkchat.models.transport import (
     replace_surrogates,
     stream_with_retries,
     truncation_warning,
+    with_timeouts,
 )
 from zkchat.version import __version__
 
@@ -118,24 +118,30 @@ class Anthropic:
         *,
         base_url: str = "",
         api_key: str = "",
-        key_variable: str = "ANTHROPIC_API_KEY",
+        hints: tuple[str, str] = ("anthropic.base_url", "Put a valid key into the variable ANTHROPIC_API_KEY."),
+        headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        """`settings.options` go into the body of every request: `top_p`, `thinking`, what the server knows."""
+        """`settings.options` go into the body of every request: `top_p`, `thinking`, what the server knows.
+
+        `hints`: the setting of the address, and what to do where the server refuses the key.
+        """
+        setting, if_key_refused = hints
         self._model = model
         self._address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC
         self._is_anthropic = self._address == ANTHROPIC
         self._settings = settings
-        self._policy = policy
+        self._policy = with_timeouts(policy, settings)
         self._may_run_here = may_run_here(self._address, model, local=settings.local)
         self._endpoint = Endpoint(
             server="Anthropic" if self._is_anthropic else display_address(self._address),
             model=model,
-            if_unreachable="Check the network and `anthropic.base_url`; `zkchat config doctor` shows what answers.",
-            if_key_refused=f"Put a valid key into the variable {key_variable}.",
-            if_model_missing="`zkchat models` lists the available ones; check `anthropic.base_url`, too.",
+            if_unreachable=f"Check the network and `{setting}`; `zkchat config doctor` shows what answers.",
+            if_key_refused=if_key_refused,
+            if_model_missing=f"`zkchat models` lists the available ones; check `{setting}`, too.",
             key=api_key.strip(),
+            headers=headers or {},
         )
         self._facts = _Facts()
         self._connected = False
@@ -213,13 +219,17 @@ class Anthropic:
             from anthropic import AsyncAnthropic
 
             timeout = httpx2.Timeout(None, connect=self._policy.connect_timeout)
-            hooks = {"response": [_limit]}
+            hooks: dict[str, list[Callable[..., Any]]] = {"request": [_tell], "response": [_limit]}
             return AsyncAnthropic(
                 api_key=self._endpoint.key or "none",  # without one it would look for others
                 base_url=self._address,
                 timeout=timeout,
                 max_retries=0,
-                default_headers={"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"},
+                default_headers={
+                    "User-Agent": f"zkchat/{__version__}",
+                    "Accept-Encoding": "identity",
+                    **self._endpoint.headers,
+                },
                 open_telemetry=False,
                 http_client=httpx2.AsyncClient(timeout=timeout, event_hooks=hooks, **client_settings(self._address)),
             )
@@ -294,20 +304,28 @@ def _bad_reply(error: "APIStatusError") -> BadReply:
     return BadReply(status, said_in(error.body), error.response.headers.get("retry-after", ""))
 
 
+async def _tell(request: "httpx2.Request") -> None:
+    content = request.content.decode(errors="replace")
+    request.extensions["told"] = Exchange(request.method, str(request.url), request.headers, content)
+
+
 async def _limit(response: "httpx2.Response") -> None:
     """Read no more of a response than an answer can hold."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ValueError("a response is packed although that was declined")
-    response.stream = _limited(response.stream)
+    told = response.request.extensions["told"]
+    told.reply(response.status_code, response.headers.get("content-type", ""))
+    response.stream = _limited(response.stream, told)
 
 
-def _limited(stream: Any) -> Any:
+def _limited(stream: Any, told: Exchange) -> Any:
     import httpx2
 
     class Limited(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             line, whole = 0, 0
             async for data in stream:
+                told.add(data)
                 whole += len(data)
                 last = max(data.rfind(b"\n"), data.rfind(b"\r"))
                 line = line + len(data) if last < 0 else len(data) - last - 1
@@ -316,6 +334,7 @@ def _limited(stream: Any) -> Any:
                 yield data
 
         async def aclose(self) -> None:
+            told.end()
             await stream.aclose()
 
     return Limited()
@@ -484,26 +503,17 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
     ) -> Anthropic:
         return Anthropic(
             id_,
-            base_url=self._base_url(context),
+            base_url=self.server_address(context),
             api_key=self.key(context).value,
-            key_variable=self._key_variable(context),
+            hints=self.hints(context),
+            headers=self.settings(context).get("headers"),
             settings=settings,
             policy=policy,
         )
 
-    def _base_url(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["base_url"])
-
-    def _key_variable(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["api_key_env"])
-
-    def key(self, context: ProviderContext) -> ServerKey:
-        variable = self._key_variable(context)
-        return server_key(context.variables.get(variable, "").strip(), self._base_url(context), variable)
-
     async def list_models(self, context: ProviderContext) -> ModelListing | None:
         """None where it is not set up."""
-        base_url = self._base_url(context)
+        base_url = self.server_address(context)
         if not is_installed() or not self.key(context).value:
             return None
         source, host = without_password(base_url) or "Anthropic", urlsplit(base_url or ANTHROPIC).hostname or ""
@@ -526,8 +536,8 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
         """None where there is no key: few have one."""
         if not self.key(context).value:
             return None
-        server = without_password(self._base_url(context)) or "Anthropic itself"
-        text = f"{server}, a key is in ${self._key_variable(context)}"
+        server = without_password(self.server_address(context)) or "Anthropic itself"
+        text = f"{server}, a key is in ${self.variable(context)}"
         if not is_installed():
             text += f"; its package is not installed: {install_command('anthropic')}"
         return ProviderStatus(subject="Anthropic", is_available=is_installed(), text=text)
@@ -538,5 +548,9 @@ def is_installed() -> bool:
 
 
 PROVIDER: Final = AnthropicDescriptor(
-    name="anthropic", usage="`anthropic:NAME`", library="anthropic", address_setting="anthropic.base_url"
+    name="anthropic",
+    usage="`anthropic:NAME`",
+    library="anthropic",
+    address_setting="anthropic.base_url",
+    service=("api.anthropic.com", "ANTHROPIC_API_KEY"),
 )

@@ -38,6 +38,12 @@ class Endpoint:
     def name(self) -> str:
         return f"{self.server} ({self.model})"
 
+    def without_keys(self, text: str) -> str:
+        """What a server said, which may repeat what it was sent."""
+        for sent in (self.key, *self.headers.values()):
+            text = text.replace(sent, "…") if len(sent) > 3 else text  # less is a word
+        return text
+
 
 class BadReply(Exception):
     """A server refused a request, or broke off its answer with an error."""
@@ -115,7 +121,7 @@ def invalid_answer(endpoint: Endpoint) -> Failure:
 
 
 def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
-    name, said = endpoint.name, reply.text.replace(endpoint.key, "…") if endpoint.key else reply.text
+    name, said = endpoint.name, endpoint.without_keys(reply.text)
     said = " ".join(said.split())[:MAX_QUOTED_CHARS] or "it gave no reason."
     transient = reply.status >= 500
     match reply.status:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -114,6 +114,8 @@ class Ollama(ServerModel):
         *,
         host: str,
         api_key: str = "",
+        hints: tuple[str, str] = ("ollama.host", ""),
+        headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
@@ -122,10 +124,11 @@ class Ollama(ServerModel):
         endpoint = Endpoint(
             server=f"Ollama at {display_address(host)}",
             model=model,
-            if_unreachable="Start it: `ollama serve`, or set `ollama.host`; `zkchat config doctor` shows what answers.",
-            if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
+            if_unreachable=f"Start it: `ollama serve`, or set `{hints[0]}`; `zkchat config doctor` shows what answers.",
+            if_key_refused=hints[1] or _SIGN_IN,
             if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
             key=api_key.strip(),
+            headers=headers or {},
         )
         self._may_run_here = may_run_here(host, model, local=settings.local)
         self.only_embeds = False
@@ -239,6 +242,7 @@ def _chunks(part: _Part, splitter: ThinkingSplitter) -> Iterator[ModelChunk]:
 
 
 KEY_VARIABLE: Final = "OLLAMA_API_KEY"
+_SIGN_IN: Final = f"Sign in with `ollama signin`, or put a valid key into the variable {KEY_VARIABLE}."
 SUGGESTED: Final = "qwen3:4b"
 """A model to fetch where there is none."""
 _DOMAIN: Final = "ollama.com"
@@ -250,18 +254,31 @@ _MIN_FILE_BYTES: Final = 10_000_000
 
 class OllamaDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
-        host, key = self.address(context), self.key(context).value
-        return Ollama(model.id, host=host, api_key=key, settings=model.settings)
+        return Ollama(
+            model.id,
+            host=self.address(context),
+            api_key=self.key(context).value,
+            hints=self.hints(context),
+            headers=self.settings(context).get("headers"),
+            settings=model.settings,
+        )
+
+    def hints(self, context: ProviderContext) -> tuple[str, str]:
+        setting, if_key_refused = ProviderDescriptor.hints(self, context)
+        return setting, if_key_refused if "address_setting" in self.settings(context) else _SIGN_IN
+
+    def key_variable(self, context: ProviderContext, base_url: str, variable: str) -> str:
+        return variable or KEY_VARIABLE  # `server_key` says where it may go
 
     def key(self, context: ProviderContext) -> ServerKey:
-        key = context.variables.get(KEY_VARIABLE, "")
+        key = context.variables.get(self.variable(context), "")
         return server_key(key, self.address(context), is_users_choice="ollama.host" in context.set_by_user)
 
     def address(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["host"])
+        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
-        listed = _fetch_all(self.address(context), self.key(context).value)  # the last changed first
+        listed = _fetch_all(self.address(context), self._endpoint(context))  # the last changed first
         return [OfferedModel(model.name, _is_tiny(model)) for model in listed if not _only_embeds(model)]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
@@ -282,10 +299,23 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         host, local = self.address(context), self.settings(context)["local"] is not False
         source, name = f"Ollama at {without_password(host)}", urlsplit(host).hostname or ""
         try:
-            models, embedding = await list_models(host, api_key=self.key(context).value, local=local)
+            models, embedding = await list_models(host, self._endpoint(context), local=local)
         except ProviderError as error:
             return ModelListing(source=source, host=name, problem=error.message, hint=error.hint)
         return ModelListing(source=source, host=name, models=tuple(models), embedding_models=tuple(embedding))
+
+    def _endpoint(self, context: ProviderContext) -> Endpoint:
+        """The server as its list of models is asked for."""
+        setting, if_key_refused = self.hints(context)
+        return Endpoint(
+            server="Ollama",
+            model=display_address(self.address(context)),
+            if_unreachable=f"Start it with `ollama serve`, or set `{setting}`.",
+            if_key_refused=if_key_refused,
+            if_model_missing="Is it the right address?",
+            key=self.key(context).value,
+            headers=self.settings(context).get("headers", {}),
+        )
 
     def listed_ids(self, id_: str) -> Sequence[str]:
         return id_, f"{id_}:latest"  # as Ollama lists what has no tag
@@ -297,7 +327,13 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return ProviderStatus(subject="Ollama", is_available=is_there, text=text)
 
 
-PROVIDER: Final = OllamaDescriptor(name="ollama", usage="`ollama:NAME`", library="httpx", address_setting="ollama.host")
+PROVIDER: Final = OllamaDescriptor(
+    name="ollama",
+    usage="`ollama:NAME`",
+    library="httpx",
+    address_setting="ollama.host",
+    service=("ollama.com", KEY_VARIABLE),
+)
 
 
 def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
@@ -315,7 +351,7 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
     )
 
 
-async def list_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list[ModelInfo], list[str]]:
+async def list_models(host: str, endpoint: Endpoint, *, local: bool = True) -> tuple[list[ModelInfo], list[str]]:
     """The models of an Ollama server, and the names of those that only embed.
 
     Raises `ProviderError` where it does not answer as one.
@@ -323,13 +359,14 @@ async def list_models(host: str, *, api_key: str = "", local: bool = True) -> tu
 
     async def describe(name: str) -> Ollama:
         settings = ModelSettings(local=local)
-        model = Ollama(name, host=host, api_key=api_key, settings=settings, policy=QUICK)
+        key, headers = endpoint.key, endpoint.headers
+        model = Ollama(name, host=host, api_key=key, headers=headers, settings=settings, policy=QUICK)
         with suppress(ProviderError, TimeoutError):  # one that is just being removed, say: the others still count
             async with asyncio.timeout(DESCRIBE_SECONDS):
                 await model.connect()
         return model
 
-    listed = await within_seconds(lambda: _fetch_all(host, api_key), _endpoint(host, api_key))
+    listed = await within_seconds(lambda: _fetch_all(host, endpoint), endpoint)
     import_module("httpx")  # before the time of the server is measured
     described = await asyncio.gather(*(describe(model.name) for model in listed if not _only_embeds(model)))
     embedding = [model.name for model in listed if _only_embeds(model)]
@@ -339,20 +376,9 @@ async def list_models(host: str, *, api_key: str = "", local: bool = True) -> tu
     ]
 
 
-def _fetch_all(host: str, api_key: str) -> list[ListedModel]:
-    listed = fetch_list(f"{host.rstrip('/')}/api/tags", _endpoint(host, api_key))
+def _fetch_all(host: str, endpoint: Endpoint) -> list[ListedModel]:
+    listed = fetch_list(f"{host.rstrip('/')}/api/tags", endpoint)
     return [model for model in listed if model.name]
-
-
-def _endpoint(host: str, api_key: str) -> Endpoint:
-    return Endpoint(
-        server="Ollama",
-        model=display_address(host),
-        if_unreachable="Start it with `ollama serve`, or set `ollama.host`.",
-        if_key_refused=f"Sign in with `ollama signin`, or put a valid key into the variable {KEY_VARIABLE}.",
-        if_model_missing="Is it the right address?",
-        key=api_key,
-    )
 
 
 def _only_embeds(model: ListedModel) -> bool:

@@ -34,7 +34,6 @@ from zkchat.models.registry import (
     OfferedModel,
     ProviderContext,
     ProviderDescriptor,
-    ServerKey,
     adapt_to_size,
     display_address,
     is_forwarded,
@@ -197,12 +196,16 @@ class OpenAI(ServerModel):
         *,
         base_url: str = "",
         api_key: str = "",
-        key_variable: str = "OPENAI_API_KEY",
+        hints: tuple[str, str] = ("openai.base_url", "Put a valid key into the variable OPENAI_API_KEY."),
         headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        """`settings.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
+        """`settings.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows.
+
+        `hints`: the setting of the address, and what to do where the server refuses the key.
+        """
+        setting, if_key_refused = hints
         self._model = model
         address = base_url or OPENAI
         self._is_openai = (urlsplit(address).hostname or "").endswith("api.openai.com")
@@ -210,9 +213,9 @@ class OpenAI(ServerModel):
         endpoint = Endpoint(
             server="OpenAI" if self._is_openai else display_address(address),
             model=model,
-            if_unreachable="Check the network and `openai.base_url`; `zkchat config doctor` shows what answers.",
-            if_key_refused=f"Put a valid key into the variable {key_variable}.",
-            if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
+            if_unreachable=f"Check the network and `{setting}`; `zkchat config doctor` shows what answers.",
+            if_key_refused=if_key_refused,
+            if_model_missing=f"Check the model's name, and `{setting}`, which most often ends in /v1.",
             key=api_key.strip(),
             headers=headers or {},
         )
@@ -371,29 +374,25 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
             model.id,
             base_url=self.address(context),
             api_key=self.key(context).value,
-            key_variable=self._key_variable(context),
-            headers={
-                header: context.variables[name] for header, name in _ACCOUNT.items() if context.variables.get(name)
-            },
+            hints=self.hints(context),
+            headers=self._headers(context),
             settings=model.settings,
         )
 
-    def _key_variable(self, context: ProviderContext) -> str:
-        return str(self.settings(context)["api_key_env"])
-
-    def key(self, context: ProviderContext) -> ServerKey:
-        variable = self._key_variable(context)
-        return server_key(context.variables.get(variable, ""), self.address(context), variable)
+    def _headers(self, context: ProviderContext) -> dict[str, str]:
+        """Those of a model's own server, else those of the account."""
+        account = {header: value for header, name in _ACCOUNT.items() if (value := context.variables.get(name))}
+        return dict(self.settings(context).get("headers", account))
 
     def address(self, context: ProviderContext) -> str:
         """Empty for OpenAI itself, which may lie behind a proxy: whether it accepts connections says nothing."""
-        return str(self.settings(context)["base_url"])
+        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)
         if not base_url:
             return ()  # OpenAI itself offers hundreds, and `choose` knows which to take
-        listed = _fetch(base_url, self.key(context).value, self._key_variable(context))
+        listed = _fetch(base_url, self._endpoint(context))
         return [OfferedModel(model.id, _is_tiny(model)) for model in listed]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
@@ -412,83 +411,78 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         return f"There is a key for {services[0].name} in {services[0].key_variable}: `zkchat setup` can use it."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
-        base_url, variable = self.address(context), self._key_variable(context)
-        source, key = without_password(base_url) or "OpenAI", self.key(context).value
+        base_url, endpoint = self.address(context), self._endpoint(context)
+        source = without_password(base_url) or "OpenAI"
         host = urlsplit(base_url or OPENAI).hostname or ""
-        if not base_url and not key:
-            return ModelListing(source=source, host=host, problem=f"There is no key in the variable {variable}.")
+        if not base_url and not endpoint.key:
+            problem = f"There is no key in the variable {self.variable(context)}."
+            return ModelListing(source=source, host=host, problem=problem)
         local = self.settings(context)["local"] is not False
         try:
-            models = await list_models(base_url, api_key=key, key_variable=variable, local=local)
+            models = await list_models(base_url, endpoint, local=local)
         except ProviderError as error:
             return ModelListing(source=source, host=host, problem=error.message, hint=error.hint)
         return ModelListing(source=source, host=host, models=tuple(models))
 
+    def _endpoint(self, context: ProviderContext) -> Endpoint:
+        """The server as its list of models is asked for."""
+        setting, if_key_refused = self.hints(context)
+        base_url = self.address(context)
+        return Endpoint(
+            server="The server" if base_url else "OpenAI",
+            model=display_address(base_url or OPENAI),
+            if_unreachable=f"Check the network and `{setting}`.",
+            if_key_refused=if_key_refused,
+            if_model_missing=f"Check `{setting}`, which most often ends in /v1.",
+            key=self.key(context).value,
+            headers=self._headers(context),
+        )
+
     def status(self, context: ProviderContext) -> ProviderStatus:
         has_key = bool(self.key(context).value)
         server = without_password(self.address(context)) or "OpenAI itself"
-        text = f"{server}, {'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
+        text = f"{server}, {'a key is' if has_key else 'no key'} in ${self.variable(context)}"
         return ProviderStatus(subject="OpenAI", is_available=has_key, text=text)
 
     async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
         if not self.address(context) and not self.key(context).value:
             raise ProviderError(
                 f"There is no key for {model.info.name}.",
-                hint=f"Put it into the variable {self._key_variable(context)}.",
+                hint=self.hints(context)[1],
             )
         assert isinstance(model, OpenAI)
         await model.verify()
 
 
 PROVIDER: Final = OpenAIDescriptor(
-    name="openai", usage="`openai:NAME`", library="httpx", address_setting="openai.base_url"
+    name="openai",
+    usage="`openai:NAME`",
+    library="httpx",
+    address_setting="openai.base_url",
+    service=("api.openai.com", "OPENAI_API_KEY"),
 )
 
 
-def server_key(key: str, base_url: str, variable: str) -> ServerKey:
-    """The key goes where the settings say; over plain HTTP to another machine only with a warning."""
-    if not key or not base_url.lower().startswith("http:") or is_loopback(base_url):
-        return ServerKey(key)
-    return ServerKey(
-        key,
-        f"The key in {variable} and your notes go to {display_address(base_url)} without TLS: anybody on the way "
-        "can read them. Use an address with https:// if the server has one.",
-    )
-
-
-async def list_models(base_url: str, *, api_key: str, key_variable: str, local: bool = True) -> list[ModelInfo]:
+async def list_models(base_url: str, endpoint: Endpoint, *, local: bool = True) -> list[ModelInfo]:
     """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
     address = base_url or OPENAI
-    endpoint = _endpoint(address, api_key, key_variable)
     listed, forwarded = await asyncio.gather(
-        within_seconds(lambda: _fetch(base_url, api_key, key_variable), endpoint),
+        within_seconds(lambda: _fetch(base_url, endpoint), endpoint),
         within_seconds(lambda: _forwarded(address, endpoint), endpoint),
     )
 
     def describe(model: ListedModel) -> ModelInfo:
-        info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.facts)
+        info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=endpoint.key).info, model.facts)
         is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
         return replace(info, on_this_machine=is_here, is_located=True)
 
     return [*map(describe, listed)]
 
 
-def _fetch(base_url: str, api_key: str, key_variable: str) -> list[ListedModel]:
+def _fetch(base_url: str, endpoint: Endpoint) -> list[ListedModel]:
     address = base_url or OPENAI
-    endpoint = _endpoint(address, api_key, key_variable)
     listed = fetch_list(f"{address.rstrip('/')}/models", endpoint, probe=not address.startswith(OPENAI))
     return [model for model in listed if model.id and (address != OPENAI or is_chat_model(model.id))]
-
-
-def _endpoint(address: str, api_key: str, key_variable: str) -> Endpoint:
-    return Endpoint(
-        server="OpenAI" if address == OPENAI else "The server",
-        model=display_address(address),
-        if_unreachable="Check the network and `openai.base_url`.",
-        if_key_refused=f"Put a valid key into the variable {key_variable}.",
-        if_model_missing="Check `openai.base_url`, which most often ends in /v1.",
-        key=api_key,
-    )
 
 
 def _forwarded(address: str, endpoint: Endpoint) -> frozenset[str]:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     PROVIDERS,
+    REFERENCE,
     ConfigError,
     HostedService,
     ModelChunk,
@@ -47,6 +48,15 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     """Sent with every request as they are."""
     local: bool = True
     """False where it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
+    base_url: str = ""
+    """Of its own server; empty for that of its provider."""
+    api_key_env: str = ""
+    headers: Mapping[str, str] = {}
+    """For its server, with `${VARIABLE}` for what comes from a variable."""
+    connect_timeout: float | None = None
+    timeout: float | None = None
+    """Seconds until the answer begins."""
+    chunk_timeout: float | None = None
     price_input: float | None = None
     """In dollars for a million tokens, as are the next two."""
     price_cached: float | None = None
@@ -71,6 +81,8 @@ class NamedModel(Struct, frozen=True, kw_only=True):
     provider: str
     id: str
     settings: ModelSettings = DEFAULT_MODEL_SETTINGS
+    table: str = ""
+    """Where the settings describe it: `models.NAME`, or `embeddings`."""
 
     @property
     def model(self) -> str:
@@ -88,6 +100,7 @@ class ProviderContext(Struct, frozen=True, kw_only=True):
     """
     set_by_user: frozenset[str] = frozenset()
     """Dotted keys of the settings that the user set, rather than a vault."""
+    set_by_vault: frozenset[str] = frozenset()
     variables: Mapping[str, str] = {}
     folder: Path
     """Where relative paths in a model's name start."""
@@ -156,6 +169,8 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
     """The library to import ahead of the first request, which takes a moment."""
     address_setting: str = ""
     """The dotted key of its server's address; empty if it has no server."""
+    service: tuple[str, str] = ("", "")
+    """The host of the service itself, and the variable in which everybody has its key."""
 
     @abstractmethod
     def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
@@ -165,9 +180,60 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         """Its section of the settings."""
         return context.settings.get(self.name, {})
 
+    def variable(self, context: ProviderContext) -> str:
+        """The variable that holds the key for its server."""
+        return str(self.settings(context).get("api_key_env", self.service[1]))
+
     def key(self, context: ProviderContext) -> ServerKey:
         """The key for its server, if there is one and it may go there."""
-        return ServerKey()
+        variable = self.variable(context)
+        return server_key(context.variables.get(variable, "").strip(), self.server_address(context), variable)
+
+    def key_variable(self, context: ProviderContext, base_url: str, variable: str) -> str:
+        """The variable whose key goes to a server of one's own, for which one may be named; empty for none.
+
+        A key is for the server that it was set up for: the provider's goes to no other.
+        """
+        host, usual = self.service
+        if variable or not base_url or same_server(base_url, self.server_address(context) or f"https://{host}"):
+            return variable or self.variable(context)
+        name = urlsplit(base_url).hostname or ""
+        return usual if name == host or name.endswith(f".{host}") else ""
+
+    def server_address(self, context: ProviderContext) -> str:
+        """Of the provider's own server; empty if it has none, or for the service itself."""
+        return str(self.settings(context).get(self.address_setting.partition(".")[2], ""))
+
+    def context_for(self, model: NamedModel, context: ProviderContext) -> ProviderContext:
+        """The same context where the provider's section says what counts for this model: what is said of the model
+        itself goes first. To a server that a vault names go neither its key nor its headers. Raises `ConfigError`."""
+        own = model.settings
+        if not self.address_setting or not (own.base_url or own.api_key_env or own.headers):
+            return context
+        setting = f"{model.table}.base_url" if own.base_url else self.address_setting
+        is_trusted = setting not in context.set_by_vault
+        choice = {self.address_setting} if setting in context.set_by_user else set()
+        section = {
+            **self.settings(context),
+            self.address_setting.partition(".")[2]: own.base_url or self.server_address(context),
+            "api_key_env": self.key_variable(context, own.base_url, own.api_key_env) if is_trusted else "",
+            "headers": expanded_headers(model, context.variables) if is_trusted else {},
+            "local": own.local,
+            "address_setting": setting,
+        }
+        return replace(
+            context,
+            settings={**context.settings, self.name: section},
+            set_by_user=context.set_by_user - {self.address_setting} | choice,
+        )
+
+    def hints(self, context: ProviderContext) -> tuple[str, str]:
+        """The setting of its server's address, and what to do where the server refuses the key."""
+        section = self.settings(context)
+        setting, variable = section.get("address_setting", self.address_setting), section.get("api_key_env")
+        if variable or "address_setting" not in section:
+            return setting, f"Put a valid key into the variable {variable or self.service[1]}."
+        return setting, f"Name the variable of its key in {setting.removesuffix('base_url')}api_key_env."
 
     def address(self, context: ProviderContext) -> str:
         """The address that must accept a connection before `offered_models` is called; empty if there is none."""
@@ -235,6 +301,44 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def server_key(key: str, base_url: str, variable: str) -> ServerKey:
+    """The key goes where the settings say; over plain HTTP to another machine only with a warning."""
+    if not key or not base_url.lower().startswith("http:") or is_loopback(base_url):
+        return ServerKey(key)
+    return ServerKey(
+        key,
+        f"The key in {variable} and your notes go to {display_address(base_url)} without TLS: anybody on the way "
+        "can read them. Use an address with https:// if the server has one.",
+    )
+
+
+def same_server(one: str, other: str) -> bool:
+    """Whether two addresses lead to one server, whatever their paths: all names of this machine are one."""
+
+    def place(address: str) -> tuple[str, int | None]:
+        parts = urlsplit(address)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        return "" if is_loopback(address) else (parts.hostname or "").removesuffix("."), port
+
+    return bool(one and other) and place(one) == place(other)
+
+
+def expanded_headers(model: NamedModel, variables: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a model with the values of variables. Raises `ConfigError` where one is missing."""
+    headers = model.settings.headers
+    used = [found for text in headers.values() for found in REFERENCE.finditer(text)]
+    if missing := [each["name"] for each in used if each["default"] is None and not variables.get(each["name"])]:
+        raise ConfigError(
+            f"'{model.table}.headers' needs the variable {missing[0]}, which is not set.",
+            hint="Set the variable, or change the setting.",
+        )
+
+    def value(text: str) -> str:
+        return REFERENCE.sub(lambda found: variables.get(found["name"]) or found["default"] or "", text).strip()
+
+    return {name: value(text) for name, text in headers.items()}
+
+
 def is_cloud_name(model: str) -> bool:
     """Whether a name is one of Ollama's for models that it forwards: `gpt-oss:120b-cloud`, `kimi-k2:cloud`."""
     return "cloud" in _WORD.findall(model.casefold())
@@ -288,29 +392,40 @@ def descriptors() -> Iterator[ProviderDescriptor]:
 def resolve_name(name: str, context: ProviderContext) -> NamedModel:
     """What a name means: one of the user's own, else `PROVIDER` or `PROVIDER:ID`.
 
-    It runs elsewhere if the user says so of its provider, or of the same model under any name.
+    It runs elsewhere if the user says so of its server, or of the same model of that server under any name.
     """
     provider, _, id_ = name.partition(":")
     found = context.models.get(name) or NamedModel(provider=provider, id=id_)
+    if found.provider not in PROVIDERS:
+        return found
+    of_provider = descriptor_of(found.provider).server_address(context)
+
+    def server(model: NamedModel) -> str:
+        own = model.settings.base_url
+        return "" if not own or same_server(own, of_provider) else own
+
+    here = server(found)
     same = (each for each in context.models.values() if each.model == found.model)
-    is_local = context.settings.get(found.provider, {}).get("local") is not False
-    may_be_here = is_local and all(each.settings.local for each in same)
+    said = [each.settings.local for each in same if server(each) == here or same_server(server(each), here)]
+    if not here:
+        said.append(context.settings.get(found.provider, {}).get("local") is not False)
+    may_be_here = all(said)
     return found if may_be_here else replace(found, settings=replace(found.settings, local=False))
 
 
 def create(name: str, context: ProviderContext) -> ModelProvider:
     """Create the model of that name. Raises `ConfigError` where there is none."""
-    descriptor, model = find(name, context)
+    descriptor, model, context = find(name, context)
     return descriptor.create(model, context)
 
 
-def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, NamedModel]:
-    """Who would run a model of that name. Raises `ConfigError` where the name can mean none."""
+def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, NamedModel, ProviderContext]:
+    """Who would run a model of that name, and by what settings. Raises `ConfigError` where the name can mean none."""
     model = resolve_name(name, context)
     if model.provider in PROVIDERS:
         descriptor = descriptor_of(model.provider)
         if descriptor.takes_id == bool(model.id):
-            return descriptor, model
+            return descriptor, model, descriptor.context_for(model, context)
     if "://" in name:
         hint = f"To use the models of that server: zkchat config set openai.base_url {without_password(name)}"
         raise ConfigError(f"{without_password(name)} is an address, not a model.", hint=hint)

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.core import ModelChunk, ModelInfo, ModelRequest, ProviderError, TokenUsage, ToolCallPart, from_plain
+from zkchat.core import (
+    ModelChunk,
+    ModelInfo,
+    ModelRequest,
+    ProviderError,
+    TokenUsage,
+    ToolCallPart,
+    debug,
+    exchange,
+    from_plain,
+)
 from zkchat.models.errors import (
     MAX_ERROR_BYTES,
     BadReply,
@@ -71,6 +81,16 @@ class TransportPolicy(Struct, frozen=True, kw_only=True):
 DEFAULT_POLICY = TransportPolicy()
 
 
+def with_timeouts(policy: TransportPolicy, settings: ModelSettings) -> TransportPolicy:
+    """The policy with the time-outs that the settings have for the model."""
+    own = {
+        "connect_timeout": settings.connect_timeout,
+        "first_chunk_timeout": settings.timeout,
+        "chunk_timeout": settings.chunk_timeout,
+    }
+    return replace(policy, **{name: seconds for name, seconds in own.items() if seconds is not None})
+
+
 async def stream_with_retries(
     ask: Callable[[], AsyncGenerator[T, None]], *, endpoint: Endpoint, policy: TransportPolicy
 ) -> AsyncGenerator[T, None]:
@@ -103,6 +123,7 @@ async def stream_with_retries(
         except Exception as error:  # noqa: BLE001  # whatever a server sends ends here, as a sentence
             failure = map_error(error, endpoint)
         delay = None if arrived else policy.retry_delay(attempt, failure)
+        debug("failure", text=failure.text, tried_again_in=delay)
         if delay is None:
             raise failure.error
         await asyncio.sleep(delay)
@@ -117,28 +138,32 @@ async def lines_of(
     max_bytes: int = MAX_LINE_BYTES,
 ) -> AsyncGenerator[bytes, None]:
     """The lines of a server's reply as they arrive, none longer than that. Raises `BadReply` where it refuses."""
-    async with client.stream(method, url, json=body) as response:
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise ValueError("a response is packed although that was declined")
-        if not response.is_success:
-            content = b""
+    with exchange(method, url, client.headers, body) as told:
+        async with client.stream(method, url, json=body) as response:
+            told.reply(response.status_code, response.headers.get("content-type", ""))
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise ValueError("a response is packed although that was declined")
+            if not response.is_success:
+                content = b""
+                async for data in response.aiter_raw():
+                    told.add(data)
+                    content += data
+                    if len(content) > MAX_ERROR_BYTES:
+                        break
+                raise BadReply(response.status_code, reason_in(content), response.headers.get("retry-after", ""))
+            line, whole = bytearray(), 0
             async for data in response.aiter_raw():
-                content += data
-                if len(content) > MAX_ERROR_BYTES:
-                    break
-            raise BadReply(response.status_code, reason_in(content), response.headers.get("retry-after", ""))
-        line, whole = bytearray(), 0
-        async for data in response.aiter_raw():
-            *ended, last = _LINE_END.split(data)
-            for part in ended:
-                line += part
-                yield bytes(line)
-                line.clear()
-            line += last
-            whole += len(data)
-            if len(line) > max_bytes or whole > MAX_RESPONSE_BYTES:
-                raise ResponseTooLarge
-        yield bytes(line)
+                told.add(data)
+                *ended, last = _LINE_END.split(data)
+                for part in ended:
+                    line += part
+                    yield bytes(line)
+                    line.clear()
+                line += last
+                whole += len(data)
+                if len(line) > max_bytes or whole > MAX_RESPONSE_BYTES:
+                    raise ResponseTooLarge
+            yield bytes(line)
 
 
 async def json_of(
@@ -159,7 +184,7 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
 
     headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
     headers |= endpoint.headers
-    if endpoint.key:
+    if endpoint.key and "authorization" not in map(str.lower, endpoint.headers):
         headers["Authorization"] = f"Bearer {endpoint.key}"
     timeout = httpx.Timeout(None, connect=connect_timeout)
     try:
@@ -178,7 +203,7 @@ class ServerModel(ABC):
         self._address = address.rstrip("/")
         self._endpoint = endpoint
         self._settings = settings
-        self._policy = policy
+        self._policy = with_timeouts(policy, settings)
         self._connected = False
         self._thinks = False
         """Whether it may think before it answers, for which a small model's limit would leave no room."""

@@ -9,7 +9,7 @@ import pytest
 from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
 from zkchat.config.loading import Loaded, Origin, load
-from zkchat.config.schema import value_of
+from zkchat.config.schema import as_key, value_of
 from zkchat.config.sections import Model
 from zkchat.core.errors import ConfigError
 from zkchat.core.prompt import ProviderName
@@ -104,10 +104,69 @@ def test_a_model_without_a_provider_is_told_as_such(user: Path) -> None:
     assert error.hint == f"Set 'models.fast.provider'. It must be {PROVIDER_CHOICES}."
 
 
-@pytest.mark.parametrize("name", ["ollama:mine", "my model", "quote", ""])
+@pytest.mark.parametrize("name", ["ollama:mine", "openai:x y", "quote", "", " x", "http://x", "a.id", "a\\tb"])
 def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str) -> None:
     error = refused(user, FAST.replace("models.fast", f'models."{name}"'))
-    assert f"'{name}' in {user} cannot be the name of a model." in error.message
+    assert f"in {user} cannot be the name of a model." in error.message
+    assert error.hint.startswith("A name of your own is one line")
+
+
+NAMES = ("Claude Sonnet 4.5", "gpt-4.1", "anthropic/claude", "Ann's", "qwen3:8b", "id", "größer")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("quote", ["", '"', "'"])
+def test_any_other_line_is_a_name_with_or_without_quotes_in_a_key(user: Path, name: str, quote: str) -> None:
+    key = as_key(f"models.{quote}{name}{quote}")
+    set_value(user, f"{key}.provider", "openai")
+    set_value(user, as_key(f"models.{quote}{name}{quote}.id"), "m")
+    set_value(user, f"{key}.id", "n")
+    found = loaded(user)
+    assert found.settings.models == {name: Model(provider="openai", id="n")}
+    assert tomllib.loads(user.read_text()) == {"models": {name: {"provider": "openai", "id": "n"}}}
+    assert found.origins[f"models.{name}.id"].layer == "user"
+    assert unset(user, f"{key}.id")
+    assert unset(user, key)
+    assert loaded(user).settings.models == {}
+
+
+def test_a_name_with_dots_that_lacks_its_quotes_is_told_how_to_get_them(user: Path) -> None:
+    error = refused(user, FAST.replace("models.fast", "models.gpt-4.1"))
+    assert error.hint == 'A name with dots stands in quotes: [models."gpt-4.1"]'
+    assert unset(user, "models.gpt-4.1")
+
+
+def test_a_misspelt_setting_of_a_model_with_dots_is_told(user: Path) -> None:
+    error = refused(user, FAST.replace("models.fast", 'models."gpt-4.1"') + "tempature = 1\n")
+    assert error.hint == "Did you mean 'models.gpt-4.1.temperature'?"
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_valid"),
+    [
+        ('{ api-key = "${MY_KEY}" }', True),
+        ('{ Authorization = "Token ${MY_KEY}", X-Title = "zkchat" }', True),
+        ('{ api-key = "abc" }', False),
+        ('{ api-key = "${MY_KEY:-abc}" }', False),
+        ('{ X-Title = "sk-proj-aaaabbbbccccdddd11112222" }', False),
+        ('{ Host = "example.org" }', False),
+        ('{ accept-encoding = "gzip" }', False),
+        ('{ "X Y" = "a" }', False),
+        ('{ X-A = "a\\nb" }', False),
+        ("{ X-A = 1 }", False),
+    ],
+)
+def test_a_header_is_one_that_can_be_sent_and_a_key_in_it_comes_from_a_variable(
+    user: Path, headers: str, is_valid: bool
+) -> None:
+    text = f"{FAST}headers = {headers}\n"
+    if is_valid:
+        user.write_text(text)
+        assert loaded(user).settings.models["fast"].headers
+        return
+    error = refused(user, text)
+    assert "'models.fast.headers'" in error.message
+    assert "abc" not in error.message
 
 
 def test_a_model_can_be_made_and_changed_by_command_and_comments_stay(user: Path) -> None:

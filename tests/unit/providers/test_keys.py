@@ -3,8 +3,8 @@
 import pytest
 
 from zkchat.models.ollama import server_key as ollama_key
-from zkchat.models.openai import server_key as openai_key
 from zkchat.models.registry import ServerKey
+from zkchat.models.registry import server_key as openai_key
 
 KEY = "canary-key"
 

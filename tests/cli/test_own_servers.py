@@ -1,0 +1,257 @@
+"""Models with a server, a key, headers and time-outs of their own, against servers on loopback that record."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.providers.loopback import KEY, Loopback
+from tests.support.world import Result, World
+from zkchat.core.errors import ExitCode
+from zkchat.core.prompt import Finish, TextChunk
+
+SECRET = "Quollsecret"
+NAME = "Claude Sonnet 4.5"
+OTHER_KEY = "sk-other-7d1e44"
+
+
+@pytest.fixture
+def first() -> Iterator[Loopback]:
+    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}) as server:
+        yield server
+
+
+@pytest.fixture
+def second() -> Iterator[Loopback]:
+    with Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key=OTHER_KEY) as server:
+        yield server
+
+
+@pytest.fixture
+def user(world: World, first: Loopback, second: Loopback) -> World:
+    """Who has two servers of one protocol, each with its own key, and a key for OpenAI."""
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    world.variables |= {"MY_KEY": KEY, "OTHER_KEY": OTHER_KEY, "OPENAI_API_KEY": "sk-for-openai-alone"}
+    world.configure(table(NAME, first, api_key_env="MY_KEY") + table("b", second, api_key_env="OTHER_KEY"))
+    return world
+
+
+def table(name: str, server: Loopback, provider: str = "openai", **more: str) -> str:
+    facts = {"provider": provider, "id": "m", "base_url": address(server, provider), **more}
+    return "\n".join((f'[models."{name}"]', *(f'{key} = "{value}"' for key, value in facts.items()), "", ""))
+
+
+def address(server: Loopback, provider: str = "openai") -> str:
+    return f"{server.address}/v1" if provider == "openai" else server.address
+
+
+def ask(world: World, model: str, *more: str, question: str = "How many hours?") -> Result:
+    return world.run("ask", question, "--model", model, *more)
+
+
+def keys(server: Loopback) -> set[str]:
+    return {request.headers.get("authorization", "").removeprefix("Bearer ") for request in server.requests}
+
+
+def sent(server: Loopback) -> str:
+    return str([request.body for request in server.requests])
+
+
+def test_two_servers_side_by_side_get_each_its_own_key_and_nothing_else(
+    user: World, first: Loopback, second: Loopback
+) -> None:
+    assert ask(user, NAME).out.strip() == "Seven."
+    assert ask(user, "b").out.strip() == "Nine."
+    assert (keys(first), keys(second)) == ({KEY}, {OTHER_KEY})
+
+
+def test_a_session_goes_from_one_to_the_other_and_keeps_the_last(
+    user: World, first: Loopback, second: Loopback
+) -> None:
+    lines = ("How many hours?", "/model b", "Are you sure?", f"/model {NAME}", "And now?")
+    typed = "".join(f"{line}\n" for line in lines)
+    said = user.run("chat", "--plain", "--model", NAME, typed=typed, terminal=True)
+    assert said.code == ExitCode.OK
+    answers = [entry["content"] for entry in user.run("context", "export").json["messages"] if entry["role"] != "user"]
+    assert answers == ["Seven.", "Nine.", "Seven."]
+    first.requests.clear()
+    assert user.run("ask", "-c", "Still?").out.strip() == "Seven."
+    assert first.requests
+
+
+def test_each_is_listed_by_its_own_server_and_the_one_in_use_is_marked(user: World, second: Loopback) -> None:
+    second.plays.clear()
+    user.run("config", "set", "model", NAME)
+    rows = user.run("models").out
+    assert f"* {NAME} = openai:m" in rows
+    named = {row["name"]: row for row in user.run("models", "--json").json["named"]}
+    assert (named[NAME]["trouble"], named[NAME]["window"], named[NAME]["on_this_machine"]) == ("", 8192, True)
+    assert named["b"]["trouble"] == "not listed by its server"
+
+
+def test_the_doctor_asks_the_server_of_the_model(user: World) -> None:
+    user.run("config", "set", "model", NAME)
+    assert "openai:m (ready; 8,192 tokens, tools, on this machine)" in user.run("config", "doctor").out
+
+
+def test_a_name_with_spaces_and_dots_is_completed(user: World) -> None:
+    from zkchat.cli.completion import TypedLine, complete
+
+    def completed(*words: str) -> list[str]:
+        line = TypedLine(words=words[:-1], typed=words[-1])
+        return [candidate.value for candidate in complete(line, user.environment())[1]]
+
+    assert NAME in completed("ask", "--model", "Cl")
+    assert f'models."{NAME}".id' in completed("config", "get", 'models."Cl')
+    assert completed("config", "set", f'models."{NAME}".strategy', "d") == ["discard"]
+
+
+def test_a_server_of_ones_own_gets_no_key_that_is_for_another(user: World, first: Loopback) -> None:
+    first.key = ""
+    user.configure(table("a", first) + table("o", first, "ollama"))
+    user.variables["OLLAMA_API_KEY"] = "ollama-canary"
+    assert ask(user, "a").code == ExitCode.OK
+    assert keys(first) == {""}
+    user.variables |= {"OPENAI_BASE_URL": f"{first.address}/other"}
+    assert ask(user, "a").code == ExitCode.OK
+    assert keys(first) == {"", "sk-for-openai-alone"}  # which the user's variables send to that server
+
+
+def test_where_a_key_is_refused_the_sentence_names_the_setting_of_that_model(user: World, first: Loopback) -> None:
+    user.configure(table("a", first))
+    said = ask(user, "a").err
+    assert "refused the key" in said
+    assert "Name the variable of its key in models.a.api_key_env." in said
+    user.configure(table("a", first, api_key_env="GONE"))
+    assert "Put a valid key into the variable GONE." in ask(user, "a").err
+
+
+def test_headers_come_from_variables_and_are_shown_nowhere(user: World, first: Loopback) -> None:
+    first.key = ""
+    user.configure(table("a", first) + 'headers = { api-key = "${MY_KEY}", X-Title = "zkchat" }\n')
+    assert ask(user, "a").code == ExitCode.OK
+    assert {(each.headers["api-key"], each.headers["x-title"]) for each in first.requests} == {(KEY, "zkchat")}
+    shown = user.run("config", "show").out + user.run("config", "get", "models.a.headers").out
+    assert '"${MY_KEY}"' in shown
+    assert KEY not in shown
+    del user.variables["MY_KEY"]
+    said = ask(user, "a")
+    assert said.code == ExitCode.CONFIG
+    assert "'models.a.headers' needs the variable MY_KEY, which is not set." in said.err
+    assert "needs the variable MY_KEY" in user.run("models").out
+
+
+def test_a_header_may_take_the_place_of_the_key(user: World, first: Loopback) -> None:
+    user.configure(table("a", first, api_key_env="OTHER_KEY") + 'headers = { authorization = "Bearer ${MY_KEY}" }\n')
+    assert ask(user, "a").code == ExitCode.OK
+    assert keys(first) == {KEY}
+
+
+def test_a_time_out_is_that_of_the_model(user: World, first: Loopback) -> None:
+    user.configure(table("a", first, api_key_env="MY_KEY") + "timeout = 0.05\n")
+
+    async def hang(_request: object, connection: object) -> None:
+        await connection.hang()  # type: ignore[attr-defined]
+
+    ask(user, "a")
+    first.serve = hang  # type: ignore[method-assign, assignment]
+    assert "sent nothing for" in ask(user, "a").err
+
+
+def test_what_happens_to_older_messages_may_differ_by_model(user: World, first: Loopback) -> None:
+    first.key = ""
+    user.configure(table("a", first, strategy="discard") + table("c", first))
+    for number in range(8):
+        ask(user, "a", "-c", question=f"What of {number}?")
+
+    def strategy(model: str) -> str:
+        plan = user.run("context", "compact", "--dry-run", "--keep", "2", "--json", "--model", model)
+        return str(plan.json["plan"]["strategy"])
+
+    assert (strategy("a"), strategy("c")) == ("discard", "summarize")
+    user.variables["ZKCHAT_CONTEXT__STRATEGY"] = "summarize"
+    assert strategy("a") == "summarize"
+
+
+DIARY = "How did I sleep? [[Diary]]"
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_whether_private_notes_go_to_a_server_is_judged_by_its_own_address(
+    user: World, first: Loopback, provider: str
+) -> None:
+    first.key = ""
+    user.note("Diary.md", f"---\nzkchat: local\n---\nI slept badly: {SECRET}.\n")
+    # The provider's own server is elsewhere, and declared so; that of the model is here.
+    user.configure(f"[{provider}]\nlocal = false\n\n" + table("a", first, provider))
+    ask(user, "a", question=DIARY)
+    assert SECRET in sent(first)
+    first.requests.clear()
+    user.configure(table("a", first, provider) + "local = false\n")
+    ask(user, "a", question=DIARY)
+    assert SECRET not in sent(first)
+
+
+def test_a_server_that_is_declared_elsewhere_is_so_under_each_of_its_names(user: World, first: Loopback) -> None:
+    first.key = ""
+    user.note("Diary.md", f"---\nzkchat: local\n---\nI slept badly: {SECRET}.\n")
+    address = f"http://localhost:{first.port}/v1"
+    user.configure(f'[openai]\nbase_url = "{address}"\nlocal = false\n\n' + table("a", first))
+    ask(user, "a", question=DIARY)
+    user.configure(table("b", first) + "local = false\n\n" + table("a", first).replace(first.address, address[:-3]))
+    ask(user, "a", question=DIARY)
+    assert first.requests
+    assert SECRET not in sent(first)
+
+
+@pytest.mark.parametrize("is_explicit", [True, False])
+def test_a_gateway_of_anthropics_protocol_runs_elsewhere_unless_it_is_said_otherwise(
+    user: World, is_explicit: bool
+) -> None:
+    with Loopback({"m": [TextChunk(text="Five."), Finish()]}, key="") as server:
+        user.note("Diary.md", f"---\nzkchat: local\n---\nI slept badly: {SECRET}.\n")
+        user.configure(table("a", server, "anthropic") + ("local = true\n" if is_explicit else ""))
+        assert ask(user, "a", question=DIARY).out.strip() == "Five."
+        assert (SECRET in sent(server)) is is_explicit
+        assert KEY not in str([request.headers for request in server.requests])
+
+
+def vault_says(world: World, text: str, *, approve: bool) -> None:
+    world.note(".zkchat/config.toml", text)
+    if approve:
+        assert world.run("config", "trust", "--yes").code == ExitCode.OK
+
+
+@pytest.mark.parametrize("approve", [False, True])
+def test_a_vault_cannot_lead_a_key_or_a_header_to_another_address(
+    user: World, first: Loopback, second: Loopback, approve: bool
+) -> None:
+    second.key = ""
+    user.configure(table("a", first, api_key_env="MY_KEY") + 'headers = { X-Token = "${MY_KEY}" }\n')
+    vault_says(user, f'[models.a]\nbase_url = "{address(second)}"\n', approve=approve)
+    said = ask(user, "a")
+    assert said.out.strip() == ("Nine." if approve else "Seven.")
+    assert bool(second.requests) is approve  # after a yes that named the address
+    assert not any(KEY in str(request.headers) for request in second.requests)
+    assert not any("sk-" in str(request.headers) for request in second.requests)
+
+
+@pytest.mark.parametrize("setting", ['api_key_env = "OTHER_KEY"', 'headers = { X-A = "${OTHER_KEY}" }'])
+@pytest.mark.parametrize("approve", [False, True])
+def test_a_vault_can_name_no_variable_of_the_users(user: World, first: Loopback, setting: str, approve: bool) -> None:
+    vault_says(user, f'[models."{NAME}"]\n{setting}\n', approve=approve)
+    said = ask(user, NAME)
+    key = setting.partition(" ")[0]
+    assert f"'models.{NAME}.{key}'" in said.err
+    assert "is ignored: it can only be set in your own settings." in said.err
+    assert said.out.strip() == "Seven."
+    assert OTHER_KEY not in str([request.headers for request in first.requests])
+    refused = user.run("config", "set", f"models.{NAME}.{key}", "OTHER_KEY", "--scope", "vault")
+    assert refused.code == ExitCode.CONFIG
+
+
+def test_an_approved_address_of_the_provider_gets_no_key_of_a_model(user: World, second: Loopback) -> None:
+    second.key = ""
+    user.configure('[models.a]\nprovider = "openai"\nid = "m"\napi_key_env = "MY_KEY"\n')
+    vault_says(user, f'[openai]\nbase_url = "{address(second)}"\n', approve=True)
+    assert ask(user, "a").out.strip() == "Nine."
+    assert keys(second) == {""}
