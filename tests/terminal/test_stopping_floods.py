@@ -1,18 +1,13 @@
 """Whatever a server sends, Ctrl-C brings the prompt back. A flood that cannot be stopped goes on for minutes."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.faults.fault_server import FaultServer
+from tests.providers.loopback import serving
 from tests.support.ptys import Terminal
 from tests.support.world import World
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FaultServer]:
-    with FaultServer() as server:
-        yield server
+server = serving(FaultServer)
 
 
 @pytest.mark.parametrize(
