@@ -16,8 +16,7 @@ server = serving(FaultServer)
 def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str, shown: str) -> None:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
-    terminal = Terminal(world, "--model", f"ollama:{fault}")
-    try:
+    with Terminal(world, "--model", f"ollama:{fault}") as terminal:
         terminal.wait_for_prompt()
         terminal.type("How long?\r")
         terminal.wait_until(lambda: terminal.text.count("word") > 20, "an answer")
@@ -25,5 +24,3 @@ def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: Fault
         terminal.wait_for("(Stopped. What came is kept.)")
         terminal.type("And now")
         terminal.wait_for("you › And now")
-    finally:
-        terminal.close()
