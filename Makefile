@@ -29,8 +29,8 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garden, without any model
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
-# By file, so that what a file opens once serves all its tests.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+# By file, so that what a file opens once serves all its tests; in order, for those of tests/unit, which come last, are short.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
 	@$(PYTEST) $(or $(ARGS),--examples 10 -m 'not slow')
@@ -45,14 +45,14 @@ properties: $(VENV)/.dev ## try the properties on other examples than `make test
 # The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
 coverage: $(VENV)/.dev
 	@$(PYTEST) --examples 25 --cov --cov-report=
-	@$(BIN)/coverage report --fail-under=90
-	@$(BIN)/coverage report --fail-under=95 --include='zkchat/core/*,zkchat/notes/*,zkchat/index/*,zkchat/answers/*,zkchat/chat/*' > /dev/null \
-		|| { echo "Branch coverage of core, notes, index, answers and chat is below 95 %." >&2; exit 1; }
+	@$(BIN)/coverage report --fail-under=95 --include='zkchat/core/*,zkchat/notes/*,zkchat/index/*,zkchat/answers/*,zkchat/chat/*' > /dev/null & \
+		inside=$$!; $(BIN)/coverage report --fail-under=90; whole=$$?; \
+		wait $$inside || { echo "Branch coverage of core, notes, index, answers and chat is below 95 %." >&2; exit 1; }; exit $$whole
 
-# Every worker would compile all tests again: they are compiled once, on the core that mypy leaves free.
-check: format-check lint contracts ## everything CI runs: all tests with coverage, faults, hostile vaults and the sample of the fuzzer too
-	@$(BIN)/python -m pytest --collect-only -n0 -p no:cacheprovider > /dev/null 2>&1 & \
-		$(BIN)/mypy; status=$$?; wait; exit $$status
+# Every worker would compile all tests again: they are compiled once, and contracts checked, on the core that mypy leaves free.
+check: format-check lint ## everything CI runs: all tests with coverage, faults, hostile vaults and the sample of the fuzzer too
+	@{ $(BIN)/python -m pytest --collect-only -n0 -p no:cacheprovider > /dev/null 2>&1; $(BIN)/lint-imports; } & \
+		contracts=$$!; $(BIN)/mypy; types=$$?; wait $$contracts && exit $$types
 	@$(MAKE) --no-print-directory coverage
 
 format: $(VENV)/.dev ## rewrite the code in the project's format

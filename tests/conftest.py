@@ -12,6 +12,8 @@ pytest_plugins = ("tests.support.examples", "tests.support.scratch")
 
 IN_CHECK_ALONE = {"benchmarks", "faults", "fuzz", "hostile", "providers"}
 """Folders whose tests break, fuzz or measure zkchat, or load a model: minutes, which `make check` has."""
+MEASURED = {"acp_agent", "cli", "mcp_server", "unit"}
+"""Folders whose tests show what is covered, which doubles their time. Others, and what is long, run the same lines."""
 
 
 @pytest.fixture
@@ -38,8 +40,12 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(HERE).parts[0] in IN_CHECK_ALONE:
+        folder = item.path.relative_to(HERE).parts[0]
+        if folder in IN_CHECK_ALONE:
             item.add_marker(pytest.mark.slow)
+        is_long = item.get_closest_marker("slow") or hasattr(getattr(item, "obj", None), "hypothesis")
+        if is_long or folder not in MEASURED:
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from acp.helpers import embedded_text_resource, resource_block, resource_link_block
 
+from tests.providers.loopback import serving
 from tests.support.acp_client import Acp, started_acp
 from tests.support.egress import FILE, ID, OVER_OPENAI, SECRET, Recorder, leaked, make_scene
 from zkchat.core.message import ToolCallPart
@@ -13,11 +14,7 @@ from zkchat.core.message import ToolCallPart
 pytestmark = pytest.mark.outside
 LINK = f"[[{FILE.rpartition('/')[2].removesuffix('.md')}]]"
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder({}) as started:
-        yield started
+server = serving(lambda: Recorder({}))
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,11 @@
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.images import SECRET, SeeingServer, first_pixel, images_in, picture, told
 from tests.support.stored_text import files_holding
 from tests.support.world import Result, World
@@ -26,11 +26,7 @@ id = "sees"
 sees_images = false
 """
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[SeeingServer]:
-    with SeeingServer() as server:
-        yield server
+server = serving(SeeingServer)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from zkchat.core.prompt import Finish
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 RESERVE = 512
-WINDOWS = (2_048, 4_096, 8_192, 32_768)
+WINDOWS = (2_048, 8_192, 32_768)
 QUESTIONS = {
     "English": ("What of the old harbour?", "And of the mill?", "And the berth?", "Once more, please?"),
     "Chinese": ("老港口怎么样？", "磨坊呢？", "泊位呢？", "请再说一遍？"),

@@ -1,10 +1,10 @@
 """Files outside the vault that a question names: sent after a yes at the terminal or by an option, and never else."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.egress import Recorder, Scene, make_scene
 from zkchat.core.errors import ExitCode
 
@@ -12,11 +12,7 @@ SECRET = "The kookaburra is outside."
 HERE, ELSEWHERE = "ollama:here", "ollama:far-cloud"
 BOTH = pytest.mark.parametrize("model", [HERE, ELSEWHERE])
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder)
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """`@path` in a message, against a server that records what it gets: from models with tools, without, and elsewhere."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.egress import Recorder, Scene, make_scene
 from tests.support.libraries import Located
 from zkchat.app.library import open_library
@@ -24,11 +24,7 @@ NOTES = {
     "never.json": '{"zkchat": "never", "animal": "potoroo"}\n',
 }
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder)
 
 
 @pytest.fixture
@@ -52,15 +48,15 @@ WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT = (
 CANVAS = b'{"nodes": [{"id": "1", "type": "text", "text": "koala", "x": 0, "y": 0, "width": 9, "height": 9}]}'
 
 
-@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT])
 @pytest.mark.parametrize(
-    ("path", "content", "expected"),
+    ("model", "path", "content", "expected"),
     [
-        ("data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
-        ("code.py", b"# %%\nprint('koala')\n# %%\n", "# %%\\nprint('koala')\\n# %%"),
-        ("board.canvas", CANVAS, "koala"),
-        ("wide.txt", "koala é".encode("utf-16"), "koala é"),
-        ("no suffix/LICENSE", b"koala", "koala"),
+        (WITH_TOOLS, "data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
+        (WITHOUT, "data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
+        (WITHOUT, "code.py", b"# %%\nprint('koala')\n# %%\n", "# %%\\nprint('koala')\\n# %%"),
+        (ELSEWHERE, "board.canvas", CANVAS, "koala"),
+        (ELSEWHERE_WITHOUT, "wide.txt", "koala é".encode("utf-16"), "koala é"),
+        (WITH_TOOLS, "no suffix/LICENSE", b"koala", "koala"),
     ],
 )
 def test_a_file_that_holds_text_goes_along_as_it_is(
@@ -75,7 +71,7 @@ def test_a_file_that_holds_text_goes_along_as_it_is(
     assert (reference.relative_path, reference.included) == (path, True)
 
 
-@pytest.mark.parametrize("window", [2_048, 4_096, 8_192, 32_768])
+@pytest.mark.parametrize("window", [2_048, 32_768])
 @pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
 def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene, model: str, window: int) -> None:
     scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
@@ -90,7 +86,7 @@ def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene,
     assert "很轻" in received
 
 
-@pytest.mark.parametrize("window", [2_048, 4_096, 8_192])
+@pytest.mark.parametrize("window", [2_048, 8_192])
 @pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
 def test_of_a_file_that_is_too_long_the_line_that_answers_goes_along(scene: Scene, model: str, window: int) -> None:
     scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
@@ -181,8 +177,7 @@ OUTSIDE = "The kookaburra is outside.\n"
         ("@Projcts/", "There is no folder Projcts/ in the vault."),
     ],
 )
-@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
-def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, model: str, mention: str, said: str) -> None:
+def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, mention: str, said: str) -> None:
     world = scene.world
     (world.root / "outside.txt").write_text(OUTSIDE)
     (world.home / "outside.txt").write_text(OUTSIDE)
@@ -195,7 +190,7 @@ def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, model: 
     world.note("picture.dat", b"kookaburra\0\1\2")
     world.note("latin.txt", "kookaburra é".encode("latin-1"))
     world.variables["ZKCHAT_VAULT__EXCLUDE"] = '["Archive"]'
-    received = scene.ask(model, f"What is {mention} about?")
+    received = scene.ask(WITHOUT, f"What is {mention} about?")
     assert said in scene.warnings
     assert received.count("kookaburra") == received.count("kookaburra.json")
     assert "root:" not in received

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 from rich.console import Console
 
-from tests.providers.loopback import Loopback
+from tests.providers.loopback import Loopback, serving
 from tests.support.doc_examples import Block, Example, blocks_of, examples_of, pages, shows, shows_json, values_of
 from tests.support.doc_shell import Shell, typed_and_printed
 from tests.support.sessions import NOON
@@ -119,11 +119,7 @@ ILLUSTRATIONS = {
 }
 """Blocks that show a part of a screen, by their first four characters, with what draws it."""
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Loopback]:
-    with Loopback(MODELS, key="") as running:
-        yield running
+server = serving(lambda: Loopback(MODELS, key=""))
 
 
 def talk(world: World) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.egress import (
     ELSEWHERE,
     FILE,
@@ -44,13 +45,7 @@ from zkchat.index.indexing.indexer import Refreshed
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 
-pytestmark = pytest.mark.no_cover
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder)
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +96,9 @@ def models(request: pytest.FixtureRequest) -> Models:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, server: Recorder, models: Models) -> Scene:
-    return make_scene(tmp_path, server, models=models)
+def scene(tmp_path: Path, server: Recorder) -> Scene:
+    """Over one of the two: what is sent is decided before it is written down as either protocol wants it."""
+    return make_scene(tmp_path, server)
 
 
 LINKS = {
@@ -562,9 +558,9 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
 def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
-    tmp_path: Path, server: Recorder, models: Models, damage: Callable[[Path], object]
+    tmp_path: Path, server: Recorder, damage: Callable[[Path], object]
 ) -> None:
-    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN})
     settings = scene.world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"]\n')
     question = f"Tell me of [[{ID}]]."
     assert leaked(scene.ask(scene.elsewhere, question)) == set()

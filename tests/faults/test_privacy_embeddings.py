@@ -20,8 +20,6 @@ from tests.support.embedding_server import EmbeddingServer
 from zkchat.cli.main import app
 from zkchat.repl.commands.table import COMMANDS
 
-pytestmark = pytest.mark.no_cover
-
 QUESTION = "What is the lighthouse password?"
 WORDS: dict[str, tuple[str, ...]] = {
     "search": ("lighthouse", "password"),
@@ -52,19 +50,19 @@ ORIGINS = {
 """Where a text is said to be open, and what it comes from. Names, titles and texts of notes are no such thing."""
 
 
-def leaves(command: object, *words: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every command of the command line, by its name, with its arguments."""
+def leaves(command: object, *words: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """Every command of the command line: its name, its arguments, and whether a model is chosen for it."""
     if not isinstance(command, TyperGroup) or command.invoke_without_command:
         parameters = getattr(command, "params", ())
         given = WORDS.get(" ".join(words)) or [ID for each in parameters if isinstance(each, TyperArgument)]
         dry = ["--dry-run" for each in parameters if "--dry-run" in each.opts]
-        yield " ".join(words), (*given, *dry)
+        yield " ".join(words), (*given, *dry), any("--model" in each.opts for each in parameters)
     if isinstance(command, TyperGroup):
         for name, each in command.commands.items():
             yield from leaves(each, *words, name)
 
 
-COMMAND_LINE = dict(leaves(typer.main.get_command(app)))
+COMMAND_LINE = [*leaves(typer.main.get_command(app))]
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +100,19 @@ def model(request: pytest.FixtureRequest, scene: Scene) -> str:
     return name
 
 
-@pytest.mark.parametrize("command", COMMAND_LINE)
+@pytest.mark.parametrize(
+    ("command", "arguments", "model"),
+    [
+        (name, arguments, model)
+        for name, arguments, has_model in COMMAND_LINE
+        for model in (["here", "elsewhere"] if has_model else ["here"])
+    ],
+    indirect=["model"],
+)
 def test_no_command_sends_a_word_of_a_local_note_to_be_embedded_elsewhere(
-    scene: Scene, embedder: EmbeddingServer, model: str, command: str
+    scene: Scene, embedder: EmbeddingServer, model: str, command: str, arguments: tuple[str, ...]
 ) -> None:
     del model  # is set
-    arguments = COMMAND_LINE[command]
     scene.world.run(*command.split(), *arguments, stdin="")
     assert leaked(str(embedder.embedded).lower(), *arguments) == set()
 

@@ -1,11 +1,11 @@
 """Every form of the property `zkchat`, through the real index and over HTTP: what is not open does not leave."""
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.egress import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, make_scene
 from tests.support.frontmatter_forms import FORMS
 from zkchat.app.library import open_library
@@ -18,10 +18,7 @@ def canary(name: str) -> str:
     return f"{name.lower()}canary"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder)
 
 
 @pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])

@@ -6,16 +6,14 @@ neither the image nor, where the user has not said it, its name.
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.images import SeeingServer, first_pixel, images_in, picture
 from tests.support.world import World
 from zkchat.core.errors import ExitCode
-
-pytestmark = pytest.mark.no_cover
 
 SETTINGS = """
 [privacy]
@@ -36,11 +34,7 @@ MODELS = {"ollama:far-cloud": "ollama:sees", "far": "near"}
 """Models elsewhere, and one that runs here for each."""
 LOCAL = "---\nzkchat: local\n---\n"
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[SeeingServer]:
-    with SeeingServer() as server:
-        yield server
+server = serving(SeeingServer)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.providers.loopback import PROTOCOLS, Connection, Request
+from tests.providers.loopback import PROTOCOLS, Connection, Request, serving
 from tests.support.egress import OVER_OLLAMA, Recorder, Scene, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.waiting import eventually
@@ -30,11 +30,7 @@ NOTE = "Diaries/Day.md"
 NOTES = {NOTE: "# Day\n\nThe lighthouse password is Quollsecret.\n", "Other.md": "# Other\n"}
 QUESTION = "What is the lighthouse password? [[Day]]"
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Recorder]:
-    with Recorder() as started:
-        yield started
+server = serving(Recorder)
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 import asyncio
 import socket
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import pytest
 
 from tests.faults.fault_server import HALVED, WORDS, FaultServer
 from tests.providers.contract import answer, asking, failure, finish_of, first_words, text_of
-from tests.providers.loopback import KEY
+from tests.providers.loopback import KEY, serving
 from zkchat.core.errors import ExitCode, ProviderError
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish, ModelChunk
@@ -53,11 +53,7 @@ FAILURES = {
     "error@5": "broke off: The runner has crashed",
 }
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FaultServer]:
-    with FaultServer() as server:
-        yield server
+server = serving(FaultServer)
 
 
 @pytest.fixture(autouse=True)

@@ -5,13 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import zkchat
-from tests.providers.loopback import KEY, Loopback
+from tests.providers.loopback import KEY, Loopback, serving
 from zkchat.core.prompt import Finish, TextChunk
 
 WARNING = "Tokens are estimated, a little too high."
@@ -43,11 +43,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "library": (break_library, "The token counter cannot be loaded (initialization failed)."),
 }
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Loopback]:
-    with Loopback({"any": [TextChunk(text="Seven hours."), Finish()]}) as server:
-        yield server
+server = serving(lambda: Loopback({"any": [TextChunk(text="Seven hours."), Finish()]}))
 
 
 @pytest.fixture

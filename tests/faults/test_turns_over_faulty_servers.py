@@ -1,26 +1,19 @@
 """Whatever a server does, the turn ends in a sentence, nothing is lost, and the session goes on."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.faults.fault_server import AFTER_TOOLS, FaultServer
+from tests.providers.loopback import serving
 from tests.support.stored_text import files_holding
 from tests.support.world import World
 from zkchat.core.errors import ExitCode
-
-pytestmark = pytest.mark.no_cover
 
 CANARY = "sk-canary-0123456789"
 
 FAILING = ["401", "404", "413", "quota", "wait-an-hour", "html", "garbage@5", "no-utf-8@5", "error@5", "fin@5", "rst@5"]
 SURVIVED = ["ok", "429@1", "503@1", "halved@5", "osc52", "loop"]
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FaultServer]:
-    with FaultServer() as server:
-        yield server
+server = serving(FaultServer)
 
 
 @pytest.fixture(params=["ollama", "openai", "anthropic"])

@@ -23,8 +23,6 @@ from zkchat.cli.command_table import BELOW
 from zkchat.cli.main import app
 from zkchat.core.errors import ExitCode
 
-pytestmark = pytest.mark.no_cover
-
 QUESTION = "How many steps has the lighthouse? See [[Orders]], [[Diary]], [[Linked secret]] and @../outside/secret.txt"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "ask": (QUESTION, "--model", "quote", "--panels"),

@@ -30,7 +30,6 @@ OUTSIDE = (
     "../" * 40 + "etc/passwd",
 )
 
-QUESTION = "What does [[Poison]] say?"
 
 Order = list[dict[str, object]]
 

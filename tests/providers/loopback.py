@@ -9,11 +9,13 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
+
+import pytest
 
 from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
@@ -333,3 +335,14 @@ class Loopback:
             "model_info": {"general.architecture": "llama", "llama.context_length": 8192},
             "capabilities": ["completion", "tools"],
         }
+
+
+def serving(make: Callable[[], AbstractContextManager[object]]) -> object:
+    """A fixture: a server that runs as long as the tests of a module do."""
+
+    @pytest.fixture(scope="module", name="server")
+    def started() -> Iterator[object]:
+        with make() as server:
+            yield server
+
+    return started

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -18,7 +18,7 @@ from tests.providers.contract import (
     text_of,
     thinking_of,
 )
-from tests.providers.loopback import Loopback
+from tests.providers.loopback import Loopback, serving
 from tests.providers.players import PLAYERS, REAL_MODELS_ONLY, SPEAKERS
 from zkchat.core.errors import ProviderError
 from zkchat.core.ports import ModelProvider
@@ -27,11 +27,7 @@ from zkchat.core.prompt import PROVIDERS, Finish, ModelChunk, TextChunk
 Play = Callable[[str], ModelProvider]
 """From the name of a play to a provider that plays it."""
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Loopback]:
-    with Loopback(PLAYS) as server:
-        yield server
+server = serving(lambda: Loopback(PLAYS))
 
 
 @pytest.fixture(params=[name for name in PROVIDERS if name in PLAYERS])

@@ -25,10 +25,6 @@ def pid_and_a_print(seconds: float) -> int:
     return pid_after(seconds)
 
 
-def unpicklable_in_a_child(process: int) -> object:
-    return "picklable" if process == os.getpid() else (lambda: None)
-
-
 def sleep_in_a_child(process: int) -> None:
     if process != os.getpid():
         time.sleep(600)

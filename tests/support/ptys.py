@@ -8,7 +8,7 @@ import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pexpect
 import pyte
@@ -80,6 +80,12 @@ class Terminal:
         """Flags that the program left the terminal with, such as `termios.ECHO`."""
         self.written = ""
         """Everything that reached the terminal."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close()
 
     @property
     def rows(self) -> list[str]:

@@ -22,8 +22,3 @@ async def eventually_async(condition: Callable[[], object], *, seconds: float = 
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(_INTERVAL)
-
-
-def other_tasks() -> int:
-    """How many tasks of this event loop run beside the current one."""
-    return len(asyncio.all_tasks()) - 1

@@ -16,8 +16,7 @@ def test_a_file_outside_is_asked_about_with_one_key_and_esc_is_a_no(tmp_path: Pa
     world.configure('[ui]\npanel = "footnotes"\ntheme = "light"\n')
     (world.home / "todo.txt").write_text("Buy nails.\n")
     model = world.script([{"text": "No list.\n"}], [{"text": "Nails, and [[Sleep]].\n"}])
-    chat = Terminal(world, "--model", model, width=140, height=40)
-    try:
+    with Terminal(world, "--model", model, width=140, height=40) as chat:
         chat.wait_for_prompt()
         chat.type("What is on @~/todo.txt?\r")
         chat.wait_for("todo.txt is outside the vault.", "Send it to scripted:scripted, which runs on this machine?")
@@ -29,5 +28,3 @@ def test_a_file_outside_is_asked_about_with_one_key_and_esc_is_a_no(tmp_path: Pa
         chat.type("y")
         chat.wait_for("Read from this computer, and sent along: ~/todo.txt", "[1] Sleep.md", "Adults need seven hours.")
         chat.wait_for_prompt()
-    finally:
-        chat.close()

@@ -34,8 +34,7 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         [SAYS],
         [{"text": "You declined it, then edited it."}],
     )
-    chat = Terminal(world, "--model", model, "--write", width=70, height=40, variables={"EDITOR": str(editor)})
-    try:
+    with Terminal(world, "--model", model, "--write", width=70, height=40, variables={"EDITOR": str(editor)}) as chat:
         chat.wait_for_prompt()
         assert chat.rows[-1].rstrip().endswith("· write") or "write" in chat.text
         chat.type("First\r")
@@ -71,8 +70,6 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         assert chat.finish() == 0
         assert chat.modes_at_end & termios.ECHO
         assert chat.modes_at_end & termios.ISIG
-    finally:
-        chat.close()
     shown = world.run("context", "show", "--request", "--json").json
     told = shown["messages"][-1]["text"]
     assert "were applied as the user edited them" in told

@@ -19,8 +19,9 @@ REST = ([{"text": "Two sheep.\nDONE: two"}], [{"text": "Rested."}], [{"text": "A
 def test_a_goal_in_a_chat_is_asked_about_stopped_shown_and_gone_on_with(world: World) -> None:
     world.note("Tea.md", "# Tea\n\nGreen.\n")
     world.variables["EDITOR"] = f"{sys.executable} -c \"import sys; open(sys.argv[1], 'a').write('3. Wake.')\""
-    terminal = Terminal(world, "--model", world.script(PLAN, SLOW, *REST[:2], [{"text": "Awake."}], REST[2]), height=60)
-    try:
+    with Terminal(
+        world, "--model", world.script(PLAN, SLOW, *REST[:2], [{"text": "Awake."}], REST[2]), height=60
+    ) as terminal:
         terminal.wait_for_prompt()
         terminal.type("/goal Count\r")
         terminal.wait_for("☐ 2. Rest.", "q stops:")
@@ -40,8 +41,6 @@ def test_a_goal_in_a_chat_is_asked_about_stopped_shown_and_gone_on_with(world: W
         terminal.type("\r")
         terminal.wait_for("☑ 2. Rest.", "All sheep are counted.", "Finished (3 of 3 steps")
         terminal.wait_for_prompt()
-    finally:
-        terminal.close()
 
 
 def test_a_run_that_is_killed_or_interrupted_goes_on_from_its_first_open_step(world: World) -> None:

@@ -1,18 +1,13 @@
 """Whatever a server sends, Ctrl-C brings the prompt back. A flood that cannot be stopped goes on for minutes."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.faults.fault_server import FaultServer
+from tests.providers.loopback import serving
 from tests.support.ptys import Terminal
 from tests.support.world import World
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FaultServer]:
-    with FaultServer() as server:
-        yield server
+server = serving(FaultServer)
 
 
 @pytest.mark.parametrize(
@@ -21,8 +16,7 @@ def server() -> Iterator[FaultServer]:
 def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str, shown: str) -> None:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
-    terminal = Terminal(world, "--model", f"ollama:{fault}")
-    try:
+    with Terminal(world, "--model", f"ollama:{fault}") as terminal:
         terminal.wait_for_prompt()
         terminal.type("How long?\r")
         terminal.wait_until(lambda: terminal.text.count("word") > 20, "an answer")
@@ -30,5 +24,3 @@ def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: Fault
         terminal.wait_for("(Stopped. What arrived is kept.)")
         terminal.type("And now")
         terminal.wait_for("you › And now")
-    finally:
-        terminal.close()

@@ -13,7 +13,7 @@ from tests.support.ptys import Child, Terminal
 from tests.support.waiting import DEADLINE
 from tests.support.world import World
 
-WIDTHS = (60, 80, 100, 200)
+WIDTHS = (60, 80, 200)
 WIDE = 400
 """Where nothing is wrapped: the words of each command, whole."""
 COMMANDS = (
@@ -68,8 +68,8 @@ for words in json.loads(sys.argv[1]):
     environment.stdout.flush()
 """
 _ESCAPES = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[A-Za-z]")
-_DRAWN_TWICE = re.compile(r"\x1b\[\?7l.*?\x1b\[\?7h", re.DOTALL)
-"""Rows of an answer that were drawn while it came, and then drawn anew."""
+_GONE = re.compile(r"\x1b\[\?7l.*?\x1b\[\?7h|[^\n]*\r\x1b\[K", re.DOTALL)
+"""Rows of an answer that were drawn while it came, and then drawn anew; and a line of progress, which was erased."""
 LONG = "The best temperature for a bedroom is around 18 °C, which is cooler than most people keep it in winter. "
 
 
@@ -114,7 +114,7 @@ def printed(world: World, width: int) -> dict[str, list[str]]:
     texts = []
     for _ in COMMANDS:
         child.expect("\x1e\r\n")
-        texts.append(_ESCAPES.sub("", _DRAWN_TWICE.sub("", child.before or "")).replace("\r", "").split("\n"))
+        texts.append(_ESCAPES.sub("", _GONE.sub("", child.before or "")).replace("\r", "").split("\n"))
     child.close()
     return dict(zip(COMMANDS, texts, strict=True))
 

@@ -25,7 +25,6 @@ NOTES = {
 }
 QUESTION = "Is Obsidian Sync end-to-end encrypted?"
 WRONG = "Obsidian Sync is not end-to-end encrypted."
-RIGHT = "Yes, Obsidian Sync is end-to-end encrypted."
 INSTEAD = "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]] › Privacy\n"
 SMALL: dict[str, Any] = {"calls_tools": False, "context_limit": 200_000}
 

@@ -37,7 +37,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def wordy(number: int) -> str:
-    return f"Answer {number}: " + LONG * 8
+    return f"Answer {number}: " + LONG * 16
 
 
 def told(talk: Conversation, turns: int, first: int = 0) -> list[Event]:
@@ -60,15 +60,15 @@ def test_over_budget_older_messages_are_summarised_and_recent_ones_kept(
     provider = Reciting(wordy)
     talk = conversation_over(library, store, provider)
     assert not of_kind(told(talk, 2), Compacted)
-    compacted = of_kind(told(talk, 58, first=2), Compacted)
+    compacted = of_kind(told(talk, 28, first=2), Compacted)
     assert len(compacted) >= 2
     assert all(size <= 4096 - 512 for size in sizes(provider))
     last = provider.requests[-1].messages
     assert "They talked about cats." in last[0].text
     assert "- [[Cats]] is Cats.md" in last[0].text
-    assert sum("Question 59 " in message.text for message in last) == 1
-    assert "Question 58 " in last[-3].text
-    assert len(thread_of(store.rows["s1"])) == 120 + len(compacted)
+    assert sum("Question 29 " in message.text for message in last) == 1
+    assert "Question 28 " in last[-3].text
+    assert len(thread_of(store.rows["s1"])) == 60 + len(compacted)
     part = parts(talk)[0]
     assert (part.made_by, part.number) == ("reciting:x", 1)
     assert part.tokens_after < part.tokens_before
@@ -80,7 +80,7 @@ def test_the_beginning_of_the_request_stays_the_same_between_compactions(
 ) -> None:
     provider = Reciting(wordy)
     talk = conversation_over(library, store, provider)
-    for number in range(24):
+    for number in range(12):
         events = events_of(talk.say(f"Question {number}?"))
         if number and not of_kind(events, Compacted):
             before, now = (request.messages for request in provider.requests[-2:])
@@ -116,14 +116,14 @@ def test_an_unusable_summary_is_replaced_by_one_made_from_the_messages(
 ) -> None:
     provider = Reciting(wordy, summary) if summary else Slow(wordy)
     talk = conversation_over(library, store, provider, policy=Policy(timeout=300.0 if summary else 0.01))
-    events = told(talk, 24)
+    events = told(talk, 12)
     assert isinstance(events[-1], TurnFinished)
     assert why in of_kind(events, Warned)[0].text
     assert all(size <= 4096 - 512 for size in sizes(provider))
     part = parts(talk)[0]
     assert part.made_by == ""
     assert "cat" in part.summary
-    assert len(talk.messages) == 48 + len(parts(talk))
+    assert len(talk.messages) == 24 + len(parts(talk))
 
 
 def test_a_compaction_that_is_stopped_loses_nothing_and_the_next_one_works(
@@ -133,7 +133,7 @@ def test_a_compaction_that_is_stopped_loses_nothing_and_the_next_one_works(
     talk = conversation_over(library, store, slow)
 
     async def stop_at_the_first_summary() -> int:
-        for number in range(40):
+        for number in range(20):
 
             async def say(text: str = f"Question {number}?") -> None:
                 async for _ in talk.say(text):
@@ -163,7 +163,7 @@ def test_without_auto_compaction_a_full_window_stops_the_turn_with_the_ways_out(
     library: Library, store: SessionsInMemory
 ) -> None:
     talk = conversation_over(library, store, Reciting(wordy), policy=Policy(auto=False))
-    events = told(talk, 30)
+    events = told(talk, 15)
     failed = of_kind(events, TurnFailed)[0]
     assert "The context is full" in failed.text
     assert failed.exit_code == ExitCode.USAGE
@@ -193,11 +193,11 @@ class Reader:
 def test_the_user_may_say_no_and_edit_the_summary(library: Library, store: SessionsInMemory) -> None:
     policy = Policy(review=True, confirm=True)
     talk = conversation_over(library, store, Reciting(wordy), policy=policy, reviewer=Reader(agrees=False))
-    assert of_kind(told(talk, 30), TurnFailed)
+    assert of_kind(told(talk, 15), TurnFailed)
     assert parts(talk) == []
     provider, reviewer = Reciting(wordy), Reader(edited=" And the budget is 12 €.")
     talk = conversation_over(library, SessionsInMemory(), provider, policy=policy, reviewer=reviewer)
-    told(talk, 20)
+    told(talk, 10)
     assert parts(talk)[0].summary == "They talked about cats. And the budget is 12 €."
     assert "the budget is 12 €" in provider.requests[-1].messages[0].text
 
@@ -279,7 +279,7 @@ def requested(talk: Conversation, provider: Reciting) -> Any:
 def test_a_pinned_or_important_message_is_kept_word_for_word(
     library: Library, store: SessionsInMemory, way: str
 ) -> None:
-    provider = Reciting(wordy)
+    provider = Reciting(lambda number: f"Answer {number}: " + LONG * 8)
     talk = conversation_over(library, store, provider)
     told(talk, 1)
     first = talk.messages[0].id
@@ -294,7 +294,7 @@ def test_a_pinned_or_important_message_is_kept_word_for_word(
 def test_other_strategies_keep_within_the_window_too(library: Library, store: SessionsInMemory, strategy: Any) -> None:
     provider = Reciting(wordy)
     talk = conversation_over(library, store, provider, policy=Policy(strategy=strategy, keep=Retention()))
-    told(talk, 30)
+    told(talk, 15)
     assert parts(talk)
     assert {part.strategy for part in parts(talk)} == {strategy}
     assert all(size <= 4096 - 512 for size in sizes(provider))
@@ -375,11 +375,11 @@ class Pickier(Reciting):
 def test_a_prompt_that_the_server_finds_too_long_is_made_shorter(library: Library, store: SessionsInMemory) -> None:
     provider = Pickier(1.5)
     talk = conversation_over(library, store, provider)
-    events = told(talk, 24)
+    events = told(talk, 12)
     assert provider.refused
     assert not of_kind(events, TurnFailed)
     assert any("counts more tokens than expected" in warning.text for warning in of_kind(events, Warned))
-    assert len(talk.messages) == 48 + len(parts(talk))
+    assert len(talk.messages) == 24 + len(parts(talk))
 
 
 def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Library, store: SessionsInMemory) -> None:

@@ -45,13 +45,6 @@ def asked(talk: Conversation, text: str = QUESTION) -> list[Evidence]:
     ]
 
 
-def all_pages(talk: Conversation) -> list[tuple[Evidence, ...]]:
-    pages = []
-    while (page := talk.next_passages()).passages:
-        pages.append(page.passages)
-    return pages
-
-
 def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(library: Library) -> None:
     talk = conversation(library, Quote())
     shown = asked(talk)

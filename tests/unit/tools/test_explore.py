@@ -31,8 +31,9 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def box(tmp_path: Path) -> Iterator[Toolbox]:
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolbox]:
+    tmp_path = tmp_path_factory.mktemp("explored")
     (tmp_path / "secret.md").write_text("the secret")
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "link.md").symlink_to(tmp_path / "secret.md")
@@ -51,8 +52,13 @@ def paths(outcome: ToolOutcome) -> list[str | None]:
     return [reference.relative_path for reference in outcome.references]
 
 
-@pytest.mark.parametrize("named", ["Ideas/Sleep.md", "Sleep", "sleep.md", "Schlaf", "[[Sleep]]", "[[Sleep|x]]"])
-@pytest.mark.parametrize("argument", ["relative_path", "path", "note", "file", "link"])
+@pytest.mark.parametrize(
+    ("argument", "named"),
+    [
+        *(("relative_path", named) for named in ("Ideas/Sleep.md", "sleep.md", "Schlaf", "[[Sleep]]", "[[Sleep|x]]")),
+        *((argument, "Sleep") for argument in ("relative_path", "path", "note", "file", "link")),
+    ],
+)
 def test_a_note_is_read_by_whatever_name_the_model_gives_it(box: Toolbox, named: str, argument: str) -> None:
     outcome = use(box, "read_document", **{argument: named})
     assert "Adults need seven hours." in outcome.text

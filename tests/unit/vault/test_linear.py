@@ -18,7 +18,7 @@ from zkchat.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS, sections_of
 from zkchat.notes.note_blocks import blocks, excerpt, sentences
 from zkchat.notes.parse import parse_note
 
-SIZE = 30_000
+SIZE = 15_000
 TIMES = 4
 MOST_TIMES = 11
 """Between linear (4) and quadratic (16)."""
@@ -48,7 +48,6 @@ def cpu(work: Callable[[str], object], text: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("work", [as_indexed, as_quoted])
 @pytest.mark.parametrize("kind", ODD_NOTES)
 def test_a_note_of_four_times_the_size_takes_no_more_than_some_four_times_as_long(

@@ -299,14 +299,14 @@ def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library
 
 @pytest.mark.parametrize("calls_tools", [True, False])
 def test_a_long_run_fits_into_a_small_window(library: Library, calls_tools: bool) -> None:
-    plan = "".join(f"{number}. Find out {'what there is ' * 20}on {number}.\n" for number in range(1, 13))
-    answers = [f"{'Adults need sleep and rest. ' * 60}\nDONE: {'a long result ' * 60}" for _ in range(12)]
+    plan = "".join(f"{number}. Find out {'what there is ' * 20}on {number}.\n" for number in range(1, 9))
+    answers = [f"{'Adults need sleep and rest. ' * 60}\nDONE: {'a long result ' * 60}" for _ in range(8)]
     model = Playing(plan, *answers, "All.", context_limit=4096 if calls_tools else 2048, calls_tools=calls_tools)
     talk = conversation_over(library, None, model, policy=Policy(strategy="discard"))
     ended = events_of(goal_run(talk, library, bounds=GoalBounds(tokens=10**6)).start("Learn"))[-1]
     assert isinstance(ended, GoalEnded)
     assert (ended.goal.state, ended.goal.reason) == ("done", "")
-    assert states(talk) == ["done"] * 12
+    assert states(talk) == ["done"] * 8
 
 
 def test_the_time_that_the_user_takes_is_not_the_time_of_the_run(library: Library) -> None:

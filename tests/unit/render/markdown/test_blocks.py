@@ -13,12 +13,6 @@ def words(pieces: list[DrawableBlock]) -> list[str]:
     ]
 
 
-def final_blocks(text: str) -> list[str]:
-    blocks = BlockSplitter()
-    blocks.add(text)
-    return words(blocks.take_final())
-
-
 @pytest.mark.parametrize(("head", "below"), [("```a|", "---"), ("# a | b |", "|---|---|"), ("- a | b", "---|---")])
 def test_a_line_below_another_block_may_still_make_it_a_table(head: str, below: str) -> None:
     blocks = BlockSplitter()

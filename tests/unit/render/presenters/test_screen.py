@@ -21,12 +21,10 @@ from zkchat.core.events import (
     UsageReported,
     Warned,
 )
-from zkchat.core.message import DocumentReference, RequestContext
+from zkchat.core.message import RequestContext
 from zkchat.render.console import console_for
 from zkchat.render.presenters.screen import ScreenPresenter
 from zkchat.render.presenters.text import Presenter
-
-SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 
 
 def shown(*events: Event, thinking: ThinkingView = "folded", width: int = 80, **options: Any) -> list[str]:

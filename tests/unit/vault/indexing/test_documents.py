@@ -11,7 +11,7 @@ import pytest
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
 from zkchat.core.errors import NoteNotFound
-from zkchat.core.note import Link, Missing, Resolved
+from zkchat.core.note import Link, Missing
 from zkchat.index import graph
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
@@ -49,11 +49,6 @@ class Vault:
 def vault(tmp_path: Path) -> Iterator[Vault]:
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
         yield Vault(tmp_path / "vault", index)
-
-
-def anchors_found(library: Library) -> dict[str, bool]:
-    found = {link.link.text: link.resolution for link in library.links_from("Note.md")}
-    return {text: each.anchor_found for text, each in found.items() if isinstance(each, Resolved)}
 
 
 def test_lists_and_counts_of_notes_are_those_of_notes_alone(vault: Vault) -> None:
