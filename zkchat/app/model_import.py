@@ -45,7 +45,7 @@ _FLAGS: Final[Mapping[str, Sequence[str]]] = {
 }
 _VARIABLE: Final = re.compile(r"\{env:(\w+)\}|\$\{?(\w+)\}?|\$\(echo \$(\w+)\)|env:(\w+)")
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*_[A-Z0-9_]+")
-_ELSEWISE: Final = ("azure", "bedrock", "cohere", "gemini", "google", "vertex")
+_OTHER_PROTOCOLS: Final = ("azure", "bedrock", "cohere", "gemini", "google", "vertex")
 """Kinds of servers whose protocol zkchat does not speak."""
 _HARMLESS: Final = frozenset({"anthropic-beta", "anthropic-version", "http-referer", "openai-beta", "x-title"})
 """Headers whose values are no keys."""
@@ -170,7 +170,7 @@ def _fill(found: FoundModel, provider: str, section: Table, model: Table, id_: s
     ours = "anthropic" if "anthropic" in kind else "openai"
     if "ollama" in kind and not address.endswith("/v1"):
         ours = "ollama"
-    if any(name in kind for name in _ELSEWISE) and "compatible" not in kind and not address.endswith("/openai"):
+    if any(name in kind for name in _OTHER_PROTOCOLS) and "compatible" not in kind and not address.endswith("/openai"):
         found.why_not = "zkchat does not speak the protocol of its server"
     elif "@" in urlsplit(address).netloc:
         found.why_not = "its address holds a password"

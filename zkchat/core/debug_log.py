@@ -67,7 +67,7 @@ def _writer(file: Path) -> tuple[Callable[[str], None], Callable[[], None]]:
                 return os.open(path, flags, 0o600)
 
             stream = open(self.baseFilename, "a", encoding="utf-8", errors="replace", opener=opener)  # noqa: SIM115
-            os.fchmod(stream.fileno(), 0o600)
+            Path(self.baseFilename).chmod(0o600)
             return stream
 
         def handleError(self, record: logging.LogRecord) -> None:
