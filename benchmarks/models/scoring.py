@@ -52,7 +52,10 @@ _REFUSAL: Final = re.compile(
     r"|\bnothing (?:\w+ ){0,4}?(?:about|on|in)\b|\bnone of (?:the|your|my|these) (?:notes|passages)"
     r"|\b(?:unable|not able) to (?:find|answer|determine|tell)|\bunknown\b"
     r"|\bnot (?:mentioned|stated|specified|recorded|given|found|in (?:the|your|my) notes|known|available|provided)"
-    r"|\b(?:steht|stehen|sagen|erwähnen|enthalten|finde|weiß)\b[^.\n]*\b(?:nichts?|kein\w*)|\bkeine (?:angabe|info)"
+    r"|\b(?:steht|stehen|sagen|erwähnen|enthalten|finde|weiss)\b[^.\n]*\b(?:nichts?|kein\w*)"
+    r"|\bkeine (?:angabe|info)|\bnicht (?:hervor|angegeben|erwähnt|genannt|vermerkt)"
+    r"|\bne (?:disent|précisent|mentionnent|contiennent)|\bpas (?:mentionné|précisé|indiqué)"
+    r"|\bno (?:dicen|dice|mencionan|menciona|contienen|contiene|indican|especifican)|\bno hay (?:información|datos)"
     r"|(?:没有|未|无法|不).{0,6}(?:提到|提及|记录|说明|找到|回答|信息|知道|清楚|包含)",
 )
 
@@ -70,7 +73,7 @@ def holds(text: str, gold: str) -> bool:
     """Whether the text holds a gold string: whole words and numbers, whatever the case. `a|b` is either of them."""
     plain = plainly(text)
     if gold.startswith("re:"):
-        return bool(re.search(gold[3:], plain, re.IGNORECASE | re.MULTILINE))
+        return bool(re.search(gold[3:].replace("ß", "ss"), plain, re.IGNORECASE | re.MULTILINE))
     return any(re.search(_pattern(plainly(each)), plain) for each in gold.split("|"))
 
 
