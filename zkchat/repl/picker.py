@@ -21,7 +21,7 @@ from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
 QUESTION = "Continue which session?"
-_NOTHING: Final = {QUESTION: "No title matches. Esc, then /resume WORDS searches what was said."}
+_NOTHING: Final = {QUESTION: "No title matches. In a chat, /resume WORDS searches what was said."}
 """What is said by title where nothing matches."""
 _GAP: Final = 2
 _SEPARATOR: Final = " · "

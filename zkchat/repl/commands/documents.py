@@ -1,5 +1,6 @@
 """Commands for one document of the vault: read it page by page, open it in another program."""
 
+import re
 from itertools import chain
 from typing import Final
 
@@ -12,7 +13,7 @@ from zkchat.render import Place
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import act, end_page, open_vault, show_result
 from zkchat.repl.commands.places import complete_place, find_file
-from zkchat.writing import NO_MENTIONS, MentionLinks, StagedChanges, stage_links
+from zkchat.writing import NO_MENTIONS, MentionLinks, NoteEditor, StagedChanges, VaultConventions, stage_links
 
 _SUMMARY: Final = "--summary"
 
@@ -56,6 +57,33 @@ async def link(context: CommandContext, argument: str) -> Outcome:
     )
     context.surface.print(made.summary)
     context.surface.print_dimmed("/undo reverts it.")
+    return NOTHING
+
+
+_RENAME: Final = re.compile(r"(?P<note>\[\[[^\]]+\]\]|\"[^\"]+\"|\S+)\s+(?P<name>.+)")
+_HOW_TO_RENAME: Final = "For example: /rename [[Note]] New name."
+
+
+async def rename(context: CommandContext, argument: str) -> Outcome:
+    """Rename a note after a yes to its change; every link to it follows."""
+    named = _RENAME.fullmatch(argument)
+    if not named:
+        raise UsageError("Which note, and what is it called now?", hint=_HOW_TO_RENAME)
+    path = find_file(context, named["note"].strip('"'), "rename")[1]
+    library = context.browser.library
+    library.refresh()
+    staged = StagedChanges(context.changes)
+    style = VaultConventions(link_style=context.mentions.style)
+    edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, named["name"].strip('"'))
+    changes = staged.change_set()
+    context.surface.print_changes(changes)
+    for remark in (*edit.remarks, edit.follow):
+        context.surface.print(remark)
+    if not await context.surface.confirm(f"{edit.title}?"):
+        context.surface.print_dimmed(_NOTHING_CHANGED)
+        return NOTHING
+    context.changes.apply(changes, ChangeOrigin(command="/rename", session_id=context.conversation.session_id))
+    context.surface.print(f"{edit.title}: done. /undo reverts it.")
     return NOTHING
 
 

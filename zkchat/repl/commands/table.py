@@ -41,7 +41,6 @@ MEANT: Final = {
     "move": "`zkchat note move NOTE FOLDER` in a shell",
     "note": "/show NOTE, or `zkchat note` in a shell to write one",
     "references": "/sources",
-    "rename": "`zkchat note rename NOTE NAME` in a shell",
     "settings": "`zkchat config` in a shell",
     "source": "/sources",
     "summarize": "/compact",
@@ -210,6 +209,17 @@ _OF_NOTES: Final[Sequence[Command]] = (
         details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show), where others "
         "mention it, then mentions in it; without, mentions in the newest notes. /undo reverts all at once.",
         act=documents.link,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="rename",
+        is_minor=True,
+        arguments="NOTE NAME",
+        help="rename a note",
+        details="/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; "
+        "/undo reverts it.",
+        act=documents.rename,
         complete=complete_place,
         describe=describe_number,
     ),

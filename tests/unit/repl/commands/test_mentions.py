@@ -1,4 +1,4 @@
-"""`/link`: mentions of notes become links."""
+"""`/link`: mentions of notes become links. `/rename`: links follow."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +9,14 @@ from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
 
 NOTES = {"Coffee.md": "Bad for deep sleep.\n", "Deep sleep.md": "Coffee, tea.\n", "Tea.md": "Mild.\n"}
+LINKED = {"Pot.md": "Holds [[Tea]].\n"}
 
 
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[CommandHarness]:
-    with library_of(tmp_path, NOTES) as library:
+    with library_of(tmp_path, NOTES | LINKED) as library:
         harness = CommandHarness(library=library)
-        harness.changes.files = {path: text.encode() for path, text in NOTES.items()}
+        harness.changes.files = {path: text.encode() for path, text in (NOTES | LINKED).items()}
         yield harness
 
 
@@ -35,4 +36,22 @@ def test_link_with_a_note_is_about_that_note(harness: CommandHarness) -> None:
 def test_whoever_leaves_changes_nothing(harness: CommandHarness) -> None:
     harness.mentions.leaves = True
     assert harness.typed("/link") == "Nothing was changed."
-    assert harness.files == NOTES
+    assert harness.files == NOTES | LINKED
+
+
+@pytest.mark.parametrize("typed", ["[[Tea]] Green tea", 'Tea "Green tea"', "Tea.md Green tea"])
+def test_rename_asks_and_links_follow(harness: CommandHarness, typed: str) -> None:
+    harness.surface.says_yes = True
+    told = harness.typed(f"/rename {typed}")
+    assert told.endswith("Rename Tea.md to Green tea.md: done. /undo reverts it.")
+    assert harness.files["Green tea.md"] == "Mild.\n"
+    assert harness.files["Pot.md"] == "Holds [[Green tea]].\n"
+    (record,) = harness.changes.records()
+    assert record.origin.command == "/rename"
+
+
+def test_rename_changes_nothing_after_a_no_or_without_a_name(harness: CommandHarness) -> None:
+    harness.surface.says_yes = False
+    assert harness.typed("/rename Tea Green tea").endswith("Nothing was changed.")
+    assert "/rename [[Note]] New name" in harness.typed("/rename Tea")
+    assert harness.files == NOTES | LINKED

@@ -56,9 +56,9 @@ def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -
     [
         ("/hsitory", "There is no command /hsitory. Did you mean /history?"),
         ("/comp", "There is no command /comp. Did you mean /compact?"),
-        ("/re", "There is no command /re. Did you mean /resume or /recent or /retry?"),
+        ("/re", "There is no command /re. Did you mean /resume or /recent or /rename?"),
         ("/find sleep", "There is no command /find. Did you mean /search?"),
-        ("/rename A B", "There is no command /rename. Did you mean `zkchat note rename NOTE NAME` in a shell?"),
+        ("/move A B", "There is no command /move. Did you mean `zkchat note move NOTE FOLDER` in a shell?"),
         ("/xyzzy", "There is no command /xyzzy. /help all lists them."),
         ("/", "There is no command /. /help all lists them."),
         ("/help xyzzy", "There is no command /xyzzy. /help all lists them."),
