@@ -145,7 +145,7 @@ def test_cancelling_keeps_what_came(acp: Acp) -> None:
     session = acp.new(model)
     answer = acp.submit(acp.connection.prompt(session_id=session, prompt=[text_block("How much?")]))
     acp.wait_for(lambda: "Seven" in acp.text(session))
-    with pytest.raises(RequestError, match="under way"):
+    with pytest.raises(RequestError, match="still answering"):
         acp.ask(session, "And this?")
     acp.run(acp.connection.cancel(session_id=session))
     assert answer.result(30).stop_reason == "cancelled"
@@ -197,7 +197,7 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
         ("/serch", "Did you mean /search"),
         ("/write on", "cannot change notes"),
         ("/stats", "Session"),
-        ("/model nothing:x", "goes on answering"),
+        ("/model nothing:x", "still answers"),
     ):
         before = len(acp.text(session))
         assert acp.ask(session, line) == "end_turn"
@@ -212,7 +212,7 @@ def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
     assert acp.of(session, "current_mode_update")[-1].current_mode_id == "write"
     option = acp.of(session, "config_option_update")[-1].config_options[0]
     assert (option.id, option.current_value) == ("mode", "write")
-    with pytest.raises(RequestError, match="is not possible"):
+    with pytest.raises(RequestError, match="is not a choice"):
         acp.choose(session, "mode", "nonsense")
     with pytest.raises(RequestError):
         acp.choose(session, "model", "nothing:x")
@@ -329,7 +329,7 @@ def test_several_sessions_answer_at_once(acp: Acp) -> None:
 
 @pytest.mark.parametrize(
     ("cwd", "sentence"),
-    [("elsewhere", "is not a vault yet"), ("nowhere", "not there"), (Path("relative"), "absolute")],
+    [("elsewhere", "is not a vault yet"), ("nowhere", "no longer exists"), (Path("relative"), "absolute")],
     ids=str,
 )
 def test_a_folder_that_is_no_vault_is_refused(acp: Acp, cwd: str | Path, sentence: str) -> None:

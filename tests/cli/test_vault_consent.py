@@ -134,7 +134,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "Tea.md").write_text("Tea for seven hours.\n")
     (stranger.home / "tea.png").write_text("")
-    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? No note is changed"
+    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? No note changes"
     for named in ((), ("--vault", str(stranger.home))):
         declined = search(stranger, "n\n", *named, cwd=stranger.home)
         assert declined.code == ExitCode.VAULT

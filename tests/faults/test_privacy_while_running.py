@@ -173,7 +173,7 @@ def test_an_approval_that_is_taken_back_ends_what_is_sent(scene: Scene) -> None:
         assert talked.ask() != "[]", "another approval disturbs nothing"
         trust.revoke()
         assert talked.ask() == "[]"
-        assert talked.failure.startswith("You took back an approval")
+        assert talked.failure.startswith("You revoked an approval")
     with talk(scene, OVER_OLLAMA.here) as anew:
         assert anew.ask() != "[]"
 

@@ -75,7 +75,7 @@ def test_an_answer_without_end_is_ended_and_what_came_is_kept(world: World, prot
     world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "11000"
     result = world.run("ask", "How long?", "--model", f"{protocol}:{fault}")
     assert result.code == ExitCode.MODEL
-    assert "was ended at 11,000 characters" in result.err
+    assert "was cut off at 11,000 characters" in result.err
     assert messages(world)[-1]["status"] == "unfinished"
 
 
@@ -121,7 +121,7 @@ def test_an_answer_of_five_megabytes_is_whole_where_it_may_be_so_long(world: Wor
 def test_an_answer_of_five_megabytes_is_ended_where_it_is_too_long(world: World, protocol: str) -> None:
     result = world.run("ask", "How long?", "--model", f"{protocol}:big")
     assert result.code == ExitCode.MODEL
-    assert "was ended at 1,000,000 characters" in result.err
+    assert "was cut off at 1,000,000 characters" in result.err
     assert len(result.out) >= 1_000_000
     assert messages(world)[-1]["status"] == "unfinished"
 

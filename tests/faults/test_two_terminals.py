@@ -52,7 +52,7 @@ def test_two_processes_write_to_one_session_and_nothing_is_lost(world: World) ->
     assert [child.returncode for child in children] == [0, 0]
     warnings = [line for _, errors in outputs for line in errors.splitlines()]
     assert warnings  # each hears of the other
-    assert all(line.startswith("Another terminal went on with this session") for line in warnings), warnings
+    assert all(line.startswith("This session was continued in another terminal") for line in warnings), warnings
     shown = {id_ for output, _ in outputs for id_ in output.split()}
     assert len(shown) == 2 * 2 * TURNS
     (session,) = world.run("sessions", "list", "--all", "--json").json

@@ -153,6 +153,6 @@ def test_a_days_review_has_its_daily_note_and_its_open_tasks(world: World) -> No
     assert "The daily note is [[2026-03-01]]." in task["text"]
     assert report["text"] == (
         "<vault_report>\nopen tasks without a date:\n- [[2026-03-01]]: water the &lt;b&gt;tea&lt;/b&gt;\n\nchanged "
-        "notes, newest first:\n- 2026-03-01 [[2026-03-01]]\n</vault_report>"
+        "notes, the latest first:\n- 2026-03-01 [[2026-03-01]]\n</vault_report>"
     )
     assert note["resource"]["uri"] == "note:///Daily/2026-03-01.md"

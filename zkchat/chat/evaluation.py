@@ -198,7 +198,7 @@ def search_rank(
     library: Library, question: Question, is_right: Callable[[str, str], bool], limit: int = SEARCHED
 ) -> int:
     """The place, from 1, of the first note of the search that is right by its path and passage; 0 for none."""
-    query = as_open_as(question.prose, f"{question.text} {question.topic}".strip())
+    query = question.with_topic(question.text) if question.goes_on else as_open_as(question.prose, question.text)
     found = library.documents(query, limit=limit)
     return next((place for place, each in enumerate(found, 1) if is_right(each.path, each.text)), 0)
 

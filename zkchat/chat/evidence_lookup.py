@@ -91,7 +91,7 @@ def _in_conversation(
     if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):
         return alone
     only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
-    found = find(question.sought, linked, earlier=Earlier(only_before, question.notes))
+    found = find(question.with_topic(question.prose), linked, earlier=Earlier(only_before, question.notes))
     if not found.evidence and question.notes:
         of_note = find(question.prose, [(question.notes[0], "")]).evidence
         is_held = any(own & _terms_of(each) for each in of_note)

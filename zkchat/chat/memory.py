@@ -71,8 +71,10 @@ def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str
 
 def is_key(text: str) -> bool:
     """Whether the user tells something to be kept: a decision, a preference or a figure of their own, or what begins
-    with a word such as "remember" or "important"."""
-    return any(_weight(each) or _is_told(each) for each in map(" ".join, map(str.split, sentences(text))))
+    with a word such as "remember" or "important". A long message is not kept whole for that."""
+    return len(text) <= 2 * _MAX_CHARS and any(
+        _weight(each) or _is_told(each) for each in map(" ".join, map(str.split, sentences(text)))
+    )
 
 
 def _is_told(sentence: str) -> bool:

@@ -184,7 +184,11 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def sought(self) -> str:
         """What is looked for in the notes."""
-        return as_open_as(self.prose, f"{self.prose} {self.topic}") if self.topic else self.prose
+        return self.with_topic(self.prose) if self.goes_on else self.prose
+
+    def with_topic(self, text: str) -> str:
+        """A text of it with what earlier questions were about."""
+        return as_open_as(self.prose, f"{text} {self.topic}".strip())
 
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
         """The question with the topic of the earlier messages, the latest first: of the latest question that was
@@ -262,7 +266,9 @@ class Question(Struct, frozen=True, kw_only=True):
             if are_questions and topic_terms(first) and topic_terms(second) - _for_a_figure():
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
-                return tuple(as_open_as(self.prose, f"{each} {self.topic}".strip()) for each in (first, second))
+                return tuple(
+                    self.with_topic(each) if self.goes_on else as_open_as(self.prose, each) for each in (first, second)
+                )
         return (self.sought,)
 
     @property

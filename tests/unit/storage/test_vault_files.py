@@ -182,7 +182,7 @@ def test_binary_and_huge_files_are_refused_by_name(root: Path) -> None:
     (root / "binary.md").write_bytes(b"\x7fELF\0\0\1")
     (root / "huge.md").write_bytes(b"x" * 1001)
     (root / "large.md").write_bytes(b"x" * 1000)
-    with pytest.raises(NoteUnreadable, match=r"binary\.md holds binary data"):
+    with pytest.raises(NoteUnreadable, match=r"binary\.md contains binary data"):
         files_of(root).read("binary.md")
     with pytest.raises(NoteUnreadable, match=r"huge\.md is larger than 1,000 bytes") as refusal:
         files_of(root).read("huge.md")

@@ -89,7 +89,7 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
 def test_what_was_said_before_is_not_told_as_added_by_the_user(harness: CommandHarness) -> None:
     recalled = RequestItem(type="recall", name="m0", title="Why?", include="manual", tokens=9)
     harness.exchange("Why?", "Because.", request_context=RequestContext(items=(recalled,), usage=a_usage(memory=9)))
-    assert harness.typed("/context").splitlines()[1] == "Memory       9  earlier messages on this: “Why?”"
+    assert harness.typed("/context").splitlines()[1] == "Memory           9  earlier messages on this: “Why?”"
 
 
 def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
