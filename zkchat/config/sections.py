@@ -254,9 +254,7 @@ class Context(Struct, frozen=True, kw_only=True):
     auto_compact: Annotated[bool, "Summarise older messages when the window is full. Off: the question is refused."] = (
         True
     )
-    confirm_compaction: Annotated[
-        bool, "Ask before older messages leave the context; without a terminal they stay."
-    ] = False
+    confirm_compaction: Annotated[bool, "Ask before messages leave the context; without a terminal they stay."] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
         CompactionStrategy,
@@ -520,9 +518,7 @@ class Model(Struct, frozen=True, kw_only=True):
         "Environment variable that holds its key. Empty: the provider's usual one, but only for the provider's server.",
     ] = ""
     headers: Annotated[
-        Headers,
-        UserOnly(),
-        'HTTP headers for its server, with secrets from variables: `{ api-key = "${MY_KEY}" }`.',
+        Headers, UserOnly(), 'HTTP headers for its server, secrets from variables: `{ api-key = "${MY_KEY}" }`.'
     ] = {}
     connect_timeout: Annotated[Seconds | None, "Seconds to wait for a connection. Unset: 5."] = None
     timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None

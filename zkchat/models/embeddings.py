@@ -252,10 +252,7 @@ class ServerEmbedder:
         matrix = self._of_right_size(matrix)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         if not lengths.any():
-            raise self._invalid(
-                "sent an unusable result for the search by meaning: only zeros.",
-                "Restart the server, or choose another model.",
-            )
+            raise self._invalid("sent unusable results (only zeros).", "Restart the server, or choose another model.")
         matrix /= np.where(lengths > 0, lengths, 1)
         self._dimensions = matrix.shape[1]
         return matrix

@@ -340,8 +340,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
     if any(gap.strip(" \t\n,") for gap in gaps):
         raise EditRefused(
-            f"The list {entry.name} has comments or nested values in its brackets, which would be lost.",
-            hint="Edit its text directly.",
+            f"The list {entry.name} would lose comments or nested values in its brackets.", hint="Edit it directly."
         )
     separator = gaps[1] if len(gaps) > 2 else ", "
     written = [
@@ -434,9 +433,7 @@ def add_tag(text: str, tag: str) -> str:
         return text
     changed = set_property(text, *_tags_with(PropertyLines(with_line_end(text.removeprefix("\ufeff"), "\n")), name))
     if name.casefold() not in {each.casefold() for each in parse_note("", changed).tags}:
-        raise EditRefused(
-            "The note has several lists of tags, and the tag would be in one that does not count.", hint=_BY_HAND
-        )
+        raise EditRefused("The note has several lists of tags, and the tag would be ignored.", hint=_BY_HAND)
     return changed
 
 

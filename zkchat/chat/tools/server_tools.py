@@ -95,8 +95,8 @@ class ServerCall(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """`create_issue of the MCP server tracker (may send data to other machines)`."""
-        where = "on this machine" if self.definition.is_local else "may send data to other machines"
+        """`create_issue of the MCP server tracker (may send data elsewhere)`."""
+        where = "on this machine" if self.definition.is_local else "may send data elsewhere"
         origin = ", defined by the vault" if self.definition.origin == "vault" else ""
         return f"{self.tool.name} of the MCP server {self.definition.name} ({where}{origin})"
 
