@@ -376,7 +376,7 @@ def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:
             acp.client.answer = answer
             assert acp.ask(session, "Call it.") == "end_turn"
             assert acp.of(session, "tool_call_update")[-1].status == status
-        assert acp.client.asked[0].call.title == "echo of the MCP server plain (may send things on)"
+        assert acp.client.asked[0].call.title == "echo of the MCP server plain (may send data elsewhere)"
 
 
 def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path) -> None:

@@ -241,9 +241,9 @@ def test_names_of_other_programs_lead_to_ours(world: World, name: str, program: 
     for command in (("get", name), ("set", name, "1")):
         said = world.run("config", *command)
         assert said.code == ExitCode.CONFIG
-        assert f"is of {program}; here it is '{ours}'." in said.err
+        assert f"is a setting of {program}; in zkchat it is '{ours}'." in said.err
 
 
 def test_the_name_of_a_model_is_kept_in_the_hint(world: World) -> None:
     said = world.run("config", "set", 'models."GPT 4.1".api_base', "http://127.0.0.1:9/v1")
-    assert "here it is 'models.GPT 4.1.base_url'." in said.err
+    assert "in zkchat it is 'models.GPT 4.1.base_url'." in said.err

@@ -10,7 +10,7 @@ import pytest
 from tests.support.world import World
 
 LONG = "Cats purr, and number {n} of them sleeps on the warm stove beside the old dog. " * 14
-FULL = "The context is full, and nothing leaves it"
+FULL = "The context is full. Older messages were not summarised"
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_a_rule_that_takes_more_than_its_share_is_named_once(world: World) -> No
 def test_tools_without_room_in_their_share_are_counted(world: World) -> None:
     play = long_answers(world, calls_tools=True)
     world.run("ask", "Do cats purr?", "--model", play)
-    sentence = "had no room in the share of tools, 460 tokens (context.tools_share)."
+    sentence = "as tools may take only 460 tokens (context.tools_share)."
     assert sentence in world.run("context", "show", "--message", "2").out
     assert sentence in world.run("context", "stats", "--model", play).out
 

@@ -38,8 +38,8 @@ def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
         "2 of 3  the search finds the note first",
         "3 of 3  among its first three",
         "3 of 3  among its first ten",
-        "2 of 3  the passage shown first answers",
-        "2 of 3  a passage shown answers",
+        "2 of 3  the first passage shown answers it",
+        "2 of 3  one of the passages shown answers it",
         "1 of 3  only wrong passages are shown",
         "0 of 3  nothing is shown",
         "0 of 3  shown, but marked uncertain",
@@ -116,7 +116,7 @@ def test_another_setting_is_shown_beside(vault: World) -> None:
     lines = shown.out.splitlines()
     assert lines[1] == "right  How long does a cold heap take? (search: 1 · vault.exclude=Comp*: wrong)"
     assert "Figures: → with vault.exclude=Comp*" in lines
-    assert "2 → 0 of 3  the passage shown first answers" in lines
+    assert "2 → 0 of 3  the first passage shown answers it" in lines
     compared = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*", "--json").json["compared"]
     assert (compared["settings"], compared["figures"]["first"]) == ("vault.exclude=Comp*", 0)
     assert vault.run("search", "heap").out  # the index is that of the settings again

@@ -122,8 +122,8 @@ def test_without_a_yes_nothing_is_written(world: World) -> None:
         ("[]", "is not a JSON object"),
         ('{"mcpServers": []}', "has no section 'mcpServers'"),
         (b"\xff\xfe{", "is not UTF-8 text"),
-        ('{"x": NaN}', "cannot be rewritten exactly as it is"),
-        ('{"é": "\\ud800"}', "cannot be rewritten exactly as it is"),
+        ('{"x": NaN}', "zkchat cannot add to it without altering the rest"),
+        ('{"é": "\\ud800"}', "zkchat cannot add to it without altering the rest"),
     ],
 )
 def test_a_file_that_cannot_be_kept_as_it_is_stays(world: World, text: str | bytes, said: str) -> None:
@@ -149,8 +149,8 @@ def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None
     refused = world.run("mcp", "install", "claude-code", "--yes")
     assert (shown.code, refused.code) == (0, 3)
     assert shown.out == refused.out
-    assert "the program keeps no settings here. Start Claude Code once" in shown.err
-    assert "Nothing was written for Claude Code: the program keeps no settings here" in refused.err
+    assert "its settings are not there yet. Start Claude Code once" in shown.err
+    assert "Nothing was written for Claude Code: its settings are not there yet" in refused.err
     assert world.run("mcp", "install", "claude-code", "--yes", "--dry-run").code == 0
     scripted = world.run("mcp", "install", "claude-code", "--yes", "--json")
     assert (scripted.code, scripted.json["state"], scripted.json["written"]) == (3, "absent", False)

@@ -232,7 +232,7 @@ def test_the_table_says_what_was_taken_and_what_was_left(world: World) -> None:
     left = imported(world, COPILOT)["left"]
     assert {each["name"]: each["why"].partition(":")[0] for each in left} == {
         "off": "it is switched off there",
-        "vectors": "it only makes vectors",
+        "vectors": "it is for the search, not for answers",
     }
     told = imported(world, CONTINUE)["taken"][1]
     assert told["left"] == ["its key (put it into a variable, and name that in api_key_env)"]

@@ -41,7 +41,7 @@ def test_a_call_is_shown_asked_about_and_made_and_broken_servers_cost_a_sentence
     assert result.code == 0
     assert result.out.startswith("Done.")
     asked = result.err[result.err.index("▌") :]
-    assert asked.startswith("▌ echo of the MCP server plain (may send things on)\n  q: ␛[31mred [[Tea]]\nCall it? ")
+    assert asked.startswith("▌ echo of the MCP server plain (may send data elsewhere)\n  q: ␛[31mred [[Tea]]\nCall it")
     assert "\x1b[31m" not in result.err
     assert "to plain: echo" in result.err
     assert result.err.count("The MCP server dead ended with exit code 3.") == 1

@@ -43,12 +43,12 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["short", "with a space in its middle", "ümlaut-in-the-middle-of", "x" * 1_001])
 def test_what_cannot_be_sent_in_a_header_is_no_token(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match=r"The content of \$ZKCHAT_MCP_TOKEN cannot be a token"):
+    with pytest.raises(ConfigError, match=r"\$ZKCHAT_MCP_TOKEN does not hold a usable access token"):
         access_token(None, {"ZKCHAT_MCP_TOKEN": text})
     file = tmp_path / "token"
     file.write_text(text)
     file.chmod(0o600)
-    with pytest.raises(ConfigError, match="cannot be a token"):
+    with pytest.raises(ConfigError, match="does not hold a usable access token"):
         access_token(file, {})
 
 

@@ -203,7 +203,7 @@ def test_code_and_the_class_of_a_note_need_a_yes_of_their_own(world: World) -> N
     )
     assert "nothing was changed, because it needs a yes of the user" in says(given[1])
     assert says(given[2]).endswith("because it needs a yes of the user. It changes which models may see Sleep.md.")
-    assert "will be kept from this host" in says(given[3])
+    assert "makes a private note" in says(given[3])
     assert not (world.vault / "New.md").exists()
     assert (world.vault / "Sleep.md").read_text() == before
 

@@ -132,8 +132,8 @@ def _figure_rows(of: Evaluation, beside: Evaluation | None) -> list[NumberedRow]
             "the search finds the note first": (each.search_first, each.answerable),
             "among its first three": (each.search_3, each.answerable),
             "among its first ten": (each.search_10, each.answerable),
-            "the passage shown first answers": (each.first, each.answerable),
-            "a passage shown answers": (each.any, each.answerable),
+            "the first passage shown answers it": (each.first, each.answerable),
+            "one of the passages shown answers it": (each.any, each.answerable),
             "only wrong passages are shown": (each.wrong, each.answerable),
             "nothing is shown": (each.silent, each.answerable),
             "shown, but marked uncertain": (each.doubted, each.answerable),
@@ -232,7 +232,7 @@ def _stage_of(library: Library, question: Question, path: str) -> _Stage:
     if reason := here.withheld(link):
         return _Stage(stage="private", said=f"{path} {reason}: no model ever sees it.")
     if unread := [each.text for each in library.warnings() if each.path == path and each.kind in _UNREAD]:
-        return _Stage(stage="unread", said=f"Only the name of {path} is known: {unread[0]}")
+        return _Stage(stage="unread", said=f"The text of {path} is not searched, only its name: {unread[0]}")
     if not library.is_indexed(path):
         return _Stage(stage="unread", said=f"{path} is not a note, so it is not searched.")
     if not library.section(path).strip():
@@ -270,7 +270,7 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
     if behind := _of(further, path):
         place = [*dict.fromkeys(each.relative_path for each in further)].index(path) + 1
         score = f"{behind.score:.2f}"
-        said = f"{path} is number {place} of the notes with passages, with a score of {score}: “{_short(behind)}”"
+        said = f"{path} is in place {place} among the notes with a passage on this (score {score}): “{_short(behind)}”"
         return _Stage(stage="behind", said=said, more={**ranks, "score": behind.score}, first=first)
     if rank:
         said = f"The search ranks {path} number {rank} of {library.note_count():,} notes: others fit better."

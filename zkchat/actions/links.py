@@ -90,7 +90,7 @@ def resolve(
     """Show what a link leads to, and why.
 
     The exit code is 4 if it leads nowhere. A heading or block that the note does not have counts as nowhere; `--json`
-    says which of the two it is.
+    says whether that, or the note itself, is missing.
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """

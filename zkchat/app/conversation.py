@@ -237,7 +237,7 @@ def find_session_model(workspace: Workspace, history: History, agent: Agent | No
     is_own = kept.name == settings.model or kept.name in settings.models
     if not is_own and kept.name.partition(":")[0] not in PROVIDERS:
         meant = f" ({kept.model})" if kept.model != kept.name else ""
-        way_out = f"--model {kept.model} continues with what it was" if meant else "--model NAME continues with another"
+        way_out = f"--model {kept.model} continues with it" if meant else "--model NAME continues with another"
         raise ConfigError(
             f"The model of this session, {kept.name}{meant}, is no longer in your settings.",
             hint=f"{way_out}; `zkchat models` lists the available ones.",

@@ -148,7 +148,7 @@ def _read(provider: str, section: Table, model: Table, seen: set[str]) -> FoundM
     elif model.get("enabled") is False or section.get("enabled") is False or section.get("disable") is True:
         found.why_not = "it is switched off there"
     elif model.get("isEmbeddingModel") or model.get("roles") == ["embed"]:
-        found.why_not = "it only makes vectors: zkchat config set embeddings.model"
+        found.why_not = "it is for the search, not for answers: zkchat config set embeddings.model"
     else:
         _fill(found, provider, section, model, id_)
         seen.add(name)
@@ -201,7 +201,7 @@ def _take_key(found: FoundModel, address: str, key: object) -> None:
     if not variable:
         found.left.append("its key (put it into a variable, and name that in api_key_env)")
     elif not _may_go(variable, address):
-        found.left.append(f"{variable}, which is for {_HOST_OF_KEY[variable]}")
+        found.left.append(f"the key in {variable}, which is only sent to {_HOST_OF_KEY[variable]}")
     else:
         found.table["api_key_env"] = variable
 

@@ -122,7 +122,7 @@ class LiveSettings:
         now = self._present_files(self._stamp)
         gone = [file for file in self._files if file in self._present - now]
         self._present |= now
-        return f"{gone[0]} is gone: put it back, empty if you like, or restart zkchat." if gone else ""
+        return f"The settings {gone[0]} are gone: put them back, even empty, or restart zkchat." if gone else ""
 
     def _present_files(self, stamp: SettingsStamp) -> set[Path]:
         return {file for file in self._files if stamp.get(file)}

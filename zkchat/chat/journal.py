@@ -243,7 +243,7 @@ class Journal:
         if mine is None or any(message.id == mine.id for message in self.history.newest_first):
             return Warned(text=f"{came} Your message comes after them.", hint="/history shows them.")
         self.append(HeadEntry(message_id=mine.id))
-        return Warned(text=f"{came} Your question continues separately.", hint="/branch shows both ways.")
+        return Warned(text=f"{came} Your question is in a branch of its own.", hint="/branch lists the branches.")
 
     def recover_from_crash(self) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.

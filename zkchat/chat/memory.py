@@ -456,7 +456,7 @@ def _within(texts: Mapping[str, str], left_out: list[LeftOut], tokenizer: Tokeni
                 name=path,
                 tokens=tokenizer.count(block),
                 digest=digest(block),
-                reason="imported by the vault's page" if number else "the vault's own page",
+                reason=f"included by {next(iter(texts))}" if number else "the vault's instructions",
             )
             items.append(PromptItem(item=item, text=block))
     return Selection(tuple(items), tuple(left_out))

@@ -52,7 +52,7 @@ MAX_BROUGHT: Final = 200
 HUB_SHARE: Final = 0.5
 """Of the room for documents that is left: what the notes that a hub links to may take."""
 IN_EVERY_REQUEST = "linked in the message, and sent every time anyway"
-WITH_THE_MESSAGE = "its text comes with the message, which links it"
+WITH_THE_MESSAGE = "linked in the message, and sent with it"
 
 
 def resolve_links(library: Library, links: Sequence[Link], quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:

@@ -76,11 +76,11 @@ SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
-ABSTAINED = "left out, as a small model would repeat that the notes do not answer this"
+ABSTAINED = "left out: your notes did not answer it, and a small model would repeat that"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 UNASKED = Warned(
-    text="The context is full, and nothing leaves it: you are to be asked first (context.confirm_compaction), and "
-    "there is no terminal to ask at.",
+    text="The context is full. Older messages were not summarised, because you want to be asked first "
+    "(context.confirm_compaction), and there is no terminal to ask you.",
     hint="zkchat context compact makes room now; with context.confirm_compaction = false zkchat does it by itself.",
 )
 SUMMARY_SHARE = 0.30

@@ -406,7 +406,7 @@ async def _replace_answer(
     exchange.finish = Finish(reason="stop" if evidence or instead else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
-    await emit(Warned(text=said, hint=f"To see its own words: /branch {first.id}"))
+    await emit(Warned(text=said, hint=f"To see the model's own answer: /branch {first.id}"))
     await emit(AnswerReplaced(message_id=first.id))
     if request.remark:
         await emit(Remarked(text=request.remark))

@@ -52,7 +52,7 @@ class SessionItem(Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         """What it is called in a sentence."""
         is_all = self.item.type == "memory" and self.item.name == WHOLE
-        return "Memory (the vault's page and facts)" if is_all else self.called
+        return "Memory (ZKCHAT.md and facts)" if is_all else self.called
 
     @property
     def is_in(self) -> bool:

@@ -204,9 +204,9 @@ def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | N
         io.out(f"Would archive {counted(len(part.archived), 'message')} ({which}).")
     io.out(f"Tokens: {part.tokens_before:,} now, about {part.tokens_after:,} after.")
     if part.shortened:
-        io.out(f"Would shorten {counted(len(part.shortened), 'message')} that would stay.")
+        io.out(f"Would keep {counted(len(part.shortened), 'message')}, but shortened.")
     if part.stripped:
-        io.out(f"Would leave out or shorten the documents of {counted(len(part.stripped), 'message')}.")
+        io.out(f"Would leave out or shorten the notes sent with {counted(len(part.stripped), 'message')}.")
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
 
 
@@ -383,7 +383,7 @@ def summary(
     known = [part for part in parts if part]
     lines = []
     for part in known:
-        by = f"by {part.made_by}" if part.made_by else "from the messages themselves"
+        by = f"by {part.made_by}" if part.made_by else "without a model, from excerpts of the messages"
         lines += [f"#{part.number}, {part.effect}, made {by}", part.summary or "(no summary)"]
         lines += [f"- {reference.wikilink} is {reference.relative_path}" for reference in part.references]
     nothing = "Nothing was summarised in this session: the model sees all of it."

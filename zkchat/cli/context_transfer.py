@@ -167,7 +167,7 @@ def export_(
 def import_(
     io: CommandIO,
     file: Annotated[str, argument("FILE", "What to read; - is standard input.")] = "",
-    file_option: Annotated[str, option("--file -f", "FILE", "The same, as an option.")] = "",
+    file_option: Annotated[str, option("--file -f", "FILE", "The same as the argument FILE.")] = "",
     dry_run: Annotated[bool, flag("--dry-run", "Show what would be imported; change nothing.")] = False,
 ) -> Told:
     """Import the conversations in a file as sessions.

@@ -35,7 +35,7 @@ def evaluate(
       And a hot one? => [[Compost]]
     Who won in 1950? =>
 
-    Each is right (the passage shown first answers), later (another one does), wrong, silent, or answered although no
+    Each is right (the first passage shown answers it), later (another one does), wrong, silent, or answered although no
     note does. zkchat why says where a note was lost.
 
     zkchat eval questions.txt

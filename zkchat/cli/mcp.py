@@ -190,7 +190,7 @@ def mcp(
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
             f"{reason} So zkchat cannot tell which notes are private, and serves none.",
-            hint="Correct the file, or move it away. For a host whose model runs on this machine: --local",
+            hint="Correct the file, or move it away. If the host's model runs on this machine, add --local.",
         )
     from zkchat.mcp import HostOptions
 

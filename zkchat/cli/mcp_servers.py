@@ -100,7 +100,7 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
     if definition.headers:
         lines.append(f"headers: {', '.join(definition.headers)}")
     if definition.is_local:
-        lines.append("you said it sends nothing on, so it may see private notes")
+        lines.append("sends nothing to other machines (as you said), so it may see private notes")
     return lines
 
 
@@ -292,7 +292,7 @@ ProgramArgument = Annotated[
     str,
     argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
 ]
-NameOption = Annotated[str, option("--name", "NAME", "What the program calls the server.", show_default=True)]
+NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
 HostLocalOption = Annotated[bool, flag("--local", "Its model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
@@ -300,7 +300,7 @@ DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it be
 _WHY_NOT: Final = {
     "commented": "the file has comments, which would be lost",
     "foreign": "the file is not JSON",
-    "absent": "the program keeps no settings here",
+    "absent": "its settings are not there yet",
 }
 
 
@@ -356,7 +356,7 @@ def _about(entry: HostEntry) -> str:
 
 def _way_out(entry: HostEntry) -> str:
     if entry.state == "absent":
-        return f"Start {entry.host.title} once, so that it makes them; or put the entry where it keeps them."
+        return f"Start {entry.host.title} once, so that it creates them, or add the entry to its settings yourself."
     return "Put the entry there yourself."
 
 

@@ -210,7 +210,7 @@ def relevance(
     io: CommandIO,
     session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None,
 ) -> Told:
-    """Show which facts fit a conversation. Also the notes used most."""
+    """Show which facts a conversation would use. Also lists the notes used most."""
     tally = NoteUsage()
     with io.sessions() as store:
         chosen = find_session_or_last(store, session)

@@ -294,7 +294,7 @@ def link(
     yes: Annotated[bool, flag("--yes -y", "Link the first mention in each note, without asking.")] = False,
     dry_run: DryRunOption = False,
 ) -> Told:
-    """Turn mentions of notes into links, one key each.
+    """Turn mentions of notes into links, asking about each.
 
     With NOTE: where other notes mention it without a link, then where it mentions others. Without: mentions in the
     notes that changed last. A note that already links to the other one is skipped, and so are names that are ordinary

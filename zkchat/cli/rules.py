@@ -120,7 +120,7 @@ def new(
             "--include", help="When the model gets this rule: always, after /add, or when it fits a question."
         ),
     ] = "always",
-    description: Annotated[str, option("--description", "TEXT", "The questions it is for, with `agent`.")] = "",
+    description: Annotated[str, option("--description", "TEXT", "With --include agent: the questions it is for.")] = "",
     scope: ScopeOption = "user",
 ) -> Told:
     """Create a rule for answers.

@@ -72,7 +72,7 @@ def setup(
     ] = None,
     yes: Annotated[
         bool,
-        flag("--yes -y", "Do not ask; everything else stays as it is, or zkchat chooses it."),
+        flag("--yes -y", "Do not ask: keep what is set, and let zkchat choose the rest."),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:

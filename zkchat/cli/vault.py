@@ -109,7 +109,7 @@ def fix_links(
     yes: Annotated[bool, flag("--yes -y", "Repair at once what is certain, and nothing else.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "Show the proposals, and change nothing.")] = False,
 ) -> Told:
-    """Repair broken links: proposals with their reasons, one key each.
+    """Repair broken links: shows each proposal with its reason, and asks.
 
     A repair is certain if exactly one file has the name, in another folder, or if only the encoding or the extension is
     wrong. A similar name or heading is only proposed. Only the target of the link changes. zkchat undo reverts all
@@ -156,7 +156,7 @@ def fix_links(
 def check(
     file: Annotated[str | None, argument("FILE", "A text whose statements are checked; - for standard input.")] = None,
     problems: Annotated[bool, flag("--problems", "With FILE: only what your notes do not support.")] = False,
-    fix: Annotated[bool, flag("--fix", "Repair broken links: proposals with their reasons, one key each.")] = False,
+    fix: Annotated[bool, flag("--fix", "Repair broken links: shows each proposal with its reason, and asks.")] = False,
     yes: Annotated[bool, flag("--yes -y", "With --fix: repair at once what is certain, and nothing else.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "With --fix: show the proposals, and change nothing.")] = False,
     vault: VaultOption = None,

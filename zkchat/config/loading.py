@@ -182,7 +182,7 @@ def _name_elsewhere(key: str, model: str) -> str:
     for typed in (key, key.rpartition(".")[2]):
         if found := known.get(re.sub(r"[_-]", "", typed.casefold())):
             name, program, ours = found
-            return f"'{name}' is of {program}; here it is '{ours.replace('NAME', model or 'NAME', 1)}'."
+            return f"'{name}' is a setting of {program}; in zkchat it is '{ours.replace('NAME', model or 'NAME', 1)}'."
     return ""
 
 

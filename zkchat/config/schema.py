@@ -45,7 +45,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         "The model to talk to: `ollama:qwen3:8b`, `quote`, the NAME of a `[models.NAME]` table. "
         "Empty: the first that is found.",
     ] = ""
-    models: Annotated[dict[str, Model], "Models by names of your own."] = {}
+    models: Annotated[dict[str, Model], "Models under names that you choose."] = {}
     vault: Vault = Vault()
     limits: Limits = Limits()
     images: Images = Images()

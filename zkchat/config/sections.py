@@ -131,13 +131,13 @@ def _validate_headers(headers: Mapping[str, str]) -> None:
 
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or name.lower() in _OUR_HEADERS:
-            raise ValueError("no such header can be set")
+            raise ValueError("this header cannot be set")
         if not (value.isascii() and value.isprintable()):
             raise ValueError("a header holds printable ASCII only")
         plain = REFERENCE.sub("", value)
         named = [found for found in REFERENCE.finditer(value) if found["default"] is None]
         if KEY.search(plain) or (names_a_secret(name) and not named):
-            raise ValueError("a key stands in a variable")
+            raise ValueError("put the key into an environment variable")
 
 
 HttpAddress = Annotated[
@@ -180,7 +180,7 @@ WholePath = Annotated[
 Headers = Annotated[
     dict[str, str],
     Validated(_validate_headers),
-    Expects('a table of headers, in which each key comes from a variable, such as { api-key = "${MY_KEY}" }'),
+    Expects('a table of headers, in which secrets come from environment variables, such as { api-key = "${MY_KEY}" }'),
     Redacted(),
 ]
 Seconds = Annotated[float, Meta(gt=0, le=3_600)]
@@ -251,10 +251,10 @@ class Context(Struct, frozen=True, kw_only=True):
     threshold: Annotated[
         float, Meta(gt=0, le=1), "How full the window may get before older messages are summarised."
     ] = 0.85
-    auto_compact: Annotated[
-        bool, "Summarise older messages when the window is full. Off: the turn stops and says so."
-    ] = True
-    confirm_compaction: Annotated[bool, "Ask before older messages leave; without a terminal they stay."] = False
+    auto_compact: Annotated[bool, "Summarise older messages when the window is full. Off: the question is refused."] = (
+        True
+    )
+    confirm_compaction: Annotated[bool, "Ask before messages leave the context; without a terminal they stay."] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
         CompactionStrategy,
@@ -270,7 +270,7 @@ class Context(Struct, frozen=True, kw_only=True):
     items_limit: Annotated[
         int, Meta(ge=0), "Maximum rules, notes and tools (each) that the mode `agent` adds to one message."
     ] = 5
-    items_minimum: Annotated[float, Meta(ge=0, le=1), "The lowest score at which they are added."] = 0.45
+    items_minimum: Annotated[float, Meta(ge=0, le=1), "The lowest score at which the mode `agent` adds one."] = 0.45
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
@@ -294,7 +294,7 @@ class Context(Struct, frozen=True, kw_only=True):
 class Memory(Struct, frozen=True, kw_only=True):
     enabled: Annotated[
         bool,
-        "Whether conversations use memory: the vault's page, facts, and the tools over them. Off: none of it is "
+        "Whether conversations use memory: `ZKCHAT.md`, facts, and the tools to search them. Off: none of it is "
         "sent, and nothing is proposed or kept.",
     ] = True
     learn: Annotated[
@@ -342,7 +342,7 @@ class Write(Struct, frozen=True, kw_only=True):
     accept: Annotated[
         Globs,
         "Folders, as globs, in which proposals are applied without a question: `Inbox`, `Journal/**`. "
-        "Private notes are asked about all the same where the model runs elsewhere.",
+        "You are still asked about private notes if the model runs elsewhere.",
     ] = ()
     git_commit: Annotated[
         bool, "Whether each change to notes is committed to git, where the vault is in a repository."
@@ -375,7 +375,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         Harmless(),
         "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
         "context when its use has changed. `footnotes`: what each of them says, with its number. `full`: all documents "
-        "with what they say, the whole bar. `off`: nothing.",
+        "with what they say, and the whole context bar. `off`: nothing.",
     ] = "brief"
     width: Annotated[
         int, Harmless(), Meta(ge=40), "Longest line of a text, in columns. Tables use the whole terminal."
@@ -457,7 +457,7 @@ class Anthropic(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
     local: Annotated[
         bool,
-        "Whether a server on this machine runs its models itself; most pass them on, and get no private notes.",
+        "Whether a server on this machine runs its models itself; most pass requests on, and get no private notes.",
     ] = False
 
 
@@ -478,16 +478,16 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     ] = ""
     dimensions: Annotated[
         Annotated[int, Meta(ge=16, le=16_384)] | None,
-        "Length of the vectors, for models that offer several. Unset: the usual one.",
+        "Numbers per passage, for embedding models that offer several lengths. Unset: the usual one.",
     ] = None
-    query_prefix: Annotated[str | None, "Words that the model wants before each question. Unset: its usual ones."] = (
-        None
-    )
-    document_prefix: Annotated[str | None, "Words that the model wants before each passage. Unset: its usual ones."] = (
-        None
-    )
+    query_prefix: Annotated[
+        str | None, "Words that the embedding model needs before each search (`query:`). Unset: its usual ones."
+    ] = None
+    document_prefix: Annotated[
+        str | None, "Words that the embedding model needs before each passage (`passage:`). Unset: its usual ones."
+    ] = None
     batch_size: Annotated[int, Meta(ge=1, le=2_048), "Passages that are sent at once."] = 32
-    timeout: Annotated[float, Meta(gt=0, le=3_600), "Seconds that the server may take for them."] = 60.0
+    timeout: Annotated[float, Meta(gt=0, le=3_600), "Seconds to wait for the embedding server."] = 60.0
     query_timeout: Annotated[
         float,
         Meta(gt=0, le=3),
@@ -515,17 +515,17 @@ class Model(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[
         OptionalVariableName,
         UserOnly(),
-        "Name of the variable that holds its key. Empty: the provider's, for the provider's server.",
+        "Environment variable that holds its key. Empty: the provider's usual one, but only for the provider's server.",
     ] = ""
     headers: Annotated[
-        Headers, UserOnly(), 'Headers for its server, keys by variables: `{ api-key = "${MY_KEY}" }`.'
+        Headers, UserOnly(), 'HTTP headers for its server, secrets from variables: `{ api-key = "${MY_KEY}" }`.'
     ] = {}
-    connect_timeout: Annotated[Seconds | None, "Seconds to a connection. Unset: 5."] = None
+    connect_timeout: Annotated[Seconds | None, "Seconds to wait for a connection. Unset: 5."] = None
     timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None
     chunk_timeout: Annotated[Seconds | None, "Seconds of silence in the middle of its answer. Unset: 60."] = None
     strategy: Annotated[
         CompactionStrategy | None,
-        "As `context.strategy`, which a variable or an agent sets for any model.",
+        "`context.strategy` for this model, unless a variable or an agent sets it.",
     ] = None
     context_limit: Annotated[
         ContextWindow | None,
@@ -545,7 +545,7 @@ class Model(Struct, frozen=True, kw_only=True):
     ] = None
     price_input: Annotated[
         Price | None,
-        "What a million tokens of a request cost, in dollars: what an answer cost is then shown. Unset: what the "
+        "Price of a million tokens sent, in dollars; the cost of each answer is then shown. Unset: what the "
         "server says.",
     ] = None
     price_cached: Annotated[
@@ -564,7 +564,7 @@ class Debug(Struct, frozen=True, kw_only=True):
         Validated(lambda path: isinstance(path, bool) or _validate_whole_path(path)),
         Expects("true, false, or the whole path of a file"),
         UserOnly(),
-        "Whether requests, replies, choices and times are logged, without keys, and where. It holds what was sent.",
+        "Whether and where to log requests, replies, decisions and times: without keys, but with the notes sent.",
     ] = False
 
 
@@ -575,6 +575,4 @@ class Mcp(Struct, frozen=True, kw_only=True):
         "Tools of your MCP servers that may be called without a question, also where nobody can be asked: "
         "`server/tool`, or `server` for all of its tools.",
     ] = ()
-    connect_seconds: Annotated[
-        float, Meta(gt=0, le=600), "Seconds in which an MCP server has to answer when it is connected to."
-    ] = 10.0
+    connect_seconds: Annotated[float, Meta(gt=0, le=600), "Seconds to wait for an MCP server to connect."] = 10.0

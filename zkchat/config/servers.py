@@ -84,7 +84,7 @@ def _at_home(path: str, home: Path) -> str:
 def _expansion_check(expanded: ServerDefinition, definition: ServerDefinition) -> None:
     for name, text in expanded.headers.items():
         if _CONTROL.search(text) or not text.isascii():
-            raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' contains what a header cannot.")
+            raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' has an invalid character.")
     if definition.command and not expanded.command:
         raise ExpansionError(f"The command of the server '{expanded.name}' is empty.")
     try:
@@ -199,7 +199,7 @@ def server_table(definition: ServerDefinition) -> dict[str, object]:
 
 def _check(definition: ServerDefinition, kind: str) -> None:
     if definition.command and definition.url:
-        raise _Unusable("has a command and a url: it is either started or reached")
+        raise _Unusable("has both a command and a url: remove one of them")
     if not (definition.command or definition.url) and definition.is_enabled:
         raise _Unusable("has neither a command nor a url")
     if kind.lower() == "sse":
@@ -232,10 +232,10 @@ def _checked_text(where: str, value: object) -> str:
 def _named_texts(table: Mapping[str, object], key: str, names: re.Pattern[str]) -> dict[str, str]:
     value = table.get(key, {})
     if not isinstance(value, Mapping):
-        raise _Unusable(f"has '{key}' that is not a table of texts")
+        raise _Unusable(f"has a '{key}' that is not a table of names and texts")
     for name in value:
         if not isinstance(name, str) or not names.fullmatch(name):
-            raise _Unusable(f"has a name in '{key}' that cannot be one")
+            raise _Unusable(f"has an invalid name in '{key}'")
     return {name: _checked_text(f"{key}.{name}", each) for name, each in value.items()}
 
 
@@ -455,7 +455,7 @@ def _with_entry(entry: HostEntry, before: str | None) -> str:
         written.encode()
     except ValueError as error:
         raise ConfigError(
-            f"{entry.file} cannot be rewritten exactly as it is, so it was not changed.",
+            f"{entry.file} was not changed: zkchat cannot add to it without altering the rest.",
             hint="Put the entry there yourself.",
         ) from error
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""

@@ -435,7 +435,7 @@ class RequestContext(Value, frozen=True, kw_only=True):
         if share is None or not missing:
             return ""
         return (
-            f"{counted(missing, 'tool')} had no room in the share of tools, {share.limit:,} tokens "
+            f"Not offered to the model: {counted(missing, 'tool')}, as tools may take only {share.limit:,} tokens "
             "(context.tools_share)."
         )
 

@@ -209,7 +209,7 @@ def describe_for_approval(definition: ServerDefinition) -> Iterator[str]:
     if not definition.is_enabled:
         yield "is switched off"
     if definition.url:
-        yield f"runs at {escape_unprintable(definition.url)}; whatever the model asks it is sent there"
+        yield f"runs at {escape_unprintable(definition.url)}; everything that the model passes to it is sent there"
     if definition.command:
         yield f"runs {command_line((definition.command, *definition.args))}"
         where = f"the folder {escape_unprintable(definition.cwd)}" if definition.cwd else "the vault's folder"

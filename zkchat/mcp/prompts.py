@@ -257,7 +257,7 @@ class HostPrompt(Struct, frozen=True, kw_only=True):
         return types.Prompt(name=name, title=self.title, description=self.description, arguments=arguments)
 
 
-_FOLDER: Final = HostArgument(description="A folder; else the whole vault.", complete=complete_folder)
+_FOLDER: Final = HostArgument(description="A folder. Default: the whole vault.", complete=complete_folder)
 PROMPTS: Final[Mapping[str, HostPrompt]] = {
     "ask": HostPrompt(
         title="Ask my notes",
@@ -276,7 +276,7 @@ PROMPTS: Final[Mapping[str, HostPrompt]] = {
         description="The daily note, what else changed that day, and open tasks.",
         arguments={
             "date": HostArgument(
-                description="today, yesterday or 2026-03-01; else today.",
+                description="today, yesterday or a day such as 2026-03-01. Default: today.",
                 complete=complete_day,
             )
         },
@@ -287,7 +287,7 @@ PROMPTS: Final[Mapping[str, HostPrompt]] = {
         description="The notes that changed since a time, and how the latest of them begin.",
         arguments={
             "since": HostArgument(
-                description="today, yesterday, 2026-03-01, or how long ago: 2h, 3d, 1w; else a week ago.",
+                description="today, yesterday, 2026-03-01, or how long ago: 2h, 3d, 1w. Default: 1w.",
                 complete=partial(complete_day, words=_PERIODS),
             ),
             "folder": _FOLDER,

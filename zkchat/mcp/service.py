@@ -64,7 +64,7 @@ from zkchat.writing import Proposals, Verdict, why_asked
 WITHHELD_TOUCHED: Final = (
     "It would change notes that are kept from this host: nothing was changed. Do it with `zkchat note` in a terminal."
 )
-WILL_BE_WITHHELD: Final = "It makes a note that will be kept from this host."
+WILL_BE_WITHHELD: Final = "It makes a private note, which this program will not be able to see."
 MAX_SHOWN_CHARS: Final = 8_000
 """Characters of a diff that the host shows to its user."""
 

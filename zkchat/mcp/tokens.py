@@ -61,7 +61,7 @@ def _of_file(file: Path) -> AccessToken:
 def _checked(text: str, where: str) -> str:
     if not _FORM.fullmatch(text):
         raise ConfigError(
-            f"The content of {where} cannot be a token.",
+            f"{where} does not hold a usable access token.",
             hint=f"It needs {MIN_CHARACTERS} or more letters, digits and -._~+/= without a space. Without one, "
             "zkchat makes one up.",
         )

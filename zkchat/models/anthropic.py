@@ -312,7 +312,7 @@ async def _tell(request: "httpx2.Request") -> None:
 async def _limit(response: "httpx2.Response") -> None:
     """Read no more of a response than an answer can hold."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise ValueError("a response is packed although that was declined")
+        raise ValueError("a response is compressed although that was declined")
     told = response.request.extensions["told"]
     told.reply(response.status_code, response.headers.get("content-type", ""))
     response.stream = _limited(response.stream, told)

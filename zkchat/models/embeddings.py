@@ -240,11 +240,11 @@ class ServerEmbedder:
     def _checked(self, rows: Sequence[Any], texts: int) -> Rows:
         """The rows as a matrix of directions. Raises `ProviderError` for what are no vectors of this model."""
         if len(rows) != texts:
-            raise self._invalid(f"sent {len(rows):,} vectors for {texts:,} texts.")
+            raise self._invalid(f"sent {len(rows):,} results for {texts:,} texts.")
         try:
             matrix = np.array([_numbers_of(row) for row in rows], dtype=np.float32)
         except (ValueError, TypeError, OverflowError):
-            raise self._invalid("sent vectors of different lengths, or with something else than numbers.") from None
+            raise self._invalid("sent results of different lengths, or with something else than numbers.") from None
         if matrix.ndim != 2 or not 1 < matrix.shape[1] <= _MAX_DIMENSIONS:
             raise self._invalid(_NO_VECTORS, _OTHER_MODEL)
         if not np.isfinite(matrix).all():
@@ -252,7 +252,7 @@ class ServerEmbedder:
         matrix = self._of_right_size(matrix)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         if not lengths.any():
-            raise self._invalid("sent vectors of zeros only.", "Restart the server, or choose another model.")
+            raise self._invalid("sent unusable results (only zeros).", "Restart the server, or choose another model.")
         matrix /= np.where(lengths > 0, lengths, 1)
         self._dimensions = matrix.shape[1]
         return matrix
@@ -273,7 +273,7 @@ class ServerEmbedder:
             )
         return matrix
 
-    def _invalid(self, clause: str, hint: str = "`zkchat config doctor` asks it for one vector.") -> ProviderError:
+    def _invalid(self, clause: str, hint: str = "`zkchat config doctor` tests it.") -> ProviderError:
         return ProviderError(f"{self._endpoint.name} {clause}", hint=hint)
 
 

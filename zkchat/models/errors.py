@@ -180,7 +180,7 @@ _RULES: tuple[tuple[str, str, str, bool], ...] = (
     (
         "SSLCertVerificationError",
         "The certificate of {server} is not trusted.",
-        "Check the address, or name your own authority in the variable SSL_CERT_FILE.",
+        "Check the address, or set SSL_CERT_FILE to the file of your own certificate authority.",
         False,
     ),
     ("LocalProtocolError UnsupportedProtocol InvalidURL UnicodeEncodeError OverflowError", _MALFORMED, _DOCTOR, False),

@@ -142,7 +142,7 @@ async def lines_of(
         async with client.stream(method, url, json=body) as response:
             told.reply(response.status_code, response.headers.get("content-type", ""))
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise ValueError("a response is packed although that was declined")
+                raise ValueError("a response is compressed although that was declined")
             if not response.is_success:
                 content = b""
                 async for data in response.aiter_raw():

@@ -315,5 +315,5 @@ def priority_effect(priority: int) -> str:
     if priority >= KEEP_PRIORITY:
         return "it is kept word for word while it fits"
     if priority == DEFAULT_PRIORITY:
-        return "it is as important as others"
+        return "it is of normal importance"
     return f"it leaves the context {'after' if priority > DEFAULT_PRIORITY else 'before'} others"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _OPENING: Final = lazy_pattern(r"---[ \t]*(?:\n|\Z)")
 _COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 _HEADER: Final = lazy_pattern(r"[|>][-+0-9]{0,2}")
-_BY_HAND: Final = "Edit the passage of the frontmatter itself."
+_BY_HAND: Final = "Edit the text of the frontmatter directly."
 
 
 class Entry(NamedTuple):
@@ -340,7 +340,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
     if any(gap.strip(" \t\n,") for gap in gaps):
         raise EditRefused(
-            f"The property {entry.name} would lose comments or keys in its brackets.", hint="Edit the passage itself."
+            f"The list {entry.name} would lose comments or nested values in its brackets.", hint="Edit it directly."
         )
     separator = gaps[1] if len(gaps) > 2 else ", "
     written = [
@@ -433,7 +433,7 @@ def add_tag(text: str, tag: str) -> str:
         return text
     changed = set_property(text, *_tags_with(PropertyLines(with_line_end(text.removeprefix("\ufeff"), "\n")), name))
     if name.casefold() not in {each.casefold() for each in parse_note("", changed).tags}:
-        raise EditRefused("The note has several lists of tags, and the one to be changed is not used.", hint=_BY_HAND)
+        raise EditRefused("The note has several lists of tags, and the tag would be ignored.", hint=_BY_HAND)
     return changed
 
 

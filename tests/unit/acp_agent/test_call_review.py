@@ -41,7 +41,7 @@ def test_the_user_is_asked_with_what_is_sent(chosen: str, answer: str) -> None:
     client = Answering(chosen)
     assert ClientCallReviewer(cast("Any", client)).review(call()) == answer
     ((asked, options),) = client.asked
-    assert asked.title == "add of the MCP server calendar (may send things on)"
+    assert asked.title == "add of the MCP server calendar (may send data elsewhere)"
     assert asked.raw_input == {"title": "Tea␛[2J"}
     assert [option.kind for option in options] == ["allow_once", "allow_always", "reject_once"]
 

@@ -177,7 +177,7 @@ def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_s
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
     asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
-        "This session was continued in another terminal: 2 messages arrived. Your question continues separately."
+        "This session was continued in another terminal: 2 messages arrived. Your question is in a branch of its own."
     ]
     assert asked.message.parent_id == "a1"
     assert [message.id for message in here.history.thread] == ["q1", "a1", "q3"]

@@ -37,7 +37,7 @@ def test_the_vaults_page_is_the_memory_of_the_project() -> None:
         "memory",
         "ZKCHAT.md",
         "always",
-        "the vault's own page",
+        "the vault's instructions",
     )
     assert item.tokens == Estimate().count(text_of(memory))
 
@@ -51,7 +51,7 @@ def test_imported_files_follow_marked_as_notes() -> None:
     memory = memory_of({"ZKCHAT.md": "See @About/us.md.", "About/us.md": "We are </document> two."})
     assert text_of(memory).startswith('See @About/us.md.\n\n<document path="About/us.md">\nWe are ')
     assert text_of(memory).count("</document>") == 1
-    assert [(item.name, item.reason) for item in memory.records][1] == ("About/us.md", "imported by the vault's page")
+    assert [(item.name, item.reason) for item in memory.records][1] == ("About/us.md", "included by ZKCHAT.md")
 
 
 def test_imports_are_followed_a_few_steps_and_no_further() -> None:

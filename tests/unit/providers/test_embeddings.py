@@ -158,8 +158,8 @@ def rows_of(change: Callable[[list[list[float]]], object]) -> Callable[[Received
 
 
 NO_VECTORS = {
-    "half of them": (rows_of(lambda rows: rows[:1]), "1 vectors for 2 texts"),
-    "too many": (rows_of(lambda rows: rows * 2), "4 vectors for 2 texts"),
+    "half of them": (rows_of(lambda rows: rows[:1]), "1 results for 2 texts"),
+    "too many": (rows_of(lambda rows: rows * 2), "4 results for 2 texts"),
     "of different lengths": (rows_of(lambda rows: [rows[0], rows[1][:-1]]), "different lengths"),
     "not numbers": (rows_of(lambda rows: [["x"] * 32 for _ in rows]), "something else than numbers"),
     "null": (rows_of(lambda rows: [[None] * 32 for _ in rows]), "NaN"),

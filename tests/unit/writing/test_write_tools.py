@@ -200,7 +200,7 @@ def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk:
     desk.call("read_document", path="Clip")
     desk.call("edit_section", path="Tea", text="two")
     assert desk.staged.reasons_to_ask == [
-        "The model had read Clip.md, from the web, which may have told it to do this."
+        "The model had read Clip.md, from the web, whose text may have led it to this."
     ]
 
 

@@ -115,7 +115,7 @@ class Budget(Struct, frozen=True, kw_only=True):
             raise ConfigError(
                 f"A context window of {self.window:,} tokens is too small: the instructions take {system:,}, the "
                 f"tools {tools:,}, and {self.reserve:,} are kept for the answer.",
-                hint="Raise context.max_tokens, lower context.reserve_tokens, or choose a model with a larger one.",
+                hint="Raise context.max_tokens, lower context.reserve_tokens, or choose a model with a larger window.",
             )
         return left
 

@@ -305,7 +305,7 @@ class _Work:
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
             model = self._talk.model.shown
-            no_tools = f"{model} cannot change notes, which this goal did before."
+            no_tools = f"This goal may change notes, but {model} cannot: none will be changed."
             await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)
@@ -451,7 +451,7 @@ class _Work:
         self.goal = replace(self.goal, result_id=answer.id)
 
 
-CUT_SHORT: Final = "The run was interrupted; they are proposed again when it continues."
+CUT_SHORT: Final = "The run was interrupted; the changes are proposed again when it continues."
 
 
 class GoalChanges:
@@ -546,4 +546,4 @@ class GoalChanges:
             (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
         for path in during:
             if path not in before and is_from_web(self._talk.library, path):
-                yield f"The model had read {path}, from the web, which may have told it to do this."
+                yield f"The model had read {path}, from the web, whose text may have led it to this."

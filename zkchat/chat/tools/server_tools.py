@@ -95,8 +95,8 @@ class ServerCall(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """`create_issue of the MCP server tracker (may send things on)`."""
-        where = "on this machine" if self.definition.is_local else "may send things on"
+        """`create_issue of the MCP server tracker (may send data elsewhere)`."""
+        where = "on this machine" if self.definition.is_local else "may send data elsewhere"
         origin = ", defined by the vault" if self.definition.origin == "vault" else ""
         return f"{self.tool.name} of the MCP server {self.definition.name} ({where}{origin})"
 
@@ -197,9 +197,9 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
 def _way_out(call: ServerCall) -> str:
     """How the user can have a call made about which nobody can be asked."""
     if call.warning:
-        return f"{call.warning} A chat at a terminal asks you."
+        return f"{call.warning} In a chat at a terminal you are asked."
     if call.definition.origin == "vault":
-        return "A chat at a terminal asks you, and there you can allow it for good."
+        return "In a chat at a terminal you are asked, and can allow it for good."
     return f'To allow it, put it into your settings: mcp.allow = ["{call.name}"]'
 
 

@@ -279,7 +279,7 @@ def _unasked(proposals: ProposedChanges) -> Iterator[str]:
     yield f"Folders whose notes are changed without asking you (write.accept): {accepted}"
     if proposals.always:
         agreed = ", ".join(folder or "the top folder" for folder in sorted(proposals.always))
-        yield f"Also in this session, because you pressed a: {agreed}"
+        yield f"Also in this session, because you answered “a”: {agreed}"
 
 
 def _last_proposal(context: CommandContext) -> ChangesEntry | None:

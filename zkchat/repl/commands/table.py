@@ -586,7 +586,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
 }
 """Keys that do the same, and what they do, by sections."""
 VI_KEYS: Final = (
-    'With ui.keys = "vi" the keys of vi count, the bar shows the mode, and Esc is vi\'s own; '
+    'With ui.keys = "vi" the keys of vi work, the bar shows the mode, and Esc is for vi; '
     "/edit changes the last message."
 )
 

@@ -345,7 +345,7 @@ def _left(change: ContentChange) -> str:
 
 
 def _not_moved_back(move: FileMove) -> str:
-    return f"{move.target} could not be moved back: {move.source} is there."
+    return f"{move.target} could not be moved back: {move.source} exists again."
 
 
 def _run_at_once(act: Callable[[Item], None], items: Sequence[Item]) -> None:

@@ -388,7 +388,7 @@ class GitCommits:
             return ""  # committing tells
         if not found:
             return ""
-        return f"The change was not committed: {found[0][3:]} had changes before it that are not committed."
+        return f"The change was not committed: {found[0][3:]} already had uncommitted changes. Commit both yourself."
 
     def __call__(self, changes: ChangeSet, message: str) -> str:
         """Commit exactly the files of a change set. Returns a warning; empty without a repository, or any trouble."""
@@ -403,7 +403,7 @@ class GitCommits:
 
     def _commit(self, changes: ChangeSet, message: str) -> str:
         if self._names_programs():
-            return "The change was not committed: the repository's settings run programs. Commit it yourself."
+            return "The change was not committed: the repository's git filters or hooks would run. Commit it yourself."
         files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(touched_paths(changes)))
         if not files or not self._list(["status", "--porcelain", "--untracked-files=all"], files):
             return ""  # git ignores them, or has committed them as they are

@@ -439,7 +439,7 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
     if not old:
         raise EditRefused("The passage to replace is empty.", hint="Give the words of the note that are to change.")
     if expected < 1:
-        raise EditRefused(f"A passage cannot be expected {expected} times.", hint="Expect it once, or more often.")
+        raise EditRefused(f"A passage cannot be replaced {expected} times.", hint="Say how often it is there.")
     unified = UnifiedText(text)
     wanted, put = with_line_end(old, "\n"), checked(new)
     if wanted == put:

@@ -227,7 +227,7 @@ class _Move:
                 keys |= {*_keys(entry), *_keys(self._entries[entry.path])}
                 self._entries[entry.path] = entry
                 self.moved.after.replace(entry)
-        raise EditRefused("The new name would break links by title.", hint="Choose another name, or use paths.")
+        raise EditRefused("The new name breaks links by title.", hint="Choose another, or use paths in those links.")
 
     def _new_text(self, path: str) -> _NewText | None:
         """The text of a file with its links written anew; None where it stays as it is."""

@@ -130,7 +130,7 @@ def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: 
     assert harness.typed("/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
     assert [message.priority for message in harness.conversation.window.live] == [9, 2, 7, 5]
     assert harness.typed("/history").splitlines()[0] == "   1  you       What is sleep? (priority 9)"
-    assert harness.typed("/priority 1 5") == "Message 1 has priority 5: it is as important as others."
+    assert harness.typed("/priority 1 5") == "Message 1 has priority 5: it is of normal importance."
     assert "priority" not in harness.typed("/history").splitlines()[0]
 
 

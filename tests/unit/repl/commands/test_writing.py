@@ -33,7 +33,7 @@ def test_the_status_lists_the_mode_and_the_folders_that_need_no_question(harness
     assert said == harness.typed("/write")
     assert "and decide (write.mode is ask)." in said
     assert "Folders whose notes are changed without asking you (write.accept): Inbox, Journal/**" in said
-    assert "Also in this session, because you pressed a: the top folder, Projects" in said
+    assert "Also in this session, because you answered “a”: the top folder, Projects" in said
     assert "Folders whose notes are changed without asking you (write.accept): none" in allow(harness)
     assert "pressed a" not in harness.typed("/write")
 

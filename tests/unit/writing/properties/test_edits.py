@@ -218,7 +218,7 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\na:\n  - x # c\n---\n", "a", 3, "lose its comments"),
         ("---\na:\n  - x # c\n  - y\n---\n", "a", ["y", "z"], "would lose its comments"),
         ("---\na:\n  - x\n  # mid\n  - y\n---\n", "a", ["y"], "would lose its comments"),
-        ("---\na: [x, # c\n  y]\n---\n", "a", ["x"], "keys in its brackets"),
+        ("---\na: [x, # c\n  y]\n---\n", "a", ["x"], "nested values in its brackets"),
         ("---\na:\n  -\n    x\n---\n", "a", ["y"], "not have a line for each item"),
         ("---\na: 1\n---\n", "b", None, "no property b"),
         ("---\na: 1\n---\n", "", 1, "cannot be the name"),
