@@ -113,7 +113,7 @@ class ContextUsage(Value, frozen=True, kw_only=True):
     def compacts_at(self) -> int:
         """The total above which older messages leave: the threshold, or less where instructions and tools leave less
         for messages; 0 without a window."""
-        mark = min(self.window - self.reserve, int(min(1.0, self.threshold) * self.window))
+        mark = min(self.window - self.reserve, int(min(1.0, max(0.0, self.threshold)) * self.window))
         messages = self.budgets.get("messages")
         return max(0, min(mark, self.system + self.tools + messages.limit) if messages else mark)
 
