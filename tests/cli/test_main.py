@@ -79,7 +79,7 @@ def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, argument
 @pytest.mark.parametrize(
     ("name", "there"),
     [
-        ("rename", "zkchat sessions rename, zkchat note rename"),
+        ("rename", "zkchat sessions rename, zkchat note rename, /rename in a chat"),
         ("compact", "zkchat context compact, /compact in a chat"),
         ("sources", "/sources in a chat"),
     ],

@@ -155,6 +155,11 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     chat.terminal.send("q")
     chat.see("2 mentions linked in 1 note.", "/undo reverts it.", PROMPT)
     assert naps.read_text() == "Long [[Sleep|sleep]], short [[Sleep|sleep]]; coffee first.\n"
+    chat.terminal.send("/rename Naps.md Short sleep\r")
+    chat.see("Rename Naps.md to Short sleep.md?")
+    chat.terminal.send("y")
+    chat.see("Rename Naps.md to Short sleep.md: done. /undo reverts it.", PROMPT)
+    assert not naps.exists()
     chat.say("/show [[Slep]] ", "There is no note '[[Slep]]' in the vault. Closest: [[Sleep]].")
     assert chat.messages() == ["Tell me of [[Sleep]]", ANSWERS[0]]
 

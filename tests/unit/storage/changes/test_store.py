@@ -714,7 +714,7 @@ def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Di
 
 RENAMED = (
     "A change was interrupted and has been completed: Rename Center.\n"
-    "Mitte.md could not be moved back: Center.md is there.\n"
+    "Mitte.md could not be moved back: Center.md exists again.\n"
 )
 REST = "All its other files, and the links in them, were changed; zkchat undo --list shows it."
 
@@ -780,7 +780,7 @@ def test_a_folder_that_somebody_made_anew_keeps_the_moved_one_where_it_is(disk: 
     disk.note("Old/A.md", b"saved by an editor")
     disk.restart()
     assert disk.contents == {"Old/A.md": b"saved by an editor", "New/A.md": b"[[b]]", "B.md": b"[[New/A]]"}
-    assert "New could not be moved back: Old is there." in disk.notices[0]
+    assert "New could not be moved back: Old exists again." in disk.notices[0]
 
 
 def test_where_it_cannot_be_told_whether_a_file_was_moved_both_are_left_and_named(disk: Disk) -> None:
