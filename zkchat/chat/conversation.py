@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from msgspec.structs import replace
@@ -303,17 +303,11 @@ class Conversation:
         """A notice, where no request that began a turn since the last compaction was as full as this one."""
         if self.model.needs_notes or not usage.window:
             return None
-        before, is_next = 0.0, False
-        for message in self.history.messages.values():
-            record = message.request_context
-            if compaction_of(message):
-                before = 0.0
-            elif message.role == "user":
-                is_next = True
-            elif is_next and record and record.usage and record.usage.window:
-                before, is_next = max(before, record.usage.total / record.usage.window), False
-        now = usage.total / usage.window
-        if not any(before < mark <= now for mark in FILLING_MARKS):
+        since = takewhile(lambda each: not compaction_of(each), self.history.newest_first)
+        records = (answer.request_context for answer, asked in pairwise(since) if asked.role == "user")
+        sizes = (record.usage for record in records if record and record.usage and record.usage.window)
+        before = max((each.total / each.window for each in sizes), default=0.0)
+        if not any(before < mark <= usage.total / usage.window for mark in FILLING_MARKS):
             return None
         mark = usage.compacts_at if self._core.settings.policy.auto else 0
         return ContextFilling(total=usage.total, window=usage.window, compacts_at=mark)

@@ -17,7 +17,6 @@ from zkchat.core import (
     TextPart,
     UsageError,
     ZkchatError,
-    as_open_as,
     utc_now,
 )
 from zkchat.index import Library
@@ -198,8 +197,7 @@ def search_rank(
     library: Library, question: Question, is_right: Callable[[str, str], bool], limit: int = SEARCHED
 ) -> int:
     """The place, from 1, of the first note of the search that is right by its path and passage; 0 for none."""
-    query = question.with_topic(question.text) if question.goes_on else as_open_as(question.prose, question.text)
-    found = library.documents(query, limit=limit)
+    found = library.documents(question.going_on(question.text), limit=limit)
     return next((place for place, each in enumerate(found, 1) if is_right(each.path, each.text)), 0)
 
 

@@ -85,7 +85,9 @@ def _in_conversation(
     from zkchat.answers import Earlier, find_evidence
 
     find = partial(find_evidence, library, limit=limit, skip=skip)
-    alone, own = find(question.prose, linked), own_terms(question.prose)
+    own = own_terms(question.prose)
+    is_pointer = question.topic and question.refers and not own  # "why?"
+    alone = Findings() if is_pointer else find(question.prose, linked)
     best = alone.evidence[:1]
     is_sure = bool(best) and not alone.is_doubtful
     if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):

@@ -184,10 +184,13 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def sought(self) -> str:
         """What is looked for in the notes."""
-        return self.with_topic(self.prose) if self.goes_on else self.prose
+        return self.going_on(self.prose)
+
+    def going_on(self, text: str) -> str:
+        """A text of it, with what earlier questions were about where it goes on with them."""
+        return self.with_topic(text) if self.goes_on else as_open_as(self.prose, text)
 
     def with_topic(self, text: str) -> str:
-        """A text of it with what earlier questions were about."""
         return as_open_as(self.prose, f"{text} {self.topic}".strip())
 
     def after(self, earlier: Iterable[ChatMessage]) -> "Question":
@@ -266,9 +269,7 @@ class Question(Struct, frozen=True, kw_only=True):
             if are_questions and topic_terms(first) and topic_terms(second) - _for_a_figure():
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
-                return tuple(
-                    self.with_topic(each) if self.goes_on else as_open_as(self.prose, each) for each in (first, second)
-                )
+                return tuple(map(self.going_on, (first, second)))
         return (self.sought,)
 
     @property

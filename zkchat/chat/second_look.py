@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence, Set
+from functools import cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -75,7 +76,6 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
 """A line that names the note, which is no statement."""
-_MONTHS: Final = frozenset(word for listed in by_code("months").values() for word in words(listed) if len(word) > 1)
 NOTED: Final = "Noted."
 REASON: Final = "the first answer was given without a look into the notes"
 
@@ -230,7 +230,6 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     given += [each for each in told if not Question.parse(each).asks]  # a question proves nothing, nor does its answer
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
-    name = exchange.core.info.shown
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
@@ -252,7 +251,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     asks_for_note = bool(named) and _telling(question.prose) <= named
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
     told_before = "" if evidence else _told_on(exchange)
-    await _replace_answer(exchange, user, evidence, f"{name} {said}.", emit, lead=lead, instead=told_before)
+    reason = f"{exchange.core.info.shown} {said}."
+    await _replace_answer(exchange, user, evidence, reason, emit, lead=lead, instead=told_before)
     return True
 
 
@@ -335,7 +335,7 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     known = {term for text in (question, *given) for term in terms(text)}
     language = detect_language(answer)
     spoken = [*topic_terms(answer)]
-    asks_amount = wants_number(question) and _MONTHS.isdisjoint(words(answer))
+    asks_amount = wants_number(question) and _months().isdisjoint(words(answer))
     if not _values(answer, language) <= _values("\n".join((question, *given)), dates=not asks_amount):
         return False
     if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
@@ -343,6 +343,11 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     if language and language != detect_language("\n".join(given)):
         return True  # words of another language say nothing
     return sum(_is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+
+
+@cache
+def _months() -> frozenset[str]:
+    return frozenset(word for listed in by_code("months").values() for word in words(listed) if len(word) > 1)
 
 
 def _values(text: str, language: str | None = None, *, dates: bool = True) -> frozenset[float]:
@@ -354,7 +359,7 @@ def _values(text: str, language: str | None = None, *, dates: bool = True) -> fr
     said = words(text)
     if not dates:
         around = zip(["", *said], said, [*said[1:], ""], strict=False)
-        said = [word for before, word, after in around if _MONTHS.isdisjoint((before, after))]
+        said = [word for before, word, after in around if _months().isdisjoint((before, after))]
     return frozenset(
         {named[word] for word in said if word in named} | {float(word) for word in said if word.isdecimal()}
     )
