@@ -32,6 +32,7 @@ from zkchat.core import (
     UsageError,
     VaultError,
     VaultListing,
+    as_open_as,
 )
 from zkchat.index import Library, own_terms, terms, topic_terms
 from zkchat.notes import is_folder, link_catalog
@@ -88,6 +89,9 @@ def _in_conversation(
     own = own_terms(question.prose)
     is_pointer = question.topic and question.refers and not own  # "why?"
     alone = Findings() if is_pointer else find(question.prose, linked)
+    if question.told:
+        whole = find(as_open_as(question.prose, f"{question.told} {question.prose}"), linked)
+        alone = whole if _is_about_told(question, whole, alone) else alone
     best = alone.evidence[:1]
     is_sure = bool(best) and not alone.is_doubtful
     if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):
@@ -103,6 +107,14 @@ def _in_conversation(
     if not (question.refers or _is_better(library, question, found, best)):
         return alone
     return found if question.goes_on else replace(found, is_doubtful=True)
+
+
+def _is_about_told(question: Question, whole: Findings, alone: Findings) -> bool:
+    """Whether a question is about what is told beside it: "I run Jellyfin. Which port must be open?"."""
+    told, own = {*terms(question.told)}, own_terms(question.prose)
+    is_named = any(told.issuperset(terms(each.title)) and own & _terms_of(each) for each in whole.evidence[:1])
+    is_sure = bool(whole.evidence) and not whole.is_doubtful
+    return is_named or (is_sure and (alone.is_doubtful or not alone.evidence))
 
 
 def _is_better(library: Library, question: Question, found: Findings, alone: Sequence[Evidence]) -> bool:

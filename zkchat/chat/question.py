@@ -44,12 +44,14 @@ from zkchat.index import (
 from zkchat.language import (
     CHANGES,
     CONNECTIVES,
+    DECISIONS,
     ENDS_AS_QUESTION,
     FIRST_PERSON,
     FOR_A_NUMBER,
     FOR_A_TIME,
     GOES_ON,
     INTERROGATIVES,
+    LINKING_VERB,
     MAY_POINT_BACK,
     POINTS_BACK,
     REQUEST,
@@ -58,7 +60,7 @@ from zkchat.language import (
     UNSPACED_CHANGES,
     UNSPACED_STATEMENTS,
 )
-from zkchat.notes import link_catalog, name_key
+from zkchat.notes import link_catalog, name_key, sentences
 
 MAX_UNKNOWN_PATHS: Final = 5
 """Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
@@ -129,6 +131,7 @@ _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
 _CHANGES: Final = frozenset(words(CHANGES))
+_DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
 MAX_EARLIER: Final = 12
@@ -153,6 +156,27 @@ def _asks_early(text: str, most: int) -> bool:
     return not _ASKING.isdisjoint(words(text)[:most])
 
 
+def told_in(text: str) -> str:
+    """What a message tells: all where it asks for nothing, else "I'm off to Trieste." before "What is compost?"."""
+    said = sentences(text) if REQUEST.search(text) else [text]
+    return " ".join(filter(_tells, said)) if any(map(_asks, said)) else text
+
+
+def _asks(sentence: str) -> bool:
+    is_request = REQUEST.search(sentence) and _DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
+    return bool(is_request or ENDS_AS_QUESTION.search(sentence)) or _asks_early(sentence, 1)
+
+
+def _tells(sentence: str) -> bool:
+    return not _asks(sentence) and (_is_own(sentence) or LINKING_VERB.search(sentence) is not None)
+
+
+def _is_own(text: str) -> bool:
+    """Whether a text is of the user's own: "my", "by the way"."""
+    is_own = not _OWN.isdisjoint(words(text)) or any(sign in text for sign in UNSPACED_STATEMENTS)
+    return is_own or bool(TELLING.search(text))
+
+
 def wants_change(text: str) -> bool:
     """Whether a message asks for a change to notes: "Add a task to …", "Could you rename …?", and no question."""
     used = words(text)
@@ -172,6 +196,8 @@ class Question(Struct, frozen=True, kw_only=True):
 
     It is an `OpenText`, unless its turn is to stay on this machine.
     """
+    told: str = ""
+    """What it tells beside what it asks, which alone is its prose then."""
     unknown_paths: Sequence[Link] = ()
     """Paths that are typed in it and are not there; they are part of the prose."""
     topic: str = ""
@@ -288,10 +314,7 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def asks(self) -> bool:
         """Whether it asks for something, rather than to tell something of the user's own."""
-        used = words(self.prose)
-        is_own = not _OWN.isdisjoint(used) or any(sign in self.prose for sign in UNSPACED_STATEMENTS)
-        is_own = is_own or bool(TELLING.search(self.prose))
-        return not is_own or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
+        return not _is_own(self.prose) or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
 
     @property
     def is_open_question(self) -> bool:
@@ -333,7 +356,7 @@ class Question(Struct, frozen=True, kw_only=True):
         if pasted:
             left_out.append(Link(text=split.material, target="", start=pasted.start, end=pasted.stop))
         typed = tuple(link for link in unknown if link.start not in pasted and not is_resource(link.text))
-        return cls(
+        whole = cls(
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
@@ -341,6 +364,14 @@ class Question(Struct, frozen=True, kw_only=True):
             unknown_paths=typed if len(typed) <= MAX_UNKNOWN_PATHS else (),
             split=split,
         )
+        return whole if links or pasted else whole._without_told()
+
+    def _without_told(self) -> "Question":
+        """The question alone, where it stands for itself: "I have a Moka. How do I clean it?" stays whole."""
+        told = told_in(self.prose)
+        asked = [each for each in sentences(self.prose) if not _tells(each)] if told != self.prose else []
+        alone = replace(self, told=told, prose=OpenText(" ".join(asked)))
+        return alone if told and topic_terms(alone.prose) and not alone.refers else self
 
     @classmethod
     def of(cls, asked: ChatMessage) -> "Question":

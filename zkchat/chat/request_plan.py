@@ -31,7 +31,7 @@ from zkchat.chat.context.selection import (
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search.search import ConversationSearch
-from zkchat.chat.question import Question, wants_change
+from zkchat.chat.question import Question, told_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
     StaleNote,
@@ -63,7 +63,6 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.index import query_terms, terms, topic_terms, words
-from zkchat.language import ENDS_AS_QUESTION
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -219,7 +218,8 @@ class RequestPlanner:
     def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
         core, info, budget, can_read = self._core, self._core.info, self._core.budget, self.can_read(agent)
-        typed = core.profiles.without_address(question.split.question) if question else ""
+        asked = question and (question.prose if question.told else question.split.question)
+        typed = core.profiles.without_address(asked) if asked else ""
         selected = self._selected(agent, typed)
         memory = self.memory_state(agent)
         project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
@@ -430,14 +430,14 @@ class RequestPlanner:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone."""
         history, topic, left_out = self._core.history, topic_terms(question), self._core.privacy.hidden() | {user.id}
         earlier = [*history.archived.values(), *history.window.live][-MAX_CANDIDATES:]
-        told = {
-            each.id: each
+        told = [
+            Recalled(each, said, 1.0)
             for each in earlier
-            if each.role == "user" and each.id not in left_out and not ENDS_AS_QUESTION.search(each.text)
-        }
-        shared = {id_: len(topic.intersection(terms(each.text))) for id_, each in told.items()}
-        best = sorted(filter(shared.__getitem__, told), key=lambda id_: -shared[id_])[:MAX_TOLD]
-        found = [Recalled(told[id_], told[id_].text, 1.0) for id_ in told if id_ in best]
+            if each.role == "user" and each.id not in left_out and (said := told_in(each.text))
+        ]
+        shared = {each.message.id: len(topic.intersection(terms(each.text))) for each in told}
+        best = sorted(filter(shared.__getitem__, shared), key=lambda id_: -shared[id_])[:MAX_TOLD]
+        found = [each for each in told if each.message.id in best]
         return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:

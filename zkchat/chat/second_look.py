@@ -14,7 +14,7 @@ from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
-from zkchat.chat.question import Question
+from zkchat.chat.question import Question, told_in
 from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
@@ -226,8 +226,9 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     if not (request.evidence or files):
         return False
     given = [*map(_told_by, request.evidence), *(each.text for each in files)]
-    told = (message.text for message in request.messages[:-1] if message.role == "user")
-    given += [each for each in told if not Question.parse(each).asks]  # a question proves nothing, nor does its answer
+    earlier = (Question.parse(each.text) for each in request.messages[:-1] if each.role == "user")
+    told = (question.told, *(each.told if each.asks else each.prose for each in earlier))
+    given += filter(None, told)  # a question proves nothing, nor does its answer
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
@@ -265,7 +266,7 @@ def _is_named(exchange: Exchange, question: Question) -> bool:
 def _told_on(exchange: Exchange) -> str:
     """What the user told earlier on the subject, in the place of an answer."""
     sent, messages = exchange.assembled.context.items, exchange.core.history.messages
-    told = [messages[each.name].text for each in sent if each.type == "recall" and each.include == "manual"]
+    told = [told_in(messages[each.name].text) for each in sent if each.type == "recall" and each.include == "manual"]
     return (
         "".join(["You said earlier:\n\n", *("> " + text.replace("\n", "\n> ") + "\n" for text in told)]) if told else ""
     )

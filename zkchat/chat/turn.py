@@ -115,7 +115,7 @@ class Augmentation:
             parts.append(replace(found, evidence=evidence))
         own = core.tokenizer.count(question.text)
         is_pasted = own > PASTE_TOKENS and 2 * len(question.split.material) > len(question.text)
-        is_told = asked.brief is None and is_key(question.prose)
+        is_told = asked.brief is None and is_key(question.told or question.prose)
         user = replace(
             asked,
             parts=tuple(parts),

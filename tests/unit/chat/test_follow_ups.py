@@ -32,6 +32,21 @@ def test_the_topic_of_the_question_before_goes_along(library: Library, question:
     assert of_kind(events, Remarked)[0].text == "About Jellyfin."
 
 
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("The port of our router is 443 now. How long does bread bake?", "The bread bakes"),
+        ("I run Jellyfin at home. What port number must be opened?", "Jellyfin plays"),
+        ("We have Jellyfin now. Which number is the port?", "Jellyfin plays"),
+    ],
+)
+def test_what_is_told_beside_a_question_is_looked_for_where_it_is_about_that(
+    library: Library, question: str, found: str
+) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    assert answer_of(events_of(talk.say(question))).text.startswith(f"> {found}")
+
+
 def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     answers = [

@@ -35,6 +35,25 @@ def test_words_that_matter_are_found_in_a_text(question: str, text: str, marked:
     assert [text[start:end] for start, end in Question.parse(question).matches(text)] == marked
 
 
+@pytest.mark.parametrize(
+    ("text", "told", "asked"),
+    [
+        ("I'm off to Trieste. What is compost?", "I'm off to Trieste.", "What is compost?"),
+        ("What is compost? My cat is called Kiwi.", "My cat is called Kiwi.", "What is compost?"),
+        ("The code is 4711. When does the ferry leave?", "The code is 4711.", "When does the ferry leave?"),
+        ("Ich bin in Wien. Was ist Kompost?", "Ich bin in Wien.", "Was ist Kompost?"),
+        ("什么是堆肥？我的猫叫小白。", "我的猫叫小白。", "什么是堆肥？"),
+        ("I have a Moka. How do I clean it?", "", "I have a Moka. How do I clean it?"),
+        ("My bread is gummy. Why?", "", "My bread is gummy. Why?"),
+        ("Which notes are new? Find the oldest.", "", "Which notes are new? Find the oldest."),
+        ("I'm off to Trieste.", "", "I'm off to Trieste."),
+    ],
+)
+def test_what_is_told_beside_a_question_is_no_part_of_it(text: str, told: str, asked: str) -> None:
+    question = Question.parse(text)
+    assert (question.told, question.prose) == (told, asked)
+
+
 def parse(text: str) -> Question:
     """In a vault with some documents, and with one agent."""
     documents = {"Tea", "Tea.md", "ideas/naming.md", "a b/c d.md", "St.", "writer", "picture.png"}

@@ -301,6 +301,16 @@ def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> No
     assert not answer.abstained
 
 
+def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Library) -> None:
+    model = small("Mara teaches physics.", "Mr Zawadzki.")
+    talk = talk_with(library, model)
+    events_of(talk.say("Our neighbour is called Mr Zawadzki. Who teaches physics?"))
+    assert "> Mara teaches physics." in model.requests[0].messages[-1].text
+    answer = answer_of(events_of(talk.say("What's our neighbour's name?")))
+    assert "Earlier I said: Our neighbour is called Mr Zawadzki.\n\n" in model.requests[1].messages[-1].text
+    assert answer.text.startswith("Mr Zawadzki.")
+
+
 def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
     told = "I decided to paint the tent of Mara ochre."
     answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))
