@@ -62,7 +62,7 @@ from zkchat.core import (
     abstained_turns,
     shorten,
 )
-from zkchat.index import query_terms, terms, topic_terms, words
+from zkchat.index import is_said, query_terms, terms, topic_terms, words
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -435,7 +435,7 @@ class RequestPlanner:
             for each in earlier
             if each.role == "user" and each.id not in left_out and (said := told_in(each.text))
         ]
-        shared = {each.message.id: len(topic.intersection(terms(each.text))) for each in told}
+        shared = {each.message.id: sum(map(partial(is_said, said={*terms(each.text)}), topic)) for each in told}
         best = sorted(filter(shared.__getitem__, shared), key=lambda id_: -shared[id_])[:MAX_TOLD]
         found = [each for each in told if each.message.id in best]
         return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]

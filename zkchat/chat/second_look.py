@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -42,12 +42,11 @@ from zkchat.core import (
 )
 from zkchat.index import (
     Library,
-    are_related,
     has_unspaced,
+    is_said,
     lacks_number,
     language_of,
     own_terms,
-    synonyms_of,
     terms,
     topic_of,
     topic_terms,
@@ -260,7 +259,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 def _is_named(exchange: Exchange, question: Question) -> bool:
     """Whether the passages speak of what a question is about."""
     said = {term for each in exchange.assembled.request.evidence for term in terms(_told_by(each))}
-    return all(_is_said(term, said) for term in _needed(exchange.core.library, question, ()))
+    return all(is_said(term, said) for term in _needed(exchange.core.library, question, ()))
 
 
 def _told_on(exchange: Exchange) -> str:
@@ -284,7 +283,7 @@ def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequenc
     needed = _needed(library, question, () if detect_language(answer) == "de" else evidence)
     claimed = topic_terms(answer)
     is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
-    return not said or is_copied or all(_is_said(term, said) for term in needed)
+    return not said or is_copied or all(is_said(term, said) for term in needed)
 
 
 def _needed(library: Library, question: Question, evidence: Sequence[Evidence]) -> set[str]:
@@ -309,10 +308,6 @@ def _names_in(question: str, evidence: Sequence[Evidence]) -> Iterator[str]:
 
 def _told_by(evidence: Evidence) -> str:
     return f"{evidence.title}\n{evidence.heading}\n{evidence.text}"
-
-
-def _is_said(term: str, said: Set[str]) -> bool:
-    return not said.isdisjoint({term, *synonyms_of(term)}) or any(are_related(term, each) for each in said)
 
 
 def _adds_nothing(answer: str, question: Question) -> bool:
@@ -343,7 +338,7 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
         return False  # in German each noun looks like a name
     if language and language != detect_language("\n".join(given)):
         return True  # words of another language say nothing
-    return sum(_is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+    return sum(is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
 @cache

@@ -311,6 +311,14 @@ def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Li
     assert answer.text.startswith("Mr Zawadzki.")
 
 
+def test_what_was_told_in_other_words_is_repeated(library: Library) -> None:
+    model = small("Noted.", "Dr. Petrosyan.")
+    talk = talk_with(library, model)
+    for said in ("My doctor is Dr. Petrosyan.", "Who is my physician?"):
+        events_of(talk.say(said))
+    assert "Earlier I said: My doctor is Dr. Petrosyan." in model.requests[1].messages[-1].text
+
+
 def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
     told = "I decided to paint the tent of Mara ochre."
     answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))

@@ -338,6 +338,11 @@ def _synonyms_spelled() -> dict[str, frozenset[str]]:
     return {term: frozenset(members) for term, members in found.items()}
 
 
+def is_said(term: str, said: Set[str]) -> bool:
+    """Whether a term is among others, in any form or under another name."""
+    return not said.isdisjoint({term, *synonyms_of(term)}) or any(are_related(term, each) for each in said)
+
+
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
 PREFIX_WEIGHT = 0.5
 """What a word is worth that has the beginning of a word of the question."""
