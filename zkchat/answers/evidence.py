@@ -46,7 +46,7 @@ from zkchat.index import (
     wants_notes,
     with_compounds,
 )
-from zkchat.notes import cross_references, excerpt, find_lines, scan
+from zkchat.notes import cross_references, excerpt, find_lines, scan, sentences
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -327,8 +327,11 @@ def _with_pointed(library: Library, asked: str, best: list[Candidate], passages:
     shares |= dict.fromkeys(cross_references(best[0].ranked.block.text), 1.0)
     clause = max(shares, key=lambda said: shares[said], default="")
     links = scan(clause) if clause and shares[clause] >= MIN_POINTING else []
+    only_points = all("[[" in said for said in sentences(best[0].ranked.block.text))
     for path, anchor in [(path, link.anchor) for link in links for path in resolved(library, link.target)]:
         with suppress(VaultError):
+            if only_points and path in {each.path for each in best[1:]}:
+                return sorted(best, key=lambda each: each.path != path)
             pointed = _of_note(library, asked, path, anchor)[0]
             if not pointed.is_opening and path not in {each.path for each in best[:DEFAULT_LIMIT]}:
                 return [best[0], replace(pointed, linked=False), *best[1:]]

@@ -413,6 +413,17 @@ def test_what_the_best_passage_points_to_comes_along(tmp_path: Path) -> None:
         assert len(shown) == len({*shown})
 
 
+def test_what_a_passage_that_only_points_elsewhere_points_to_comes_before_it(tmp_path: Path) -> None:
+    notes = {
+        "Greenhouse.md": "# Greenhouse\n\nWe build one.\n\n## Decisions\n\nThe reasons are in [[Log]]; the most "
+        "important one is [[Log|the choice of glazing]]. Minutes: [[Kick-off]].\n",
+        "Log.md": "# Log\n\n## Choices\n\nThe glazing will be polycarbonate: we chose it, since real glass is too heavy.\n",
+        "Kick-off.md": "# Kick-off\n\nAll were there.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "What was the choice of glazing?")[0].startswith("The glazing will be")
+
+
 def test_a_section_that_says_all_of_the_question_is_looked_at_and_not_how_its_note_begins(tmp_path: Path) -> None:
     links = (
         "---\naliases: [Link to blocks]\n---\n# Links\n\nLinks join notes.\n\n## Link to a block in a note\n\n"
