@@ -104,6 +104,9 @@ class Editor:
         self.client.initialized(types.InitializedParams())
 
     def _listen(self) -> None:
+        def publish(params: types.PublishDiagnosticsParams) -> None:
+            self.published.append(params)
+
         def tell(params: Any) -> None:
             self.messages.append(params.message)
 
@@ -111,7 +114,7 @@ class Editor:
             self.registered += [each.method for each in params.registrations]
 
         for method, take in {
-            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: lambda params: self.published.append(params),
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish,
             types.WINDOW_SHOW_MESSAGE: tell,
             types.WINDOW_LOG_MESSAGE: tell,
             types.CLIENT_REGISTER_CAPABILITY: register,

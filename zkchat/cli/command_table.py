@@ -39,7 +39,7 @@ FURTHER = (
     (
         "lsp",
         "lsp.lsp",
-        "Follow, complete, check and rename links in an editor, over the Language Server Protocol (LSP).",
+        "Follow, check and rename links in your editor (LSP).",
     ),
     ("eval", "evaluation.evaluate", "Measure how well your notes answer your questions."),
 )

@@ -9,10 +9,10 @@ from zkchat.core import ConfigError, install_command
 
 
 def lsp(vault: SettingsVaultOption = None) -> int:
-    """Follow, complete, check and rename links in an editor, over the Language Server Protocol (LSP).
+    """Follow, check and rename links in your editor (LSP).
 
-    Neovim, Helix, VS Code, Emacs and others start it, and talk to it over standard input and output: `zkchat help lsp`
-    says how. Without --vault, it uses the vault that the editor's folder is in, or your default vault. No model is
+    Neovim, Helix, VS Code, Emacs and others start it, and talk to it over standard input and output by the Language
+    Server Protocol: `zkchat help lsp` says how. Without --vault, it uses the vault that the editor's folder is in, or your default vault. No model is
     asked, and nothing leaves this machine.
 
     zkchat lsp --vault ~/notes
