@@ -12,8 +12,8 @@ def lsp(vault: SettingsVaultOption = None) -> int:
     """Follow, check and rename links in your editor (LSP).
 
     Neovim, Helix, VS Code, Emacs and others start it, and talk to it over standard input and output by the Language
-    Server Protocol: `zkchat help lsp` says how. Without --vault, it uses the vault that the editor's folder is in, or your default vault. No model is
-    asked, and nothing leaves this machine.
+    Server Protocol: `zkchat help lsp` says how. Without --vault, it uses the vault that the editor's folder is in, or
+    your default vault. No model is asked, and nothing leaves this machine.
 
     zkchat lsp --vault ~/notes
     """

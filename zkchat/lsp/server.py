@@ -76,6 +76,13 @@ class VaultServer:
         self.server = _Server("zkchat", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self._register()
 
+    async def run(self, channel: Channel) -> None:
+        try:
+            await _serve(self.server, channel)
+        finally:
+            if self._vault:
+                self._vault.is_closing = True
+
     def close(self) -> None:
         self._stack.close()
 
@@ -193,8 +200,7 @@ class VaultServer:
         try:
             while self._is_stale:
                 self._is_stale = False
-                while not await asyncio.to_thread(self._vault.refresh):
-                    pass  # it goes on, unless the connection ends meanwhile
+                await asyncio.to_thread(self._vault.refresh)
         except ZkchatError as error:
             self.server.window_log_message(types.LogMessageParams(types.MessageType.Warning, error.message))
         finally:
@@ -463,7 +469,7 @@ def serve(environment: Environment, vault: Path | None) -> int:
     server = VaultServer(environment, vault)
     with claimed_streams(environment) as channel:
         try:
-            asyncio.run(_serve(server.server, channel))
+            asyncio.run(server.run(channel))
         except SystemExit as end:
             if type(end) is not SystemExit:  # a signal
                 raise

@@ -30,7 +30,6 @@ from zkchat.notes import PLACEHOLDER, Anchors, flatten, is_attachment, parse_not
 from zkchat.repl import LinkCompleter, NameCache, normalize_name
 from zkchat.writing import LinkRepairer, MentionGroup, MentionLinks, past_renames, stage_links, stage_move
 
-_REFRESH_SECONDS: Final = 1.0
 _MAX_PASSAGE_LINES: Final = 40
 _MAX_PASSAGE_CHARACTERS: Final = 3_000
 _MAX_SYMBOL_NOTES: Final = 50
@@ -80,17 +79,22 @@ class EditorVault:
         self.library = library
         self.documents: dict[str, OpenText] = {}
         """By path, those that are open."""
+        self.is_closing = False
         self._workspace = workspace
         self._names = NameCache()
         self._mentions: tuple[int, MentionLinks] | None = None
-        """By the generation of the index."""
+        self._finder: tuple[int, RepairFinder] | None = None
+        """Both by the generation of the index: they know all names."""
 
-    def refresh(self) -> bool:
-        """Read what changed on disk. Not done yet in a second: it goes on, and the next call waits for it."""
-        if self.library.refresh_within(_REFRESH_SECONDS) is None:
-            return False
-        self._names.refresh(self.library, ())
-        return True
+    def refresh(self) -> None:
+        """Read what changed on disk. Takes long in a large vault that was never read, unless it `is_closing`."""
+        with suppress(_Closing):
+            self.library.refresh(self._go_on)
+            self._names.refresh(self.library, ())
+
+    def _go_on(self, _done: int, _total: int) -> None:
+        if self.is_closing:
+            raise _Closing
 
     def text(self, path: str) -> str:
         """Raises `VaultError` where a file cannot be read."""
@@ -226,9 +230,12 @@ class EditorVault:
                 yield from chain(self._repairs(broken), self._creation(broken))
 
     def _repairs(self, broken: BrokenLink) -> Iterator[Fix]:
-        with self._staging() as editing:
-            records = editing.store.records(limit=_MAX_RECORDS, with_contents=False)
-        finder = RepairFinder(self.library, past_renames(reversed(records)))
+        generation = self.library.generation()
+        if self._finder is None or self._finder[0] != generation:
+            with self._staging() as editing:
+                records = editing.store.records(limit=_MAX_RECORDS, with_contents=False)
+            self._finder = generation, RepairFinder(self.library, past_renames(reversed(records)))
+        finder = self._finder[1]
         find = finder.of_target if broken.is_missing else finder.of_anchor
         for repair in find(broken.link, broken.source):
             with self._staging() as editing, suppress(VaultError):
@@ -280,6 +287,10 @@ class EditorVault:
                     elif on_disk != document.text:
                         staged.write(path, document.text, made_from=on_disk, title="")
             yield editing
+
+
+class _Closing(Exception):
+    """The connection ends."""
 
 
 class _EditorCompleter(LinkCompleter):
