@@ -57,6 +57,16 @@ def test_the_end_of_input_ends_it(world: World) -> None:
     assert err == b""
 
 
+def test_an_editor_that_goes_while_notes_are_read_leaves_an_index_that_goes_on(world: World) -> None:
+    for number in range(300):
+        world.note(f"{number}.md", f"# Note {number}\n\n[[{number + 1}]]\n")
+    with started(world) as process:
+        given = INITIALIZE + frame({"jsonrpc": "2.0", "method": "initialized", "params": {}})
+        _, err = process.communicate(given, timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert world.run("check", "--json").json["notes"] == 300
+
+
 def test_half_a_message_and_nothing_end_it_too(world: World) -> None:
     for given in (b"", b"Content-Length: 100\r\n\r\n{", b"Content-Length: 1"):
         with started(world) as process:
