@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick properties check live live-ollama protocols format format-check lint types contracts sizes coverage browser shells site dist release install-matrix lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live live-ollama protocols neovim format format-check lint types contracts sizes coverage browser shells site dist release install-matrix lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -82,6 +82,9 @@ live-ollama: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB i
 
 protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, the inspector and acpx (fetches 400 MB into the cache folder once)
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/protocols/contract_protocols.py
+
+neovim: $(VENV)/.dev ## test `zkchat lsp` in a headless Neovim (Debian: apt install neovim)
+	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/lsp/contract_neovim.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
 	@for name in speed.startup speed.vault_speed speed.turn_speed speed.turn_profile speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.newest retrieval.contradictions retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.long_inputs context.tool_definitions memory.needles memory.search_speed memory.long_session selection.selection links.mentions links.repairs attachments.pdf_text; do \

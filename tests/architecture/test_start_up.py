@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "pydantic", "httpx", "sqlite3",
-    "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio", "acp",
+    "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio", "acp", "pygls",
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "ask x --agent nobody", "agent show nobody", "rules show nothing", "mcp install cursor --yes",
     ],
     ExitCode.VAULT: [
-        "search x --vault nowhere", "acp --vault nowhere",
+        "search x --vault nowhere", "acp --vault nowhere", "lsp --vault nowhere",
         "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily", "timeline Nothing",
         "vault mentions Nothing", "vault neighbours Nothing", "resolve [[Nothing]]", "resolve [[Sleep#Nothing]]",
         "resolve [[Sleep]] --from Nothing", "note append Nothing x --yes", "note append Sleep x --section No --yes",

@@ -56,6 +56,7 @@ NOT_RUN = {
 
 NOT_CHECKED = {
     "docs/acp.md": "settings of editors",
+    "docs/lsp.md": "settings of editors",
     "docs/architecture.md": "a drawing; tests/architecture/test_architecture_page.py compares it with the contracts",
 }
 """Pages with blocks that are neither a command nor a file, each with the reason why they are not checked."""

@@ -35,6 +35,7 @@ MODULES = {
     "acp": ("acp", "zkchat.acp.agent"),
     "images": ("PIL.Image",),
     "local": ("xllamacpp",),
+    "lsp": ("pygls", "zkchat.lsp.server"),
     "mcp": ("mcp", "zkchat.mcp.server"),
     "pdf": ("pypdfium2",),
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zkchat.index.indexing.indexer import DateSources, Progress, Refreshed
     from zkchat.index.indexing.reader import is_source
     from zkchat.index.library import GuardedLibrary, Library, LibraryOptions
-    from zkchat.index.link_guesses import MIN_LIKENESS, BrokenLink, Repair, broken_links
+    from zkchat.index.link_guesses import MIN_LIKENESS, BrokenLink, Repair, RepairFinder, broken_links
     from zkchat.index.listings import (
         ChangedNote,
         NamedNote,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
     from zkchat.repl.commands.places import describe_next_steps
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
-    from zkchat.repl.completion import MenuCompleter
+    from zkchat.repl.completion import LinkCompleter, MenuCompleter
     from zkchat.repl.key_bindings import forget_typed
     from zkchat.repl.keys import CTRL_C, CTRL_D, ESCAPE, echo_off, echo_on, read_key, single_keys, without_paste_marks
     from zkchat.repl.loop import converse

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from zkchat.core import Ambiguous, Link, Resolved, ZkchatError, counted, file_kind, is_note
+from zkchat.core import Ambiguous, KnownNote, Link, Note, Resolved, ZkchatError, counted, file_kind, is_note
 from zkchat.index import Library
 from zkchat.notes import is_folder
 from zkchat.render import sanitize_line
@@ -25,11 +25,15 @@ _MAX_NAME_CELLS: Final = 44
 """Terminal cells of a title in the menu, so that one long title does not push out the paths."""
 
 
-class CompletionSource(Protocol):
-    """What the open conversation contributes to completion, beside the names of notes."""
+class LinkSource(Protocol):
+    """Where links are followed."""
 
     @property
     def library(self) -> Library: ...
+
+
+class CompletionSource(LinkSource, Protocol):
+    """What the open conversation contributes to completion, beside the names of notes."""
 
     @property
     def agent_names(self) -> Sequence[str]: ...
@@ -42,15 +46,15 @@ class CompletionSource(Protocol):
         """Texts that may follow a line that begins with a slash, each with its description."""
 
 
-class MenuCompleter(Completer):
-    """Completes the text before the cursor. Reads the disk only for the headings of one note.
+class LinkCompleter(Completer):
+    """Completes links and tags before the cursor. Reads the disk only for the headings of one note.
 
     An error means that there is no menu, and nothing else.
     """
 
-    def __init__(self, name_cache: NameCache, source: CompletionSource) -> None:
+    def __init__(self, name_cache: NameCache, source: LinkSource) -> None:
         self._name_cache = name_cache
-        self._source = source
+        self._links = source
 
     def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
         with suppress(ZkchatError):
@@ -64,6 +68,47 @@ class MenuCompleter(Completer):
         if tag := _TAG.search(before):
             found = self._name_cache.find_tags(tag[1])
             return [_row(f"#{name}", len(tag[1]) + 1, about=counted(notes, "note")) for name, notes in found]
+        return ()
+
+    def _notes(self, typed: str, closing: str) -> Iterator[Completion]:
+        for match in self._name_cache.find(typed):
+            note = match.note
+            link = self._name_cache.link(note.path)
+            is_alias = match.name in note.aliases and normalize_name(match.name) != normalize_name(link)
+            text = f"{link}|{match.name}" if is_alias else link
+            name = truncate_cells(f"{match.name} → {note.title}" if is_alias else note.title, _MAX_NAME_CELLS)
+            yield _row(text + closing, len(typed), name, f"{_cost(match)}  {note.path}")
+
+    def outline_of(self, target: str) -> Note | KnownNote | None:
+        """The note that a link names, with its headings and blocks."""
+        library = self._links.library
+        found = library.resolve(Link(text=f"[[{target}]]", target=target))
+        return library.outline(found.path) if isinstance(found, Resolved | Ambiguous) else None
+
+    def _places(self, target: str, typed: str, closing: str) -> list[Completion]:
+        outline = self.outline_of(target)
+        if outline is None:
+            return []
+        if typed.startswith("^"):
+            places = [(f"^{block.id}", f"line {block.line}") for block in outline.blocks]
+        else:
+            typed = typed.rpartition("#")[2]
+            places = [(heading.text, "#" * heading.level) for heading in outline.headings]
+        query = normalize_name(typed)
+        matches = [(name, about) for name, about in places if query in normalize_name(name)][:_MAX_PLACES]
+        return [_row(name + closing, len(typed), name, about) for name, about in matches]
+
+
+class MenuCompleter(LinkCompleter):
+    """Completes what a message may hold besides: commands, agents, resources, files and folders."""
+
+    def __init__(self, name_cache: NameCache, source: CompletionSource) -> None:
+        super().__init__(name_cache, source)
+        self._source = source
+
+    def _rows(self, before: str, after: str) -> Iterable[Completion]:
+        if _OPEN_LINK.search(before) or _TAG.search(before):
+            return super()._rows(before, after)
         if before.startswith("/") and "\n" not in before:
             _, gap, argument = before.partition(" ")
             replaces = len(argument.lstrip()) if gap else len(before)
@@ -77,15 +122,6 @@ class MenuCompleter(Completer):
                 self._documents(typed, replaces),
             )
         return ()
-
-    def _notes(self, typed: str, closing: str) -> Iterator[Completion]:
-        for match in self._name_cache.find(typed):
-            note = match.note
-            link = self._name_cache.link(note.path)
-            is_alias = match.name in note.aliases and normalize_name(match.name) != normalize_name(link)
-            text = f"{link}|{match.name}" if is_alias else link
-            name = truncate_cells(f"{match.name} → {note.title}" if is_alias else note.title, _MAX_NAME_CELLS)
-            yield _row(text + closing, len(typed), name, f"{_cost(match)}  {note.path}")
 
     def _documents(self, typed: str, replaces: int) -> Iterator[Completion]:
         """Files are inserted as links, like notes; a folder so that what is in it can be typed next."""
@@ -109,21 +145,6 @@ class MenuCompleter(Completer):
             _row(f"{mention} ", replaces, truncate_cells(mention, _MAX_NAME_CELLS), name)
             for mention, name in found[:_MAX_PLACES]
         ]
-
-    def _places(self, target: str, typed: str, closing: str) -> list[Completion]:
-        library = self._source.library
-        found = library.resolve(Link(text=f"[[{target}]]", target=target))
-        outline = library.outline(found.path) if isinstance(found, Resolved | Ambiguous) else None
-        if outline is None:
-            return []
-        if typed.startswith("^"):
-            places = [(f"^{block.id}", f"line {block.line}") for block in outline.blocks]
-        else:
-            typed = typed.rpartition("#")[2]
-            places = [(heading.text, "#" * heading.level) for heading in outline.headings]
-        query = normalize_name(typed)
-        matches = [(name, about) for name, about in places if query in normalize_name(name)][:_MAX_PLACES]
-        return [_row(name + closing, len(typed), name, about) for name, about in matches]
 
 
 def _row(text: str, replaces: int, name: str = "", about: str = "") -> Completion:
