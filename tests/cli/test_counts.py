@@ -212,6 +212,19 @@ def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
     assert world.run("context", "compact", "--detail", "long").code == 2
 
 
+def test_a_conversation_about_several_things_is_summarised_by_topic(world: World) -> None:
+    told = ["Cats purr all day.", "A cat eats fish.", "The boat is white.", "The boat has two oars.", "Fine.", "Good."]
+    play = world.script(*([{"text": text}] for text in told), context_limit=8192, calls_tools=False)
+    asked = ["Do cats purr?", "And what does my cat Otto eat?", "Which colour has the boat?", "How many oars?", "Fine."]
+    world.run("chat", "--model", play, stdin="\n".join([*asked, "Thanks.", ""]))
+    world.configure("[context]\nmax_tokens = 2048\n")
+    command = ("context", "compact", "--dry-run", "--keep", "2", "--json", "--model")
+    lines = world.run(*command, "quote").json["compaction"]["summary"].splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["Cats:", "Boat:"]
+    assert "my cat Otto" in "".join(lines[lines.index("Cats:") : lines.index("Boat:")])
+    assert "- assistant: The boat has two oars." in lines[lines.index("Boat:") :]
+
+
 def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> None:
     answers = [[{"text": LONG.format(n=number)[:400]}] for number in range(60)]
     play = world.script(*answers, context_limit=2048, calls_tools=False)
