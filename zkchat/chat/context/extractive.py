@@ -36,6 +36,8 @@ MIN_MATERIAL_TOKENS = 48
 """That are kept of such material at least, before its lines are weighed."""
 MAX_TOPIC = 30
 """Characters of a topic line."""
+TOPICS_SHARE = 0.1
+"""Of the budget, at most, for these lines; where they would take more there are none: what was said matters more."""
 TOPIC_TURNS = 2
 """Turns that make a topic; fewer are told without its line."""
 REPETITION = 0.5
@@ -76,6 +78,9 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
     if budget >= MIN_TOKENS_FOR_HEADINGS:
         topics = _topics(messages, carried)
         said = [each if each.turn < 0 else each._replace(topic=topics[each.turn]) for each in said]
+        lines = {(each.day, each.topic) for each in said if each.topic}
+        if sum(count(f"\n{topic}:") for _, topic in lines) > TOPICS_SHARE * budget:
+            said = [each._replace(topic="") for each in said]
         questions = _fit_lines(_open_questions(messages, open_before), int(OPEN_QUESTIONS_SHARE * budget), count)
     else:
         said = [_Sentence("", "", 0, each.text, each.weight) for each in said]
@@ -166,24 +171,27 @@ def _topics(messages: Sequence[ChatMessage], carried: Sequence[_Sentence]) -> li
     for place, (question, answer) in enumerate(turns):
         for term in content_terms(f"{question} {answer}") & wanted.keys():
             places[term].append(place)
-    # What all of it is about tells nothing apart.
-    places = {term: found for term, found in places.items() if TOPIC_TURNS <= len(found) < len(turns)}
     about = [""] * len(turns)
 
-    def score(term: str) -> tuple[int, str]:
+    def gaps(found: Sequence[int]) -> int:
         """Turns that follow each other are rather about one thing than those that share a word."""
-        gaps = sum(later - earlier > 1 for earlier, later in pairwise(places[term]))
-        return len(places[term]) + wanted[term] - gaps, term
+        return sum(later - earlier > 1 for earlier, later in pairwise(found))
 
+    def is_topic(found: Sequence[int]) -> bool:
+        is_known = bool(found) and found[0] < known
+        return len(found) >= TOPIC_TURNS and (is_known or 2 * len(found) >= 3 * (1 + gaps(found)))
+
+    # What all of it is about tells nothing apart.
+    places = {term: found for term, found in places.items() if is_topic(found) and len(found) < len(turns)}
     while places:
-        best = max(places, key=score)
+        best = max(places, key=lambda term: (len(places[term]) + wanted[term] - gaps(places[term]), term))
         forms = Counter(word for turn, _ in turns for word in query_words(turn) if stem(word) == best)
         first = places[best][0]
         topic = turns[first][0] if first < known else forms.most_common(1)[0][0][:MAX_TOPIC].capitalize()
         for place in places[best]:
             about[place] = topic
         left = {term: [place for place in found if not about[place]] for term, found in places.items()}
-        places = {term: found for term, found in left.items() if len(found) >= TOPIC_TURNS}
+        places = {term: found for term, found in left.items() if is_topic(found)}
     for place in range(known, len(turns)):
         if place and not about[place] and len(asked[place]) < TOPIC_TURNS:
             about[place] = about[place - 1]
