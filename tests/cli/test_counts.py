@@ -182,11 +182,16 @@ def test_the_page_that_instructs_the_model_is_no_hit_of_a_search(world: World) -
     assert "ZKCHAT.md" in world.run("search", "path:ZKCHAT.md purr", "--json").out
 
 
-@pytest.mark.parametrize("strategy", ["summarize", "discard", "hybrid"])
-def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(world: World, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("strategy", "length", "has_tools"),  # whose definitions take a third of what there is for messages
+    [("summarize", 700, False), ("discard", 700, False), ("hybrid", 700, False), ("summarize", 300, True)],
+)
+def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
+    world: World, strategy: str, length: int, has_tools: bool
+) -> None:
     world.configure(f'[context]\nstrategy = "{strategy}"\n')
-    answers = [[{"text": LONG.format(n=number)[:700]}] for number in range(40)]
-    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    answers = [[{"text": LONG.format(n=number)[:length]}] for number in range(40)]
+    play = world.script(*answers, context_limit=2048, calls_tools=has_tools)
     asked = "".join(f"Question {n} about cats and how they sleep?\n" for n in range(17))
     world.run("chat", "--model", play, stdin=asked)
     session = world.run("context", "show", "--json").json["session"]["id"]

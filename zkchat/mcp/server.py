@@ -44,6 +44,7 @@ LOOK_SECONDS: Final = 1.0
 """From one look for changed files to the next, at least; while nobody wants to hear of them there is none."""
 LOOK_SHARE: Final = 0.05
 """Of the time, at most, that goes into looking: in a large folder that cannot be watched it takes a while."""
+MAX_ADDRESSES: Final = 1_000
 MAX_HOSTS: Final = 100
 """Connections of the older revisions that are told of changes; the oldest leave."""
 
@@ -68,7 +69,10 @@ class ChangedFiles:
         return await self._listen(context, params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        (await self.host(context)).add(params.uri[:MAX_URI_CHARACTERS])
+        addresses = await self.host(context)
+        if len(addresses) >= MAX_ADDRESSES:
+            raise MCPError(types.INVALID_PARAMS, f"A host subscribes to at most {MAX_ADDRESSES:,} files.")
+        addresses.add(params.uri[:MAX_URI_CHARACTERS])
         return types.EmptyResult()
 
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
