@@ -86,6 +86,25 @@ def test_the_settings_of_an_agent_count_for_its_conversations(world: World, mode
     assert record(world)["usage"]["window"] == 8192
 
 
+def test_agents_share_a_context_by_its_name(world: World, model: str) -> None:
+    world.note("Glossary.md", "# Glossary\n\nA zettel is a slip of paper.\n")
+    agent(world, "desk", 'enabled: false\ncontext:\n  max_tokens: 4096\nreferences:\n  "[[Glossary]]": always')
+    agent(world, "editor", "context: desk")
+    agent(world, "poet", "context:\n  shared: Desk\n  max_tokens: 2048")
+    for name, window in (("editor", 4096), ("poet", 2048)):
+        world.run("ask", "Hello!", "--agent", name, "--model", model)
+        sent = record(world)
+        assert sent["usage"]["window"] == window
+        assert [item["name"] for item in sent["items"] if item["type"] == "reference"] == ["Glossary"]
+    world.run("config", "agents", "config", "editor", "context.reserve_tokens", "100")
+    world.run("ask", "Hello!", "--agent", "editor", "--model", model)
+    assert (record(world)["usage"]["window"], record(world)["usage"]["reserve"]) == (4096, 100)
+    agent(world, "lost", "context: dsek")
+    result = world.run("ask", "Hello!", "--agent", "lost", "--model", model)
+    assert result.code == 0
+    assert "There is no agent 'dsek' whose context could be shared." in result.err
+
+
 def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_same(world: World, model: str) -> None:
     agent(world, "odd", "context:\n  max_tokens: 3")
     result = world.run("ask", "Hello!", "--agent", "odd", "--model", model)

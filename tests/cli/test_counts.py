@@ -182,11 +182,16 @@ def test_the_page_that_instructs_the_model_is_no_hit_of_a_search(world: World) -
     assert "ZKCHAT.md" in world.run("search", "path:ZKCHAT.md purr", "--json").out
 
 
-@pytest.mark.parametrize("strategy", ["summarize", "discard", "hybrid"])
-def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(world: World, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("strategy", "length", "has_tools"),  # whose definitions take a third of what there is for messages
+    [("summarize", 700, False), ("discard", 700, False), ("hybrid", 700, False), ("summarize", 300, True)],
+)
+def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
+    world: World, strategy: str, length: int, has_tools: bool
+) -> None:
     world.configure(f'[context]\nstrategy = "{strategy}"\n')
-    answers = [[{"text": LONG.format(n=number)[:700]}] for number in range(40)]
-    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    answers = [[{"text": LONG.format(n=number)[:length]}] for number in range(40)]
+    play = world.script(*answers, context_limit=2048, calls_tools=has_tools)
     asked = "".join(f"Question {n} about cats and how they sleep?\n" for n in range(17))
     world.run("chat", "--model", play, stdin=asked)
     session = world.run("context", "show", "--json").json["session"]["id"]
@@ -210,6 +215,19 @@ def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
     world.configure('[context]\nmax_tokens = 2048\nsummary_detail = "brief"\n')
     assert tokens() < tokens("--detail", "normal")
     assert world.run("context", "compact", "--detail", "long").code == 2
+
+
+def test_a_conversation_about_several_things_is_summarised_by_topic(world: World) -> None:
+    told = ["Cats purr all day.", "A cat eats fish.", "The boat is white.", "The boat has two oars.", "Fine.", "Good."]
+    play = world.script(*([{"text": text}] for text in told), context_limit=8192, calls_tools=False)
+    asked = ["Do cats purr?", "And what does my cat Otto eat?", "Which colour has the boat?", "How many oars?", "Fine."]
+    world.run("chat", "--model", play, stdin="\n".join([*asked, "Thanks.", ""]))
+    world.configure("[context]\nmax_tokens = 2048\n")
+    command = ("context", "compact", "--dry-run", "--keep", "2", "--json", "--model")
+    lines = world.run(*command, "quote").json["compaction"]["summary"].splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["Cats:", "Boat:"]
+    assert "my cat Otto" in "".join(lines[lines.index("Cats:") : lines.index("Boat:")])
+    assert "- assistant: The boat has two oars." in lines[lines.index("Boat:") :]
 
 
 def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> None:

@@ -121,3 +121,19 @@ def test_a_search_takes_words_or_standard_input(world: World, arguments: tuple[s
     result = world.run("sessions", "search", *arguments, stdin="")
     assert result.code == ExitCode.USAGE
     assert "--stdin" in result.err
+
+
+def test_what_a_model_read_is_found_as_well(world: World) -> None:
+    world.note("Boat.md", "# Boat\n\nThe varnish of the boat is Le Tonkinois.\n")
+    world.note("Stove.md", "# Stove\n\nThe stove burns beech logs.\n")
+    call = {"tool": "read_document", "arguments": {"relative_path": "Boat"}}
+    play = world.script([call], [{"text": "Yes."}], [{"text": "It does."}])
+    world.run("ask", "Have a look at it.", "--model", play)
+    world.run("ask", "-c", "See [[Stove]].", "--model", play)
+    (tool, *_), (note, *_) = (
+        world.run("sessions", "search", words, "--json").json for words in ("Tonkinois varnish", "beech logs")
+    )
+    assert (tool["role"], tool["name"], "Le Tonkinois" in tool["snippet"]) == ("tool", "read_document", True)
+    assert (note["role"], note["name"], "beech logs" in note["snippet"]) == ("tool", "Stove.md", True)
+    typed = world.run("chat", "--model", play, stdin="/sessions Tonkinois varnish\n").out
+    assert tool["session"] in typed

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +70,15 @@ class Host:
     def __init__(self, world: World) -> None:
         self.world = world
         self.questions: list[str] = []
+        self.heard: asyncio.Queue[Any] = asyncio.Queue()
         self.client: Client
 
     async def asked(self, _: object, params: Any) -> types.ElicitResult:
         self.questions.append(params.message)
         return types.ElicitResult(action=self.answer, content={} if self.answer == "accept" else None)  # type: ignore[arg-type]
+
+    async def hear(self, message: Any) -> None:
+        self.heard.put_nowait(message)
 
     async def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
         result = await self.client.call_tool(tool, arguments)
@@ -100,7 +104,7 @@ async def host_of(world: World, mode: str, *options: str, asks: bool = True) -> 
         env={"HOME": str(world.home), "XDG_CACHE_HOME": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""},
     )
     callback: Any = host.asked if asks else None
-    async with Client(server, mode=mode, elicitation_callback=callback) as host.client:
+    async with Client(server, mode=mode, elicitation_callback=callback, message_handler=host.hear) as host.client:
         yield host
 
 
@@ -195,6 +199,51 @@ async def every_tool_that_changes_notes(host: Host) -> None:
     assert "With milk." in text
     assert (host.world.vault / "Kitchen/Mug.md").exists()
     assert (host.world.vault / ".trash/Oolong.md").exists()
+
+
+async def changes_heard(host: Host, mode: str) -> AsyncGenerator[str, None]:
+    """What the host hears, in words, once it asked to: of the list, and of Tea.md and a private note."""
+    wanted = ["note:///Tea.md", "note:///Secret.md"]
+    if mode == "legacy":
+        await host.client.list_resources()
+        for uri in wanted:
+            await host.client.subscribe_resource(uri)
+        yield "ready"
+        while True:
+            heard = await host.heard.get()
+            if isinstance(heard, types.ResourceUpdatedNotification):
+                yield str(heard.params.uri)
+            elif isinstance(heard, types.ResourceListChangedNotification):
+                yield "list"
+    async with host.client.listen(resources_list_changed=True, resource_subscriptions=wanted) as events:
+        yield "ready"
+        async for event in events:
+            yield getattr(event, "uri", "list")
+
+
+@pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_host_that_subscribed_hears_of_changes(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path)
+    for path, text in {**NOTES, "Secret.md": "---\nzkchat: local\n---\nA pin.\n"}.items():
+        world.note(path, text)
+
+    async def visit() -> None:
+        async with host_of(world, mode) as host, aclosing(changes_heard(host, mode)) as heard:
+            assert await anext(heard) == "ready"
+            if mode == "legacy":
+                offered = host.client.server_capabilities.resources
+                assert offered == types.ResourcesCapability(subscribe=True, list_changed=True)
+            world.note("Secret.md", "---\nzkchat: local\n---\nAnother pin.\n")
+            world.note("Kitchen/Water.md", "# Water\n\nIt is cold, and nobody subscribed to it.\n")
+            world.note("Tea.md", f"{TEA}\nNow with milk.\n")
+            assert await anext(heard) == "note:///Tea.md"
+            world.note("Cup.md", "# Cup\n")
+            assert await anext(heard) == "list"
+            (world.vault / "Cup.md").unlink()
+            assert await anext(heard) == "list"
+
+    asyncio.run(asyncio.wait_for(visit(), 100))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

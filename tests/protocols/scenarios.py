@@ -31,7 +31,6 @@ _TOOL: Final = "tools of the suite's own (`test_…`)"
 _PROMPT: Final = "prompts of the suite's own (`test_…`)"
 _RESOURCE: Final = "resources of the suite's own (`test://…`)"
 _LOGGING: Final = "logging over the protocol, which is deprecated and not offered"
-_SUBSCRIPTION: Final = "subscriptions to resources, which are not offered"
 _INPUT: Final = "answers of the user to questions of a server, which the chat does not offer"
 
 SERVER: Final[Mapping[str, Exempt]] = {
@@ -74,7 +73,6 @@ SERVER: Final[Mapping[str, Exempt]] = {
     **_checks(_PROMPT, input_required_result_non_tool_request="sep-2322-non-tool-incomplete"),
     **_own(_RESOURCE, "resources-read-text", "resources-read-binary", "resources-templates-read"),
     **_own(_LOGGING, "logging-set-level", "tools-call-with-logging"),
-    **_own(_SUBSCRIPTION, "resources-subscribe", "resources-unsubscribe"),
 }
 
 CLIENT: Final[Mapping[str, Exempt]] = {

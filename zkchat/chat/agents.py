@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers", "memory", "enabled")
 RULE_KEYS: Final = ("description", "include", "enabled")
 MODES: Final[tuple[IncludeMode, ...]] = get_args(IncludeMode)
+SHARED: Final = "shared"
+"""The key of the context under which an agent names the one whose context it shares."""
 AGENT_NAME: Final = lazy_pattern(r"\w[\w-]*")
 """A name that can be written after an @."""
 
@@ -175,7 +177,8 @@ class _ProfileText(Struct, frozen=True):
         return bool(meant)
 
     def scalars(self, key: str) -> dict[str, Scalar]:
-        values = dict(self._mapping(key))
+        written = self.matter.properties.get(key)
+        values: dict[str, Scalar] = {SHARED: written} if isinstance(written, str) else {**self._mapping(key)}
         for name, value in [*values.items()]:
             if not isinstance(value, str | int | float | bool):
                 self._pass_over(f"'{key}.{name}' must be a single value; it is ignored.", key, name)
@@ -283,6 +286,8 @@ def _changed(source: str, section: str, name: str, value: str) -> str:
         first = inside.start_mark
         return f"{source[: first.index]}{_scalar(name)}: {wanted}\n{' ' * first.column}{source[first.index :]}"
     modes = yaml.safe_load(source)[section] or {}
+    if isinstance(modes, str):  # the name of an agent whose context is shared
+        modes = {SHARED: modes}
     if isinstance(modes, list):  # names that are there always
         modes = {item if isinstance(item, str) else item[0][0]: "always" for item in modes}
     modes[name] = yaml.safe_load(wanted)
@@ -416,18 +421,42 @@ def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
     in_order = sorted(used, key=lambda file: PRECEDENCE.index(file.origin))
     agents, agent_problems = _partition(parse_agent(file) for file in in_order if file.kind == "agent")
     rules, rule_problems = _partition(parse_rule(file) for file in in_order if file.kind == "rule")
+    lacking = [agent for agent in agents.values() if not _is_found(agent, agents)]
+    agents = {name: _sharing(agent, agents) for name, agent in agents.items()}
     standard = parse_agent(next(file for file in built_in() if file.name == DEFAULT))
     assert isinstance(standard, Agent)
     used_agents = {name: agent for name, agent in agents.items() if agent.enabled}
     return Profiles(
         agents=used_agents if DEFAULT in used_agents else dict(sorted({**used_agents, DEFAULT: standard}.items())),
         rules={name: rule for name, rule in rules.items() if rule.enabled},
-        problems=(*agent_problems, *rule_problems),
+        problems=(*agent_problems, *map(_lacks_context, lacking), *rule_problems),
         unapproved=unapproved,
         shadowed=shadowed,
         off_agents={name: agent for name, agent in agents.items() if not agent.enabled},
         off_rules={name: rule for name, rule in rules.items() if not rule.enabled},
     )
+
+
+def _is_found(agent: Agent, agents: Mapping[str, Agent]) -> bool:
+    return SHARED not in agent.context or str(agent.context[SHARED]).casefold() in agents
+
+
+def _lacks_context(agent: Agent) -> ProfileProblem:
+    text = f"There is no agent '{_shown(agent.context[SHARED])}' whose context could be shared."
+    return ProfileProblem(kind="agent", path=agent.path, line=1, text=text, is_used=True)
+
+
+def _sharing(agent: Agent, agents: Mapping[str, Agent]) -> Agent:
+    """The agent with the settings, rules, notes and tools of the one whose context it shares; its own count first.
+
+    That one may be switched off, and what it shares itself is not passed on.
+    """
+    if SHARED not in agent.context:
+        return agent
+    other = agents.get(str(agent.context[SHARED]).casefold(), agent)
+    merged = {name: {**getattr(other, name), **getattr(agent, name)} for name in _SECTIONS}
+    merged["context"].pop(SHARED)
+    return replace(agent, **merged)
 
 
 def _key(file: ProfileFile) -> tuple[ProfileKind, str]:

@@ -30,7 +30,7 @@ from zkchat.chat.context.selection import (
 )
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search.search import ConversationSearch, read_in
 from zkchat.chat.question import Question, told_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
@@ -54,15 +54,13 @@ from zkchat.core import (
     ModelInfo,
     RequestItem,
     StorageError,
-    TextPart,
     Tool,
-    ToolResultPart,
     ToolSpec,
     VaultError,
     abstained_turns,
     shorten,
 )
-from zkchat.index import is_said, query_terms, terms, topic_terms, words
+from zkchat.index import is_said, terms, topic_terms, words
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -173,8 +171,6 @@ def _most_informative(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
-MIN_READ_SHARE = 0.5
-"""Of the words of a query, those that a text that was read must hold to be found again."""
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
 USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
@@ -444,7 +440,7 @@ class RequestPlanner:
         """The archived messages that answer a query best, and what tools and notes said in them."""
         assert self._core.search is not None
         archived, session = self._archived(), self._core.journal.session_id
-        found: list[tuple[ChatMessage | IndexedMessage, float]] = [*_read_in(archived.values(), query)]
+        found: list[tuple[ChatMessage | IndexedMessage, float]] = [*read_in(archived.values(), query)]
         found[:0] = self._core.search.found(query, session=session, limit=limit, among=archived)
         return sorted(found, key=lambda each: -each[1])[:limit]
 
@@ -457,22 +453,6 @@ class RequestPlanner:
         if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
             hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
-
-
-def _read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatMessage, float]]:
-    """What the model read beside messages, each text once: results of tools, and notes that came with a question.
-
-    The score is the share of the query's words that stand in it.
-    """
-    asked = {*query_terms(query)}
-    read = {
-        part.text: replace(message, role="tool", name=part.name, parts=(TextPart(text=part.text),))
-        for message in messages
-        for part in message.parts
-        if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
-    }
-    shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
-    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
 
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:

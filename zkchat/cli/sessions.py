@@ -130,7 +130,7 @@ def search(
         bool, flag("--stdin", "Read one query per line from standard input; print a line of JSON for each.")
     ] = False,
 ) -> Told:
-    """Search what was said, in one session or in all.
+    """Search what was said and read, in one session or in all.
 
     zkchat sessions search the deadline Anna mentioned in March
     """

@@ -5,8 +5,8 @@ import json
 import logging
 import socket
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +15,10 @@ import mcp_types as types
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -24,7 +27,7 @@ from pydantic import ValidationError
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
 from zkchat.mcp.prompts import PromptHandlers
-from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
+from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page, places_in, uri_of
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
@@ -37,16 +40,101 @@ RESOURCE_NOT_FOUND: Final = -32002
 MAX_URI_CHARACTERS: Final = 10_000
 
 
-class ResourceHandlers:
-    """Answers `resources/list`, `resources/templates/list` and `resources/read`."""
+LOOK_SECONDS: Final = 1.0
+"""From one look for changed files to the next, at least; while nobody wants to hear of them there is none."""
+LOOK_SHARE: Final = 0.05
+"""Of the time, at most, that goes into looking: in a large folder that cannot be watched it takes a while."""
+MAX_ADDRESSES: Final = 1_000
+MAX_HOSTS: Final = 100
+"""Connections of the older revisions that are told of changes; the oldest leave."""
+
+
+class ChangedFiles:
+    """Tells hosts that files changed, came or went: whoever asked, and of the list whoever of the older revisions has
+    read it. Of files that are kept back nobody hears."""
 
     def __init__(self, service: VaultService) -> None:
         self._service = service
+        self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus, max_subscriptions=MAX_HOSTS)
+        self._hosts: dict[int, tuple[ServerSession, set[str]]] = {}
+        """Of the older revisions, by connection: the way to it, and the addresses that it subscribed to."""
+        self._known: Mapping[str, object] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    async def listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        await self._begin()
+        return await self._listen(context, params)
+
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        addresses = await self.host(context)
+        if len(addresses) >= MAX_ADDRESSES:
+            raise MCPError(types.INVALID_PARAMS, f"A host subscribes to at most {MAX_ADDRESSES:,} files.")
+        addresses.add(params.uri[:MAX_URI_CHARACTERS])
+        return types.EmptyResult()
+
+    async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        (await self.host(context)).discard(params.uri)
+        return types.EmptyResult()
+
+    async def host(self, context: Context) -> set[str]:
+        """The addresses that a host of the older revisions subscribed to, which from now on hears of changes."""
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return set()
+        await self._begin()
+        key = id(context.session.client_params)
+        _, addresses = self._hosts.pop(key, (None, set[str]()))
+        self._hosts[key] = context.session, addresses
+        while len(self._hosts) > MAX_HOSTS:
+            del self._hosts[next(iter(self._hosts))]
+        return addresses
+
+    async def _begin(self) -> None:
+        if self._looking is None or self._looking.done():
+            self._known = await self._service.use(lambda vault: vault.files.versions())
+            self._looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        """Until the server ends."""
+        took = 0.0
+        while True:
+            await asyncio.sleep(max(LOOK_SECONDS, took / LOOK_SHARE))
+            begun = anyio.current_time()
+            with suppress(ZkchatError):  # which the next request tells
+                now = await self._service.use(lambda vault: vault.files.versions())
+                before, self._known = self._known, now
+                await self._tell({path for path in before.keys() & now.keys() if before[path] != now[path]})
+                if before.keys() != now.keys():
+                    await self._tell_of_list()
+            took = anyio.current_time() - begun
+
+    async def _tell(self, changed: Set[str]) -> None:
+        for path in sorted(changed):
+            await self._bus.publish(ResourceUpdated(uri_of(path)))
+        for session, addresses in [*self._hosts.values()] if changed else ():
+            for uri in [uri for uri in addresses if any(place.path in changed for place in places_in(uri))]:
+                await session.send_resource_updated(uri)
+
+    async def _tell_of_list(self) -> None:
+        await self._bus.publish(ResourcesListChanged())
+        for session, _ in [*self._hosts.values()]:
+            await session.send_resource_list_changed()
+
+
+class ResourceHandlers:
+    """Answers `resources/list`, `resources/templates/list` and `resources/read`."""
+
+    def __init__(self, service: VaultService, changes: ChangedFiles) -> None:
+        self._service = service
+        self._changes = changes
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = (params and params.cursor) or ""
+        await self._changes.host(context)
         try:
             return await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
         except ValueError:
@@ -132,7 +220,8 @@ class StdioTransport:
     def _received(self, message: types.JSONRPCMessage) -> None:
         match message:
             case types.JSONRPCRequest():
-                self._asked[str(message.id)] += 1
+                if message.method != "subscriptions/listen":  # which lasts as long as the connection
+                    self._asked[str(message.id)] += 1
             case types.JSONRPCNotification(method="notifications/cancelled"):
                 self._asked[str((message.params or {}).get("requestId"))] -= 1  # which is not answered
             case types.JSONRPCResponse() | types.JSONRPCError() if message.id is not None:
@@ -211,11 +300,20 @@ LIST_SECONDS: Final = 300
 """How long a client may keep a list that never changes while the server runs."""
 
 
+class _VaultServer(Server[Any]):
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *more: Any, **options: Any
+    ) -> InitializationOptions:
+        notification_options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(notification_options, *more, **options)
+
+
 def build_server(service: VaultService) -> Server[Any]:
     """Answers requests of both protocol eras. Nothing of the vault is opened yet."""
-    tools, resources, prompts = ToolHandlers(service), ResourceHandlers(service), PromptHandlers(service)
+    tools, changes, prompts = ToolHandlers(service), ChangedFiles(service), PromptHandlers(service)
+    resources = ResourceHandlers(service, changes)
     unchanging = CacheHint(ttl_ms=LIST_SECONDS * 1000)
-    server: Server[Any] = Server(
+    server = _VaultServer(
         "zkchat",
         version=__version__,
         title="zkchat",
@@ -230,6 +328,9 @@ def build_server(service: VaultService) -> Server[Any]:
         on_list_resources=resources.list_resources,
         on_list_resource_templates=resources.list_templates,
         on_read_resource=resources.read_resource,
+        on_subscribe_resource=changes.subscribe,
+        on_unsubscribe_resource=changes.unsubscribe,
+        on_subscriptions_listen=changes.listen,
         on_list_prompts=prompts.list_prompts,
         on_get_prompt=prompts.get_prompt,
         on_completion=prompts.complete,

@@ -5,7 +5,7 @@ import threading
 import unicodedata
 from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -283,6 +283,12 @@ class VisibleFiles:
         self.library = library
         self._known: tuple[int, frozenset[str]] | None = None
         self._rows: list[CatalogRow] = []
+        self._versions: Mapping[str, object] = {}
+
+    def versions(self) -> Mapping[str, object]:
+        """By path, something that is another where the file is."""
+        self.rows()
+        return self._versions
 
     def rows(self) -> list[CatalogRow]:
         """By path."""
@@ -292,6 +298,8 @@ class VisibleFiles:
             self._rows = sorted(
                 (row for row in self.library.files() if row.path not in kept_back), key=lambda row: row.path
             )
+            stamps = self.library.stamps()
+            self._versions = {row.path: stamps.get(row.path, ())[:2] for row in self._rows}
             self._known = state
         return self._rows
 

@@ -46,6 +46,44 @@ def test_what_fits_is_grouped_under_days_and_speakers() -> None:
     ]
 
 
+GARDEN = [
+    ("How do I start a compost heap? We have 4 square metres.", "Begin the compost heap with twigs."),
+    ("How long does it take?", "Compost takes nine months."),
+    ("How long does rye bread rise?", "Rye bread rises for a night."),
+    ("My bread tin is called Otto.", "Noted, Otto it is."),
+    ("Can worms live in the compost?", "The worm Eisenia does."),
+    ("I am allergic to walnuts.", "I will keep that in mind."),
+]
+
+
+def turns(*exchanges: tuple[str, str]) -> list[ChatMessage]:
+    return [message for asked, told in exchanges for message in (said(asked), said(told, role="assistant"))]
+
+
+def test_a_conversation_about_several_things_is_told_by_topic() -> None:
+    summary = summarise(turns(*GARDEN), 500, count)
+    lines = summary.splitlines()
+    assert [line for line in lines if not line.startswith("- ")] == ["2026-03-01", "Compost:", "Bread:"]
+    heap, bread = lines.index("Compost:"), lines.index("Bread:")
+    assert any("walnuts" in line for line in lines[:heap])  # what is told once is no topic
+    assert any("4 square metres" in line for line in lines[heap:bread])
+    assert any("Eisenia" in line for line in lines[heap:bread])
+    assert any("Otto" in line for line in lines[bread:])
+
+
+def test_a_topic_goes_on_after_a_summary() -> None:
+    earlier = summarise(turns(*GARDEN), 500, count)
+    later = [said("Is the compost done when it smells of earth?"), said("Yes, it is ripe.", role="assistant")]
+    lines = summarise(later, 500, count, earlier=earlier).splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["Compost:", "Bread:"]
+    assert any("ripe" in line for line in lines[lines.index("Compost:") : lines.index("Bread:")])
+
+
+def test_one_topic_has_no_line_of_its_own() -> None:
+    lines = summarise(turns(*GARDEN[:2]), 500, count).splitlines()
+    assert all(line.startswith(("- ", "2026")) for line in lines)
+
+
 def test_facts_and_decisions_outlive_chatter() -> None:
     talk = chatter(60)
     talk[20] = said("We agreed that the deadline for Marta's thesis is the 14th of April.")

@@ -183,7 +183,7 @@ SUMMARY = """\
 You summarise the older part of a conversation about someone's notes, so that it can go on without it.
 Write in the language of the conversation, under these headings, leaving out those without content:
 ## What the user wants
-## What was found (with the [[wikilinks]] it was found in)
+## What was found (with the [[wikilinks]] it was found in; of several topics a line each: "Compost: …")
 ## Decisions and constraints
 ## Open questions
 ## Next steps

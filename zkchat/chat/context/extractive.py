@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from zkchat.chat.context.condensing import (
@@ -19,7 +19,7 @@ from zkchat.chat.context.condensing import (
     split_span,
 )
 from zkchat.core import ChatMessage, lazy_pattern
-from zkchat.index import terms
+from zkchat.index import own_terms, query_words, stem, terms
 from zkchat.notes import closes_fence, opens_fence, sentences
 
 LEFT_OUT = "[…]"
@@ -34,6 +34,12 @@ MATERIAL_WEIGHT = 0.3
 """And how much a line counts of a log, a table or a listing that came with a question."""
 MIN_MATERIAL_TOKENS = 48
 """That are kept of such material at least, before its lines are weighed."""
+MAX_TOPIC = 30
+"""Characters of a topic line."""
+TOPICS_SHARE = 0.1
+"""Of the budget, at most, for these lines; where they would take more there are none: what was said matters more."""
+TOPIC_TURNS = 2
+"""Turns that make a topic; fewer are told without its line."""
 REPETITION = 0.5
 """By how much a statement counts less with each one before it in its message that differs in numbers only."""
 
@@ -57,17 +63,24 @@ class _Sentence(NamedTuple):
     text: str
     weight: float = 1.0
     """How much more or less it counts than another sentence of its words."""
+    topic: str = ""
+    """What its turn is about, where the conversation was about several things."""
 
 
 def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, focus: str = "", earlier: str = "") -> str:
     """What the messages, and the summary of those before them, say: never more than `budget` tokens.
 
-    Grouped by day and speaker, with links as they were written and open questions at the end.
+    Grouped by day, topic and speaker, with links as they were written and open questions at the end.
     """
     carried, open_before = _parse_summary(earlier)
     said = [*carried, *_split_messages(messages, budget, count)]
     questions: list[str] = []
     if budget >= MIN_TOKENS_FOR_HEADINGS:
+        topics = _topics(messages, carried)
+        said = [each if each.turn < 0 else each._replace(topic=topics[each.turn]) for each in said]
+        lines = {(each.day, each.topic) for each in said if each.topic}
+        if sum(count(f"\n{topic}:") for _, topic in lines) > TOPICS_SHARE * budget:
+            said = [each._replace(topic="") for each in said]
         questions = _fit_lines(_open_questions(messages, open_before), int(OPEN_QUESTIONS_SHARE * budget), count)
     else:
         said = [_Sentence("", "", 0, each.text, each.weight) for each in said]
@@ -116,23 +129,74 @@ def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
     """Parse an earlier summary, ours or a model's: its sentences, and its open questions."""
-    day, is_open = "", False
+    day, topic, is_open = "", "", False
     said: list[_Sentence] = []
     questions: list[str] = []
     for place, line in enumerate(filter(None, map(str.strip, earlier.splitlines()))):
         title = line.strip("#*: ")
         if _DAY.fullmatch(title):
-            day, is_open = title, False
+            day, topic, is_open = title, "", False
         elif line.startswith("#") or title == OPEN_QUESTIONS:
-            is_open = title.casefold() == OPEN_QUESTIONS.casefold()
+            topic, is_open = "", title.casefold() == OPEN_QUESTIONS.casefold()
+        elif line == f"{title}:" and 0 < len(title) <= MAX_TOPIC:
+            topic, is_open = title, False
         elif match := _LINE.fullmatch(line):
             found = [part for sentence in sentences(match["text"]) for part in sentence.split("; ")]
             if is_open:
                 questions += sentences(match["text"])
             else:
                 turn = place - len(earlier)  # before those of the messages
-                said += [_Sentence(day, match["speaker"] or "", turn, sentence, CARRIED_WEIGHT) for sentence in found]
+                speaker = match["speaker"] or ""
+                said += [_Sentence(day, speaker, turn, sentence, CARRIED_WEIGHT, topic) for sentence in found]
     return said, questions
+
+
+def _topics(messages: Sequence[ChatMessage], carried: Sequence[_Sentence]) -> list[str]:
+    """The topic of each message, where there were several: a word of questions that comes up again in other turns.
+
+    A turn without one that hardly says anything by itself goes on with that before it.
+    """
+    before = {each.topic: " ".join(one.text for one in carried if one.topic == each.topic) for each in carried}
+    turns = [[topic, text] for topic, text in before.items() if topic]
+    known, of_message = len(turns), []
+    for message in messages:
+        if message.role == "user" or len(turns) == known:
+            turns.append([message.text, ""])
+        elif message.role == "assistant":
+            turns[-1][1] += message.text
+        of_message.append(len(turns) - 1)
+    asked = [own_terms(question) for question, _ in turns]
+    wanted = Counter(term for each in asked for term in each if term.isalpha())
+    places: dict[str, list[int]] = {term: [] for term in wanted}
+    for place, (question, answer) in enumerate(turns):
+        for term in content_terms(f"{question} {answer}") & wanted.keys():
+            places[term].append(place)
+    about = [""] * len(turns)
+
+    def gaps(found: Sequence[int]) -> int:
+        """Turns that follow each other are rather about one thing than those that share a word."""
+        return sum(later - earlier > 1 for earlier, later in pairwise(found))
+
+    def is_topic(found: Sequence[int]) -> bool:
+        is_known = bool(found) and found[0] < known
+        return len(found) >= TOPIC_TURNS and (is_known or 2 * len(found) >= 3 * (1 + gaps(found)))
+
+    # What all of it is about tells nothing apart.
+    places = {term: found for term, found in places.items() if is_topic(found) and len(found) < len(turns)}
+    while places:
+        best = max(places, key=lambda term: (len(places[term]) + wanted[term] - gaps(places[term]), term))
+        forms = Counter(word for turn, _ in turns for word in query_words(turn) if stem(word) == best)
+        first = places[best][0]
+        topic = turns[first][0] if first < known else forms.most_common(1)[0][0][:MAX_TOPIC].capitalize()
+        for place in places[best]:
+            about[place] = topic
+        left = {term: [place for place in found if not about[place]] for term, found in places.items()}
+        places = {term: found for term, found in left.items() if is_topic(found)}
+    for place in range(known, len(turns)):
+        if place and not about[place] and len(asked[place]) < TOPIC_TURNS:
+            about[place] = about[place - 1]
+    has_several = len({*about, *before} - {""}) > 1
+    return [about[place] if has_several else "" for place in of_message]
 
 
 def _open_questions(messages: Sequence[ChatMessage], before: Iterable[str]) -> list[str]:
@@ -150,7 +214,7 @@ def _open_questions(messages: Sequence[ChatMessage], before: Iterable[str]) -> l
 
 def _select_sentences(said: Sequence[_Sentence], budget: int, count: Count, focus: str) -> list[int]:
     items = [coverage_item(each.text, count(f" {each.text}"), weight=each.weight) for each in said]
-    opened: set[tuple[str, int | None]] = set()
+    opened: set[tuple[str, int | str | None]] = set()
     left = budget
 
     def fits(number: int) -> bool:
@@ -159,12 +223,14 @@ def _select_sentences(said: Sequence[_Sentence], budget: int, count: Count, focu
         cost = items[number].cost
         if (each.day, None) not in opened:
             cost += count(f"\n{each.day}")
+        if each.topic and (each.day, each.topic) not in opened:
+            cost += count(f"\n{each.topic}:")
         if (each.day, each.turn) not in opened:
             cost += count(f"\n- {each.speaker}:")
         if cost > left:
             return False
         left -= cost
-        opened.update({(each.day, None), (each.day, each.turn)})
+        opened.update({(each.day, None), (each.day, each.topic), (each.day, each.turn)})
         return True
 
     return select_greedily(items, idf_weights(items, content_terms(focus)), fits)
@@ -172,15 +238,23 @@ def _select_sentences(said: Sequence[_Sentence], budget: int, count: Count, focu
 
 def _format_summary(said: Sequence[_Sentence], questions: Sequence[str]) -> str:
     lines: list[str] = []
-    for day, of_day in groupby(said, key=lambda each: each.day):
-        lines += [day] if day else []
-        for _, in_a_row in groupby(of_day, key=lambda each: each.speaker or each.turn):
-            first, *more = in_a_row
-            said_so = [first.text, *(each.text for each in more)]
-            # One that has no end of its own is ended by a semicolon.
-            ended = [each if each.endswith(_ENDS) else f"{each};" for each in said_so[:-1]]
-            text = " ".join([*ended, said_so[-1]])
-            lines.append(f"- {first.speaker}: {text}" if first.speaker else f"- {text}")
+    days = {day: number for number, day in reversed([*enumerate(each.day for each in said)])}
+    topics = {topic: number for number, topic in reversed([*enumerate(each.topic for each in said)])} | {"": -1}
+    day = topic = ""
+    by_topic = sorted(said, key=lambda each: (days[each.day], topics[each.topic]))
+    for _, in_a_row in groupby(by_topic, key=lambda each: (each.day, each.topic, each.speaker or each.turn)):
+        first, *more = in_a_row
+        if first.day != day:
+            day, topic = first.day, ""
+            lines.append(day)
+        if first.topic != topic:
+            topic = first.topic
+            lines.append(f"{topic}:")
+        said_so = [first.text, *(each.text for each in more)]
+        # One that has no end of its own is ended by a semicolon.
+        ended = [each if each.endswith(_ENDS) else f"{each};" for each in said_so[:-1]]
+        text = " ".join([*ended, said_so[-1]])
+        lines.append(f"- {first.speaker}: {text}" if first.speaker else f"- {text}")
     if questions:
         lines += [OPEN_QUESTIONS, *(f"- {question}" for question in questions)]
     return "\n".join(lines)

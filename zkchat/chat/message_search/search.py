@@ -5,12 +5,14 @@ that are wanted are picked from the same scores.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from zkchat.core import (
     Calendar,
@@ -18,6 +20,7 @@ from zkchat.core import (
     CompactionPart,
     Entry,
     EntryFilter,
+    FilePart,
     IndexedMessage,
     IndexedUpTo,
     MessageEntry,
@@ -28,6 +31,8 @@ from zkchat.core import (
     SessionStore,
     StorageDamaged,
     TextEmbedder,
+    TextPart,
+    ToolResultPart,
 )
 from zkchat.index import query_terms, snippet, terms
 from zkchat.notes import time_in_question
@@ -43,6 +48,10 @@ EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
 MIN_CANDIDATES = 60
 """Messages with the best words of which the best answers are chosen."""
+MIN_READ_SHARE = 0.5
+"""Of the words of a query, those that a text that was read must hold to be found again."""
+MAX_READ = 3
+"""Texts that were read, among the messages that a search shows."""
 MAX_CHARACTERS = 4_000
 """Of a message that are embedded: the vector of a longer text says little of any of its sentences."""
 
@@ -69,6 +78,8 @@ class ConversationSearch:
         self._rankings: dict[str | None, MessageRanking] = {}
         """By session; all sessions together under None."""
         self._rebuild: Callable[[], None] | None = None
+        self._read: dict[str, tuple[datetime | None, tuple[ChatMessage, ...]]] = {}
+        """By session, when it last changed, and its messages beside which something was read."""
 
     def learn(self, session: str, entries: Sequence[Entry]) -> bool:
         """Index the new entries of a session, at a cost that does not depend on how many are old.
@@ -202,7 +213,7 @@ class ConversationSearch:
         """What was said with these words; where they name nothing but a time, how the conversations of then begin."""
         time = time_in_question(words, calendar)
         if time is None or time.period is None or time.topic:
-            return self.search(words, session=session, limit=limit)
+            return self._with_read(store, words, self.search(words, session=session, limit=limit), session)[:limit]
         first, end = (
             datetime.combine(day, datetime.min.time(), calendar.now.tzinfo) if day else None
             for day in (time.period.first, time.period.end)
@@ -212,6 +223,29 @@ class ConversationSearch:
         said = (next((message for _, message in _said(store.entries(each.id, wanted))), None) for each in sessions)
         begun = ((each.id, message) for each, message in zip(sessions, said, strict=True) if message)
         return [_hit(each, message, message.created_at, set(), 1.0) for each, message in islice(begun, limit)]
+
+    def _with_read(
+        self, store: SessionStore, query: str, said: Sequence[MessageHit], session: str | None
+    ) -> list[MessageHit]:
+        """What was said, and the best of what the model read beside it, each before what scores less."""
+        asked, hits = set(query_terms(query)), [*said]
+        sessions = store.sessions() if session is None else [store.get(session)]
+        read = [(each.id, *found) for each in sessions for found in read_in(self._readings(store, each), query)]
+        for of_session, message, score in sorted(read, key=lambda found: -found[2])[:MAX_READ]:
+            place = next((place for place, hit in enumerate(hits) if hit.score < score), len(hits))
+            hits.insert(place, _hit(of_session, message, message.created_at, asked, score))
+        return hits
+
+    def _readings(self, store: SessionStore, session: Session) -> Sequence[ChatMessage]:
+        """The messages of a session beside which something was read."""
+        at, known = self._read.get(session.id, (None, ()))
+        if at != session.updated_at:
+            said = (entry.body.message for entry in store.entries(session.id) if isinstance(entry.body, MessageEntry))
+            known = tuple(
+                each for each in said if any(isinstance(part, FilePart | ToolResultPart) for part in each.parts)
+            )
+            self._read[session.id] = session.updated_at, known
+        return known
 
     def _take(self, session: str, entries: Sequence[Entry]) -> None:
         if entries:
@@ -261,6 +295,22 @@ def _hit(
         snippet=snippet(message.text, asked),
         score=round(score, 4),
     )
+
+
+def read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatMessage, float]]:
+    """What the model read beside messages, each text once: results of tools, and notes that came with a question.
+
+    The score is the share of the query's words that stand in it.
+    """
+    asked = {*query_terms(query)}
+    read = {
+        part.text: replace(message, role="tool", name=part.name, parts=(TextPart(text=part.text),))
+        for message in messages
+        for part in message.parts
+        if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
+    }
+    shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
+    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
