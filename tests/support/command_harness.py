@@ -35,7 +35,7 @@ from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import RowSection, plain_sections
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Play
 from zkchat.repl.commands.table import run
-from zkchat.repl.picker import PickRow
+from zkchat.repl.picker import Further, PickRow
 from zkchat.repl.surface import Position, Surface, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 from zkchat.writing.targets import LinkStyle
@@ -223,7 +223,9 @@ class RecordingSurface(Surface):
         self.questions.append(question)
         return self.says_yes
 
-    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+    async def pick(
+        self, _title: str, rows: Sequence[PickRow], instead: str, _further: Further = lambda _: ()
+    ) -> int | None:
         self.lists.append(rows)
         if self.picks is None:
             self.print(instead)
