@@ -200,9 +200,9 @@ def test_at_a_terminal_the_plan_is_asked_about(vault: World) -> None:
     assert stopped.code == ExitCode.NO_ANSWER
     assert "It was stopped before its first step." in stopped.out
     assert "☐ 1. Find the notes on sleep." in stopped.out
-    assert "Enter or y starts this plan" in stopped.err
+    assert "Start this plan? y yes" in stopped.err
     assert "Check against your notes" not in stopped.out
-    went_on = vault.run("agent", "run", "--resume", "--model", model, typed="\n", terminal=True)
+    went_on = vault.run("agent", "run", "--resume", "--model", model, typed="y\n", terminal=True)
     assert went_on.code == ExitCode.OK
     assert "☑ 3. Compare them." in went_on.out
 
@@ -213,7 +213,7 @@ def test_the_plan_can_be_edited(vault: World) -> None:
     editor.chmod(0o700)
     vault.variables["EDITOR"] = str(editor)
     answers = (said(PLAN), said("This."))
-    result = vault.run("agent", "run", "Compare", "--model", vault.script(*answers), typed="e\n\n", terminal=True)
+    result = vault.run("agent", "run", "Compare", "--model", vault.script(*answers), typed="e\ny\n", terminal=True)
     assert result.code == ExitCode.OK
     assert "☑ 1. Only this." in result.out
     assert requests_of(vault)[1:] == ["Only this."]

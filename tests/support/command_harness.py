@@ -277,10 +277,12 @@ class RecordingEditor:
 
     def __init__(self) -> None:
         self.name = "ed"
+        self.knows_lines = True
         self.edited: list[tuple[str, int | None]] = []
 
-    def edit(self, path: str, line: int | None) -> None:
+    def edit(self, path: str, line: int | None) -> bool:
         self.edited.append((path, line))
+        return self.knows_lines
 
 
 class ModelsInMemory:

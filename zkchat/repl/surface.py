@@ -142,8 +142,11 @@ class DocumentEditor(Protocol):
     def name(self) -> str:
         """What the user calls it; empty where none is set."""
 
-    def edit(self, path: str, line: int | None) -> None:
-        """Open a document at a line, and wait until the editor is closed. Raises `UsageError` if it cannot start."""
+    def edit(self, path: str, line: int | None) -> bool:
+        """Open a document and wait until the editor is closed; whether that was told the line.
+
+        Raises `UsageError` if it cannot start.
+        """
 
 
 class VaultBrowser(Struct, frozen=True, kw_only=True):
