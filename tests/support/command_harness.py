@@ -297,6 +297,7 @@ class ModelsInMemory:
         ]
         self.listings: tuple[ModelListing, ...] = ()
         self.problems: dict[str, ZkchatError] = {}
+        self.told: set[str] = set()
         self.verified: list[str] = []
         self.servers: list[str] = []
 
