@@ -89,7 +89,10 @@ def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World, na
 
 
 def test_a_command_below_another_one_is_told_with_its_place_too(world: World) -> None:
-    assert "There is: zkchat context export, zkchat memory export, /export in a chat\n" in world.run("sessions", "export").err
+    assert (
+        "There is: zkchat context export, zkchat memory export, /export in a chat\n"
+        in world.run("sessions", "export").err
+    )
     assert "To search what was said: zkchat sessions search roof\n" in world.run("sessions", "roof").err
 
 

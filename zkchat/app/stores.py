@@ -89,7 +89,9 @@ def sessions_where_said(workspace: Workspace, store: SessionStore, words: str) -
     """The ids of the sessions in which that was said, or at that time, the best first."""
     with open_message_search(workspace) as search:
         search.catch_up(store)
-        return [*dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace), limit=_SAID))]
+        return [
+            *dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace), limit=_SAID))
+        ]
 
 
 Found = TypeVar("Found")

@@ -131,7 +131,9 @@ def _print_version(wanted: bool) -> None:
 def zkchat(
     context: typer.Context,
     _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
-    _resume: Annotated[bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")] = False,
+    _resume: Annotated[
+        bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")
+    ] = False,
     _debug: Annotated[bool, flag("--debug", "Log requests, replies, decisions and times, without keys.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")

@@ -192,7 +192,8 @@ async def pick(
 ) -> int | None:
     """Let the user choose one of the rows and return its number; None if the user leaves without choosing.
 
-    `typed` is searched for to begin with. Needs a terminal that can be drawn on. The picker is gone from the screen when this returns.
+    `typed` is searched for to begin with. Needs a terminal that can be drawn on, from which the picker is gone when
+    this returns.
     """
     listed = PickList(rows, title, further)
     search = Buffer(multiline=False, on_text_changed=lambda buffer: listed.search(buffer.text))
