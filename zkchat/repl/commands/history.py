@@ -134,7 +134,7 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
     number = number_of(context, question)
     follows = number < len(context.conversation.messages)
-    kept = "the old one and all that follows it are kept" if follows else "the old one is kept"
+    kept = "the old ones are kept" if follows else "the old one is kept"
     context.surface.print(f"Your new text replaces message {number}; {kept} (/branch).")
     context.surface.print_dimmed("Ctrl-C changes nothing.")
     return Edit(question.text, replaces=question.id)
