@@ -61,7 +61,7 @@ def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
     changed = tree(garden.vault)
     no = garden.run("undo", typed="n\n", terminal=True)
     assert no.code == ExitCode.USAGE
-    assert "Undo change 1? y undo · n no" in no.err
+    assert "Undo change 1? [y/N]" in no.err
     assert "Append to Inbox.md" in no.err
     assert "- Two" in no.err
     piped = garden.run("undo", stdin="y\n")

@@ -58,7 +58,7 @@ def test_warnings_go_beside_the_result(config: ConfigCommand) -> None:
 def test_a_name_that_can_mean_no_model_is_set_with_a_warning(config: ConfigCommand) -> None:
     forgotten = config.run("set", "model", "qwen3:8b")
     assert forgotten.code == 0
-    assert "warning: There is no model 'qwen3:8b'. Use `ollama:NAME`" in forgotten.err
+    assert "warning: There is no model 'qwen3:8b'. Did you mean 'ollama:qwen3:8b'?" in forgotten.err
     for known in ("ollama:qwen3:8b", "quote", ""):
         assert "warning" not in config.run("set", "model", known).err
 

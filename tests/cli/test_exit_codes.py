@@ -18,7 +18,7 @@ TABLE: dict[ExitCode, list[str]] = {
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",
         "search x --limit 0", "verify", "verify nothing.md", "links", "refs", "resolve", "resolve [[]]",
-        "vault", "sessions", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
+        "vault", "sessions x", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
         "note", "note append Sleep", "note append Sleep x",

@@ -200,9 +200,9 @@ def test_at_a_terminal_the_plan_is_asked_about(vault: World) -> None:
     assert stopped.code == ExitCode.NO_ANSWER
     assert "It was stopped before its first step." in stopped.out
     assert "☐ 1. Find the notes on sleep." in stopped.out
-    assert "Enter or y starts this plan" in stopped.err
+    assert "Start this plan? y yes" in stopped.err
     assert "Check against your notes" not in stopped.out
-    went_on = vault.run("agent", "run", "--resume", "--model", model, typed="\n", terminal=True)
+    went_on = vault.run("agent", "run", "--resume", "--model", model, typed="y\n", terminal=True)
     assert went_on.code == ExitCode.OK
     assert "☑ 3. Compare them." in went_on.out
 
@@ -213,7 +213,7 @@ def test_the_plan_can_be_edited(vault: World) -> None:
     editor.chmod(0o700)
     vault.variables["EDITOR"] = str(editor)
     answers = (said(PLAN), said("This."))
-    result = vault.run("agent", "run", "Compare", "--model", vault.script(*answers), typed="e\n\n", terminal=True)
+    result = vault.run("agent", "run", "Compare", "--model", vault.script(*answers), typed="e\ny\n", terminal=True)
     assert result.code == ExitCode.OK
     assert "☑ 1. Only this." in result.out
     assert requests_of(vault)[1:] == ["Only this."]
@@ -279,11 +279,11 @@ def test_without_a_terminal_and_without_a_yes_nothing_is_written_and_that_is_sai
 def test_at_a_terminal_what_is_proposed_is_reviewed_after_the_last_step_or_after_each(vault: World) -> None:
     model = vault.script(*WRITING)
     arguments = ("agent", "run", "Collect", "--write", "--model", model)
-    whole = vault.run(*arguments, typed="\nn\n", terminal=True)
+    whole = vault.run(*arguments, typed="y\nn\n", terminal=True)
     assert whole.code == ExitCode.OK
     assert whole.err.count("Apply?") == 1
     assert "Finished; its changes were declined (2 of 2 steps" in whole.out
-    each = vault.run(*arguments, "--review", "step", typed="\ny\nq\n", terminal=True)
+    each = vault.run(*arguments, "--review", "step", typed="y\ny\nq\n", terminal=True)
     assert each.err.count("Apply?") == 2
     assert each.code == ExitCode.NO_ANSWER
     assert "It was stopped when its changes were reviewed. Some of its changes were declined." in each.out
@@ -328,7 +328,7 @@ def test_a_step_whose_changes_were_declined_with_q_is_done_again(vault: World) -
     answers = (*WRITING[:6], *WRITING[3:6], WRITING[6])
     model = vault.script(*answers)
     arguments = ("agent", "run", "Collect", "--write", "--review", "step", "--model", model)
-    vault.run(*arguments, typed="\ny\nq\n", terminal=True)
+    vault.run(*arguments, typed="y\ny\nq\n", terminal=True)
     again = vault.run("agent", "run", "--resume", typed="y\n", terminal=True)
     assert again.code == ExitCode.OK
     assert again.err.count("Apply?") == 1

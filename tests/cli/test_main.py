@@ -88,6 +88,26 @@ def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World, na
     assert world.run(name).err == f"zkchat: No such command '{name}'.\n        There is: {there}\n"
 
 
+def test_a_command_below_another_one_is_told_with_its_place_too(world: World) -> None:
+    assert (
+        "There is: zkchat context export, zkchat memory export, /export in a chat\n"
+        in world.run("sessions", "export").err
+    )
+    assert "To search what was said: zkchat sessions search roof\n" in world.run("sessions", "roof").err
+
+
+def test_sessions_alone_lists_them(world: World) -> None:
+    world.run("ask", "Sleep?", "--model", "quote")
+    assert world.run("sessions").out == world.run("sessions", "list").out
+    assert len(world.run("sessions", "--all", "--json").json) == 1
+    assert "Commands:" in world.run("sessions", "--help").out
+
+
+def test_one_word_is_a_question_where_it_ends_as_one(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
+    assert "seven hours" in world.run("Sleep?", "--model", "quote").out
+
+
 def test_a_folder_and_a_file_may_have_names_that_are_no_text(world: World) -> None:
     vault = world.root / "notes \udcff"
     vault.mkdir()

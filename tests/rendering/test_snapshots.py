@@ -191,7 +191,7 @@ class Nobody:
     async def ask(self, _question: str) -> str:
         raise EOFError
 
-    async def pick(self, _title: str, _rows: object) -> int | None:
+    async def pick(self, _title: str, _rows: object, _further: object) -> int | None:
         return None
 
     def open(self, _address: str) -> bool:

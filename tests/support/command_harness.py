@@ -35,7 +35,7 @@ from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import RowSection, plain_sections
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Play
 from zkchat.repl.commands.table import run
-from zkchat.repl.picker import PickRow
+from zkchat.repl.picker import Further, PickRow
 from zkchat.repl.surface import Position, Surface, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 from zkchat.writing.targets import LinkStyle
@@ -223,7 +223,9 @@ class RecordingSurface(Surface):
         self.questions.append(question)
         return self.says_yes
 
-    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+    async def pick(
+        self, _title: str, rows: Sequence[PickRow], instead: str, _further: Further = lambda _: ()
+    ) -> int | None:
         self.lists.append(rows)
         if self.picks is None:
             self.print(instead)
@@ -275,10 +277,12 @@ class RecordingEditor:
 
     def __init__(self) -> None:
         self.name = "ed"
+        self.knows_lines = True
         self.edited: list[tuple[str, int | None]] = []
 
-    def edit(self, path: str, line: int | None) -> None:
+    def edit(self, path: str, line: int | None) -> bool:
         self.edited.append((path, line))
+        return self.knows_lines
 
 
 class ModelsInMemory:
@@ -293,6 +297,7 @@ class ModelsInMemory:
         ]
         self.listings: tuple[ModelListing, ...] = ()
         self.problems: dict[str, ZkchatError] = {}
+        self.told: set[str] = set()
         self.verified: list[str] = []
         self.servers: list[str] = []
 

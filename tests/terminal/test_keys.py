@@ -77,7 +77,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.type(f"{ESCAPE}{ESCAPE}")
     prompt_is(terminal, "")
     terminal.type(f"{ESCAPE}{ESCAPE}")
-    terminal.wait_for("Your new text replaces message 1; it and what came after are kept (/branch).")
+    terminal.wait_for("Your new text replaces message 1; the old ones are kept (/branch).")
     prompt_is(terminal, "A")
     terminal.type("\x03")
     prompt_is(terminal, "")
@@ -127,6 +127,10 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
         columns = "created_at, updated_at, message_count, listed, '', model"
         connection.executemany(f"INSERT INTO sessions SELECT ?, ?, {columns} FROM sessions LIMIT 1", copies)
         connection.commit()
+    searched = chat("--model", model, "-r", "rest", width=40, height=16)
+    searched.wait_for("1 of 500", "› rest", "› What is 眠り?")
+    searched.type("\x03")
+    assert searched.finish() == 0
     terminal = chat("--resume", "--model", model, width=40, height=16)
     terminal.wait_for(
         "Continue which session?  500",
@@ -139,6 +143,8 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
     terminal.wait_for("14 of 500", "› Session 498")
     terminal.type(DOWN)
     terminal.wait_for("› Session 497")
+    terminal.type("\x15rest")
+    terminal.wait_for("1 of 500", "› What is 眠り?")
     terminal.type("\x15what 眠")
     terminal.wait_for("1 of 500", "› What is 眠り?")
     terminal.type("\r")

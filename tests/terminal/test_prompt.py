@@ -145,8 +145,8 @@ def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_
     terminal.wait_for("Well,")
     terminal.type("y\r")
     terminal.wait_for("Remember “The user drinks tea.”? [y/N]")
-    terminal.type("no\r")
-    terminal.wait_for("[y/N] no", "As you like.")
+    terminal.type("n")
+    terminal.wait_for("[y/N] n", "As you like.")
     terminal.wait_for("you › y", "Yes what?")
     terminal.wait_for_prompt()
 

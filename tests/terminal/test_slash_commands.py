@@ -186,6 +186,7 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/pin", "Message 4 is pinned")
     chat.say("/priority 4 9", "Message 4 has priority 9")
     chat.say("/compact hours", "2 older messages are now a summary")
+    chat.say("/context", "Your next message is sent with this:", "Total")
     chat.say("/history", "Context compacted #1")
     chat.say("/expand 1", "Tell me of [[Sleep]]")
     chat.say("/uncompact", "Summary #1 is undone: 2 messages in the context again.")

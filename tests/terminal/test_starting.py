@@ -30,7 +30,7 @@ def names(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("keys", "code", "said"),
-    [("n\r", 4, "is not a vault yet"), ("\x04", 4, "is not a vault yet"), ("\x03", 130, "^C")],
+    [("n\r", 4, "is not a vault yet"), ("\x04", 4, "is not a vault yet"), ("\x03", 130, "[y/N]")],
     ids=["no", "Ctrl-D", "Ctrl-C"],
 )
 def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, code: int, said: str) -> None:

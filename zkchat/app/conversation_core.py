@@ -49,6 +49,7 @@ class ModelCatalogue:
     def __init__(self, workspace: Callable[[], Workspace]) -> None:
         """`workspace` returns that of the present conversation."""
         self._workspace = workspace
+        self.told: set[str] = set()
         self._names: tuple[str, ...] = ()
         self._asked_at = -FRESH_SECONDS
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
@@ -81,11 +81,17 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
         yield chat.ConversationSearch(index, embedder)
 
 
+_SAID: Final = 200
+"""Messages that are looked at: many may be of one session."""
+
+
 def sessions_where_said(workspace: Workspace, store: SessionStore, words: str) -> list[str]:
     """The ids of the sessions in which that was said, or at that time, the best first."""
     with open_message_search(workspace) as search:
         search.catch_up(store)
-        return [*dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace)))]
+        return [
+            *dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace), limit=_SAID))
+        ]
 
 
 Found = TypeVar("Found")

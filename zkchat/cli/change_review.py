@@ -62,12 +62,14 @@ class TerminalChangeReviewer(Struct, frozen=True):
     color: Callable[[], ColorChoice] = ColorChoice
     plain: bool = False
     """Whether lines are read instead of keys, and nothing is drawn in colour."""
+    is_of_model: bool = True
+    """Whether a model proposes them, which can be stopped, and may propose more."""
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
         console = consoles(self.io.environment, NO_COLOR if self.plain else self.color())[1]
-        question = _Question(self.io, console, changes, may_always=may_always, plain=self.plain)
+        question = _Question(self, console, changes, may_always=may_always and self.is_of_model)
         question.show(remarks)
         return question.ask() if is_asked else Verdict(answer="no", changes=changes)
 
@@ -75,8 +77,10 @@ class TerminalChangeReviewer(Struct, frozen=True):
 class _Question:
     """One change set, and what the user has done with it so far."""
 
-    def __init__(self, io: CommandIO, console: "Console", changes: ChangeSet, *, may_always: bool, plain: bool) -> None:
-        self._io = io
+    def __init__(
+        self, asks: TerminalChangeReviewer, console: "Console", changes: ChangeSet, *, may_always: bool
+    ) -> None:
+        self._io = asks.io
         self._console = console
         self._changes = changes
         self._units = units_of(changes)
@@ -85,8 +89,9 @@ class _Question:
         self._edited = False
         self._unseen: Iterator[Text] | None = None
         """Rows of the whole diff that were not shown yet; None before any were asked for."""
-        self._is_plain = plain
-        self._reader = KeyReader(io, plain=plain)
+        self._is_of_model = asks.is_of_model
+        self._is_plain = asks.plain
+        self._reader = KeyReader(asks.io, plain=asks.plain)
 
     def show(self, remarks: Sequence[str] = ()) -> None:
         """The diff, long files folded."""
@@ -216,7 +221,8 @@ class _Question:
         if self._may_always:
             always = f"apply, and do not ask again in this session in {self._folders()}"
             keys.append(("a", "always here", always))
-        keys.append(("q", "stop", "apply nothing, and stop the model"))
+        if self._is_of_model:
+            keys.append(("q", "stop", "apply nothing, and stop the model"))
         keys.append(("d", "more", "all of the diff, page by page (also Space)"))
         if several:
             keys.append((f"1-{count}", "leave out", "leave a change out, or include it again"))
@@ -328,8 +334,7 @@ class TerminalInterface:
         questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
         self._io.note("")  # the line that says what is being done has not ended
         questions.show(Text(f"{sanitize_line(str(file))} is outside the vault."))
-        with questions.listening():
-            return questions.ask(f"Send it to {sanitize_line(whom)}?", [("y", "yes"), ("n", "no")], end="n") == "y"
+        return questions.confirm(f"Send it to {sanitize_line(whom)}?")
 
     async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
         count, do = len(plan.archived), "Archive" if plan.strategy == "discard" else "Summarise"
@@ -497,8 +502,7 @@ def keys_of(environment: Environment, opened: conversation.OpenConversation) -> 
     return known_keys(environment, opened.settings)
 
 
-QUESTION: Final = "Enter or y starts this plan, e edits it, q stops: "
-_ACCEPTS: Final = frozenset({"", "\r", "\n", "y"})
+QUESTION: Final = "Start this plan? y yes · n no · e edit "
 _STOPS: Final = frozenset({"q", *_NO})
 
 
@@ -516,7 +520,7 @@ class TerminalPlanReviewer(Struct, frozen=True):
                 key = reader.read(QUESTION).casefold()
             if key in _STOPS:
                 return None
-            if key in _ACCEPTS:
+            if key == "y":
                 return steps
             if key == "e" and (edited := self._edited(steps, most)):
                 return edited

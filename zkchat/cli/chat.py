@@ -26,7 +26,7 @@ FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
 ]
 NewOption = Annotated[bool, flag("--new", "Start a new session (the default).")]
-ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue from a list.")]
+ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")]
 
 
 _HOW_TO_BEGIN: Final = """\
@@ -75,8 +75,11 @@ def chat(
     from zkchat.cli.interactive_chat import InteractiveChat
 
     io = current_io(vault)
-    if resume and (session := choose_session(io, plain=plain)) is None:
-        return
+    first = " ".join(question or [])
+    if resume:
+        if (session := choose_session(io, first, plain=plain)) is None:
+            return
+        first = ""
     ask_to_approve(io, may_ask=True)
     options = ConversationOptions(
         vault=vault,
@@ -89,7 +92,7 @@ def chat(
         writing=WritingOptions(enabled=write or None),
     )
     view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
-    InteractiveChat(io, options, view, first_message=" ".join(question or [])).run()
+    InteractiveChat(io, options, view, first_message=first).run()
 
 
 def start(io: CommandIO) -> None:

@@ -136,31 +136,17 @@ class CommandIO(Struct, frozen=True):
         self.environment.stdout.write(json.dumps(value, default=_plain) + "\n")
         self.environment.stdout.flush()
 
-    def confirm(self, question: str, *, default: bool = False) -> bool:
-        """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer.
-
-        `default` is what Enter alone means.
-        """
-        from zkchat.render import columns, never_fail_to_encode, sanitize_text, wrap
-        from zkchat.repl import echo_on, without_paste_marks
-
+    def confirm(self, question: str) -> bool:
+        """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer."""
         if not self.environment.stdin_is_tty:
             return False
-        answer = ""
-        never_fail_to_encode(self.environment.stderr)
-        with echo_on(self.environment.stdin):
-            shown = sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}]")
-            width = columns({}, self.environment.stderr)
-            self.environment.stderr.write(f"{wrap(shown, width, prose=width) if width else shown} ")
-            self.environment.stderr.flush()
-            try:
-                answer = without_paste_marks(self.environment.stdin.readline())
-            finally:
-                if not answer:
-                    self.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
-        if default and answer and not answer.strip():
-            return True
-        return answer.strip().casefold() in {"y", "yes"}
+        from zkchat.cli.key_questions import KeyQuestions
+
+        questions = KeyQuestions(self)
+        is_agreed = questions.confirm(question)
+        if questions.cancelled:
+            raise KeyboardInterrupt
+        return is_agreed
 
     def fail(self, error: "ZkchatError") -> None:
         indent = len("zkchat: ")

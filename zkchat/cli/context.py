@@ -302,7 +302,8 @@ def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     hidden = len(history.archived)
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
-    if record := _last_record(history):
+    is_quoted = history.model and history.model.name == "quote"
+    if not is_quoted and (record := _last_record(history)):
         yield f"Sent for the last answer: {counts_line(record)}."
 
 

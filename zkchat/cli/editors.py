@@ -180,6 +180,7 @@ class VaultDocumentEditor:
         words = editor_of(self._io.environment.variables).split()
         return PurePath(words[0]).name if words else ""
 
-    def edit(self, path: str, line: int | None) -> None:
+    def edit(self, path: str, line: int | None) -> bool:
         with echo_on(self._io.environment.stdin):
             edit_file(self._io, str(self._vault / path), line)
+        return not line or file_arguments(self.name, path, line) != [path]

@@ -86,6 +86,7 @@ from zkchat.repl import (
     CommandContext,
     DrawnSurface,
     Edit,
+    Further,
     Leave,
     MenuCompleter,
     NameCache,
@@ -105,6 +106,7 @@ from zkchat.repl import (
     session_rows,
     sessions_to_resume,
     status_of,
+    where_said,
 )
 
 MAX_FILES_COUNTED: Final = 2_000
@@ -288,25 +290,26 @@ _PLAIN_WIDTH = 100
 """Columns of a list that is not drawn."""
 
 
-def choose_session(io: CommandIO, *, plain: bool) -> str | None:
-    """The id of the chosen session; None if the user leaves the list.
+def choose_session(io: CommandIO, words: str, *, plain: bool) -> str | None:
+    """The id of the chosen session; None if the user leaves the list, which words search to begin with.
 
     Where no list can be drawn, print a numbered one, and raise `UsageError` with how to name a session.
     """
     with io.sessions() as store:
         sessions = sessions_to_resume(store)
-    if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
-    is_drawn = can_draw_prompt(io.environment) and not plain
-    rows = session_rows(sessions, now=io.environment.now(), with_ids=not is_drawn)
-    if not is_drawn:
-        for line in numbered_lines(rows, _PLAIN_WIDTH):
-            io.out(line)
-        raise UsageError(
-            "Choosing from the list needs an interactive terminal.",
-            hint=f"Give its title or its id: zkchat --session {sessions[0].id}",
-        )
-    chosen = asyncio.run(pick(QUESTION, rows))
+        if not sessions:
+            raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
+        is_drawn = can_draw_prompt(io.environment) and not plain
+        rows = session_rows(sessions, now=io.environment.now(), with_ids=not is_drawn)
+        if not is_drawn:
+            for line in numbered_lines(rows, _PLAIN_WIDTH):
+                io.out(line)
+            raise UsageError(
+                "Choosing from the list needs an interactive terminal.",
+                hint=f"Give its title or its id: zkchat --session {sessions[0].id}",
+            )
+        said = partial(sessions_where_said, io.workspace(), store)
+        chosen = asyncio.run(pick(QUESTION, rows, where_said(sessions, said), typed=words))
     if chosen is None:
         io.note("No session was chosen. To start a new one: zkchat")
         return None
@@ -607,8 +610,8 @@ class InteractiveChat:
     def can_pick(self) -> bool:
         return self._prompt is not None
 
-    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
-        return await self._prompt.pick(title, rows) if self._prompt else None
+    async def pick(self, title: str, rows: Sequence[PickRow], further: Further) -> int | None:
+        return await self._prompt.pick(title, rows, further) if self._prompt else None
 
     def status_line(self, width: int) -> str:
         active = self._active

@@ -3,16 +3,19 @@
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import consoles
 from zkchat.core import NO_COLOR, USUAL_COLORS, ColorChoice, Environment
-from zkchat.render import can_edit_text, never_fail_to_encode, sanitize_text
+from zkchat.render import can_edit_text, columns, never_fail_to_encode, sanitize_text, wrap
 from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+
+_NO: Final = frozenset({"n", "", "\r", "\n", CTRL_C, CTRL_D, ESCAPE})
 
 
 def read_line(io: CommandIO, prompt: str) -> str:
@@ -150,10 +153,16 @@ class KeyQuestions:
             for name, meaning in keys:
                 self._io.note(f"  {name}  {meaning}")
 
-    def confirm(self, question: str, yes: str) -> bool:
-        """Whether the answer is y, which does what `yes` says; n, Enter, Ctrl-C, Ctrl-D and Esc are a no."""
+    def confirm(self, question: str) -> bool:
+        """Whether the answer is y, a key alone; n, Enter, Ctrl-C, Ctrl-D and Esc are a no, and other keys nothing."""
+        shown, width = f"{sanitize_text(question)} [y/N]", columns({}, self._io.environment.stderr)
+        prompt = f"{wrap(shown, width, prose=width) if width else shown} "
         with self.listening():
-            return self.ask(question, [("y", yes), ("n", "no")], others=("", "\r", "\n"), end="n") == "y"
+            while (typed := self._reader.read(prompt).casefold()) not in _NO:
+                if typed == "y":
+                    return True
+        self.cancelled = typed == CTRL_C
+        return False
 
     def _prompt(self, question: str, keys: Sequence[tuple[str, str]]) -> str:
         explained = f"{question} {' · '.join(f'{key} {meaning}' for key, meaning in keys)} "

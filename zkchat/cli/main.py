@@ -131,7 +131,9 @@ def _print_version(wanted: bool) -> None:
 def zkchat(
     context: typer.Context,
     _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
-    _resume: Annotated[bool, flag("--resume -r", "Choose a session to continue from a list.")] = False,
+    _resume: Annotated[
+        bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")
+    ] = False,
     _debug: Annotated[bool, flag("--debug", "Log requests, replies, decisions and times, without keys.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
@@ -192,7 +194,7 @@ def _run(arguments: Sequence[str], environment: Environment) -> int:
 
 def with_command(arguments: Sequence[str]) -> list[str]:
     """The arguments with a command first: one that follows `--vault DIR` or the like, `ask` for an agent or before a
-    question, and else `chat` before options, which `zkchat` alone starts."""
+    question, `sessions list` for `sessions` alone, and else `chat` before options, which `zkchat` alone starts."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     named = ["ask", "--agent", agent_name[1], *arguments[1:]] if agent_name else _named(arguments)
     ask, goal = GOAL.split()
@@ -208,7 +210,10 @@ def _named(arguments: Sequence[str]) -> list[str]:
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in OWN_OPTIONS:
         return ["chat", *arguments]
-    return ["ask", *arguments] if " " in first.strip() and first not in PLACES else [*arguments]
+    if first == "sessions" and all(each.startswith("-") and each not in HELP_OPTIONS for each in arguments[1:2]):
+        return [first, "list", *arguments[1:]]
+    is_question = " " in first.strip() or first.endswith(("?", "？"))
+    return ["ask", *arguments] if is_question and first not in PLACES else [*arguments]
 
 
 def _report_error(io: CommandIO, error: Exception) -> int:
@@ -278,8 +283,10 @@ def _way_out(error: typer.TyperException) -> str:
     if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
         return "To exclude a word, put quotes around the whole query: zkchat search 'tea -milk'"
     unknown = _NO_COMMAND.match(error.message)
-    if unknown and not words and (meant := [*_with_that_name(unknown[1])]):
+    if unknown and (meant := [*_with_that_name(unknown[1])]):
         return f"There is: {', '.join(meant)}"
+    if unknown and words == ["sessions"]:
+        return f"To search what was said: zkchat sessions search {unknown[1]}"
     return f"See: {' '.join(['zkchat', *words, '--help'])}"
 
 

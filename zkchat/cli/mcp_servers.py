@@ -364,7 +364,7 @@ def _agrees(io: CommandIO, entry: HostEntry) -> bool:
     if not io.environment.stdin_is_tty:
         io.note("To have it written there: --yes")
         return False
-    if KeyQuestions(io).confirm(f"Write it into {entry.file.name}?", "write"):
+    if KeyQuestions(io).confirm(f"Write it into {entry.file.name}?"):
         return True
     io.note("Nothing was written.")
     return False

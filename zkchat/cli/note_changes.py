@@ -279,7 +279,7 @@ def reviewer_of(io: CommandIO, nothing: str, color: ColorChoice) -> ChangeReview
             f"{nothing} This asks you first and needs a terminal.",
             hint="To skip the question: --yes; to only show the diff: --dry-run",
         )
-    return reviewer
+    return replace(reviewer, is_of_model=False)
 
 
 SinceOption = Annotated[
@@ -356,7 +356,7 @@ def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: ColorChoice) -> N
     reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)
-    if not KeyQuestions(io, color=color).confirm(undo_question(chosen), "undo"):
+    if not KeyQuestions(io, color=color).confirm(undo_question(chosen)):
         raise UsageError(_NOTHING_UNDONE)
 
 

@@ -270,7 +270,9 @@ class Context(Struct, frozen=True, kw_only=True):
     items_limit: Annotated[
         int, Meta(ge=0), "Maximum rules, notes and tools (each) that the mode `agent` adds to one message."
     ] = 5
-    items_minimum: Annotated[float, Meta(ge=0, le=1), "The lowest score at which the mode `agent` adds one."] = 0.45
+    items_minimum: Annotated[
+        float, Meta(ge=0, le=1), "How well something must fit a message (0 to 1) for the mode `agent` to add it."
+    ] = 0.45
 
     def __post_init__(self) -> None:
         """Raises ValueError where they do not fit together."""
@@ -457,7 +459,7 @@ class Anthropic(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
     local: Annotated[
         bool,
-        "Whether a server on this machine runs its models itself; most pass requests on, and get no private notes.",
+        "`true`: a server on this machine runs the model itself, so it gets private notes too.",
     ] = False
 
 

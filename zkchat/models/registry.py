@@ -431,7 +431,8 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
         raise ConfigError(f"{without_password(name)} is an address, not a model.", hint=hint)
     close = get_close_matches(name, context.models, n=1)
     *most, last = (descriptor.usage for descriptor in descriptors())
-    way_out = f"Did you mean '{close[0]}'?" if close else f"Use {', '.join(most)}, or {last}."
+    meant = close[0] if close else f"ollama:{name}" if ":" in name and model.provider not in PROVIDERS else ""
+    way_out = f"Did you mean '{meant}'?" if meant else f"Use {', '.join(most)}, or {last}."
     raise ConfigError(f"There is no model '{name}'.", hint=f"{way_out} `zkchat models` lists the available ones.")
 
 

@@ -76,7 +76,7 @@ class StaticVectors:
         try:
             return _Words(self._folder)
         except (ImportError, OSError, ValueError, KeyError) as error:
-            raise _unusable(f"A part of the search in {self._folder} cannot be used: {error}.") from error
+            raise _unusable(f"The search by meaning cannot use {self._folder}: {error}.") from error
 
 
 @cache

@@ -291,7 +291,7 @@ def totals_lines(totals: Totals) -> Iterator[str]:
     if not totals.requests:
         return
     thinking = f", {totals.thinking_tokens:,} of them thinking" if totals.thinking_tokens else ""
-    counted_here = f"; zkchat itself counted {totals.estimated:,} of them" if totals.estimated else ""
+    counted_here = f"; tokens of {counted(totals.estimated, 'request')} are estimated" if totals.estimated else ""
     yield (
         f"So far {counted(totals.requests, 'request')} took {totals.prompt_tokens:,} tokens, and "
         f"{totals.completion_tokens:,} were written{thinking}, in {duration(totals.seconds)}{counted_here}."

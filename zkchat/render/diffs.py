@@ -122,7 +122,7 @@ def heading(diff: FileDiff) -> str:
         case "edited":
             return f"{path}: changed{lines}"
         case "moved":
-            return f"{folder}{source} → {path}: moved{lines}"
+            return f"{folder}{source} → {path}{lines.replace(',', ':', 1)}"
         case "trashed":
             return f"{folder}{source}: to the trash"
         case "removed":

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from zkchat.repl.keys import CTRL_C, CTRL_D, ESCAPE, echo_off, echo_on, read_key, single_keys, without_paste_marks
     from zkchat.repl.loop import converse
     from zkchat.repl.note_names import NameCache, NamedNote, NoteNames, normalize_name
-    from zkchat.repl.picker import QUESTION, PickRow, ago, numbered_lines, pick, session_rows, sessions_to_resume
+    from zkchat.repl.picker import (
+        QUESTION,
+        Further,
+        PickRow,
+        ago,
+        numbered_lines,
+        pick,
+        session_rows,
+        sessions_to_resume,
+        where_said,
+    )
     from zkchat.repl.prompt import Prompt, status_of
     from zkchat.repl.surface import DrawnSurface, PlainSurface, Position, Surface, VaultBrowser, VaultView
 else:

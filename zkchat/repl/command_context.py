@@ -49,6 +49,9 @@ class PageEditor(Protocol):
 class ModelCatalogue(Protocol):
     """The models that there are."""
 
+    told: set[str]
+    """What was said already of servers that do not answer."""
+
     @property
     def names(self) -> Sequence[str]:
         """Names to complete, as far as they are known. Does not block."""

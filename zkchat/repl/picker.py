@@ -1,8 +1,8 @@
 """A picker at the terminal: type to search a list, arrows to move, Enter to choose, Esc to leave it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from prompt_toolkit.application import Application, get_app
@@ -21,8 +21,8 @@ from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
 QUESTION = "Continue which session?"
-_NOTHING: Final = {QUESTION: "No title matches. In a chat, /resume WORDS searches what was said."}
-"""What is said by title where nothing matches."""
+_MIN_SAID: Final = 3
+"""Characters from which on it is looked up where they were said."""
 _GAP: Final = 2
 _SEPARATOR: Final = " · "
 _MAX_NUMBERED: Final = 30
@@ -49,11 +49,16 @@ class PickRow(Struct, frozen=True, kw_only=True):
     """Whether it is the one in use, which is marked."""
 
 
+Further: TypeAlias = Callable[[str], Iterable[int]]
+"""The numbers of rows that what was typed also finds, the best first."""
+
+
 class PickList:
     """The rows that match what was typed, the one of them that is selected, and how they are shown."""
 
-    def __init__(self, rows: Sequence[PickRow], title: str = "") -> None:
+    def __init__(self, rows: Sequence[PickRow], title: str = "", further: Further = lambda _: ()) -> None:
         self.rows = rows
+        self._further = further
         self._title = sanitize_line(title)
         self._searched = [
             (normalize_name(" ".join((row.name, *row.about))), f" {normalize_name(row.search)}") for row in rows
@@ -69,13 +74,15 @@ class PickList:
         return self.matches[self.position] if self.matches else None
 
     def search(self, typed: str) -> None:
-        """Keep the rows that contain every word, in any order, whatever the case and the accents."""
+        """Keep the rows that contain every word, in any order, whatever the case and the accents; then further ones."""
         words = normalize_name(typed).split()
         self.matches = [
             number
             for number, (shown, hidden) in enumerate(self._searched)
             if all(word in shown or f" {word}" in hidden for word in words)
         ]
+        further = self._further(typed) if len(typed.strip()) >= _MIN_SAID else ()
+        self.matches = [*dict.fromkeys([*self.matches, *further])]
         self.position = 0
 
     def move(self, by: int) -> None:
@@ -90,7 +97,7 @@ class PickList:
     def lines(self) -> StyleAndTextTuples:
         width, selected = _width() - 2, self.selected
         if selected is None:
-            return [("class:hint", truncate_cells(f"  {_NOTHING.get(self._title, 'Nothing matches.')}", width))]
+            return [("class:hint", truncate_cells("  Nothing matches.", width))]
         lines = {number: row_line(self.rows[number], width) for number in self.matches}
         return [
             ("class:selected", f"› {line}\n") if number == selected else ("", f"  {line}\n")
@@ -174,13 +181,23 @@ def ago(past: timedelta) -> str:
     return "just now"
 
 
-async def pick(title: str, rows: Sequence[PickRow], *, color: bool = True) -> int | None:
+def where_said(sessions: Sequence[Session], said: Callable[[str], Iterable[str]]) -> Further:
+    """The numbers of those sessions in which words were said."""
+    numbers = {session.id: number for number, session in enumerate(sessions)}
+    return lambda words: (numbers[found] for found in said(words) if found in numbers)
+
+
+async def pick(
+    title: str, rows: Sequence[PickRow], further: Further = lambda _: (), *, typed: str = "", color: bool = True
+) -> int | None:
     """Let the user choose one of the rows and return its number; None if the user leaves without choosing.
 
-    Needs a terminal that can be drawn on. The picker is gone from the screen when this returns.
+    `typed` is searched for to begin with. Needs a terminal that can be drawn on, from which the picker is gone when
+    this returns.
     """
-    listed = PickList(rows, title)
+    listed = PickList(rows, title, further)
     search = Buffer(multiline=False, on_text_changed=lambda buffer: listed.search(buffer.text))
+    search.insert_text(typed)
     mark = FormattedTextControl([("class:search", "› ")])
     lines = FormattedTextControl(listed.lines, show_cursor=False, get_cursor_position=lambda: Point(0, listed.position))
     body = HSplit(

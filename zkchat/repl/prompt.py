@@ -34,7 +34,7 @@ from zkchat.repl.key_bindings import (
     is_escape,
     without_replies,
 )
-from zkchat.repl.picker import PickRow, pick, truncate_cells
+from zkchat.repl.picker import Further, PickRow, pick, truncate_cells
 from zkchat.repl.surface import menu_rows
 
 PROMPT: Final = "you › "
@@ -239,9 +239,9 @@ class Prompt:
             get_typeahead(self._session.input)
             self._keep(typed)
 
-    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow], further: Further) -> int | None:
         """Let the user choose one of the rows; None if none was chosen."""
-        return await pick(title, rows, color=self._color)
+        return await pick(title, rows, further, color=self._color)
 
     def redraw(self) -> None:
         """Draw the status bar anew. Thread-safe."""

@@ -32,7 +32,7 @@ from zkchat.render import (
     sanitize_line,
     sanitize_text,
 )
-from zkchat.repl.picker import PickRow, numbered_lines
+from zkchat.repl.picker import Further, PickRow, numbered_lines
 
 if TYPE_CHECKING:
     from zkchat.render import DrawnNote
@@ -142,8 +142,11 @@ class DocumentEditor(Protocol):
     def name(self) -> str:
         """What the user calls it; empty where none is set."""
 
-    def edit(self, path: str, line: int | None) -> None:
-        """Open a document at a line, and wait until the editor is closed. Raises `UsageError` if it cannot start."""
+    def edit(self, path: str, line: int | None) -> bool:
+        """Open a document and wait until the editor is closed; whether that was told the line.
+
+        Raises `UsageError` if it cannot start.
+        """
 
 
 class VaultBrowser(Struct, frozen=True, kw_only=True):
@@ -224,7 +227,9 @@ class Surface(ABC):
         """Show the context bar."""
         self.print(context_line(usage))
 
-    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+    async def pick(
+        self, _title: str, rows: Sequence[PickRow], instead: str, _further: Further = lambda _: ()
+    ) -> int | None:
         """Let the user choose a row and return its number from 0; None if the user chose none.
 
         Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
@@ -257,7 +262,7 @@ class Questioner(Protocol):
     def can_pick(self) -> bool:
         """Whether a list can be drawn to choose from."""
 
-    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow], further: Further) -> int | None:
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
 
 
@@ -303,9 +308,11 @@ class PlainSurface(Surface):
             return False
         return typed.strip().casefold() in {"y", "yes"}
 
-    async def pick(self, title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+    async def pick(
+        self, title: str, rows: Sequence[PickRow], instead: str, further: Further = lambda _: ()
+    ) -> int | None:
         if self._questioner.can_pick:
-            return await self._questioner.pick(title, rows)
+            return await self._questioner.pick(title, rows, further)
         return await super().pick(title, rows, instead)
 
     @property

@@ -197,7 +197,7 @@ def as_markdown(
 def answer_note(
     title: str, question: ChatMessage | None, answer: ChatMessage, keys: Iterable[str] = (), *, local: bool = False
 ) -> str:
-    """One answer as a note, with its question and its documents."""
+    """One answer as a note, with its documents, and its question where the title is another."""
     properties = {
         **(_LOCAL if local else {}),
         MARK: "answer",
@@ -205,7 +205,8 @@ def answer_note(
         "model": f"{answer.provider}:{answer.model}".strip(":"),
         "created": _local(answer.created_at),
     }
-    asked = [_quoted(question.text)] if question else []
+    is_title = question and "[[" not in question.text and _words(question.text) == _words(title)
+    asked = [_quoted(question.text)] if question and not is_title else []
     sources = _sources(answer.references)
     listed = ["## Sources\n\n" + "\n".join(f"- {link}" for link in sources)] if sources else []
     return _note(properties, title, [*asked, answer.text.strip(), *listed], keys)
@@ -290,6 +291,10 @@ def _link(reference: DocumentReference) -> str:
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def _in_line(text: str) -> str:

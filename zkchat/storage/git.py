@@ -161,7 +161,7 @@ def _opened(entry: Path, prefix: str) -> Repository:
         repository = _linked(entry, prefix)
     try:
         if not stat.S_ISDIR(repository.objects.lstat().st_mode):
-            raise UnusableRepository("its objects are elsewhere")
+            raise UnusableRepository("its folder of objects is a link")
         if any((repository.objects / "info" / name).exists() for name in ("alternates", "http-alternates")):
             raise UnusableRepository("it borrows objects from another repository")
     except OSError:
@@ -171,7 +171,7 @@ def _opened(entry: Path, prefix: str) -> Repository:
 
 def _linked(entry: Path, prefix: str) -> Repository:
     """Of an added worktree or a submodule, whose `.git` is a file; only where the other side agrees."""
-    elsewhere = UnusableRepository("its file .git leads elsewhere")
+    elsewhere = UnusableRepository("its file .git leads to no repository of its own")
     try:
         text = _small_text(entry, beneath=entry.parent)
         if not text.startswith("gitdir:"):

@@ -121,7 +121,7 @@ def why_asked(
 
 
 def why_not_asked(changes: ChangeSet, policy: ReviewPolicy, *, always: Sequence[str] = ()) -> str:
-    """Why changes need no question, as a sentence: `Not asked: it is in Inbox, which write.accept names.`"""
+    """Why changes need no question, as a sentence."""
     reasons = dict.fromkeys(_accepting(path, policy.accept, always) for path in touched_paths(changes))
     return f"You were not asked, because it is in {', and in '.join(filter(None, reasons))}."
 
@@ -131,7 +131,7 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
     components = path.split("/")
     for glob in globs:
         if glob.strip("/") and Glob(glob.strip("/").split("/"), whole=False).matches(components):
-            return f"{glob}, which write.accept names"
+            return f"{glob}, which your setting write.accept names"
     folder = path.rpartition("/")[0]
     return f"{folder or 'the top folder'}, which you agreed to in this session" if folder in folders else ""
 

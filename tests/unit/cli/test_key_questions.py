@@ -33,7 +33,7 @@ def questions(folder: Path, typed: str) -> KeyQuestions:
     ("typed", "is_yes"), [("y\n", True), ("Yes\n", True), ("\n", False), ("n\n", False), ("x\ny\n", True), ("", False)]
 )
 def test_only_a_yes_is_a_yes(tmp_path: Path, typed: str, is_yes: bool) -> None:
-    assert questions(tmp_path, typed).confirm("Undo it?", "undo") is is_yes
+    assert questions(tmp_path, typed).confirm("Undo it?") is is_yes
 
 
 def test_ctrl_c_leaves_also_where_lines_are_read(tmp_path: Path) -> None:

@@ -125,6 +125,12 @@ def test_a_note_that_the_model_was_never_given_is_no_source() -> None:
     claimed = DocumentReference(wikilink="[[Dreams]]", relative_path="Dreams.md", cited=True, unverified=True)
     nearest = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md", reference_type="search", via="evidence")
     answer = said("assistant", "Rest, says [[Dreams]].", SLEEP, claimed, nearest)
+    for title, text, quotes in (
+        ("What is sleep", "What is sleep?", 0),
+        ("What is Sleep", "What is [[Sleep]]?", 1),
+        ("What is sleep", "What is sleep in short?", 1),
+    ):
+        assert answer_note(title, said("user", text), answer).count(f"\n> {text}\n") == quotes
     assert answer_note("A", None, answer).endswith("## Sources\n\n- [[Sleep]]\n")
     assert as_markdown(SESSION, [answer]).endswith("Sources: [[Sleep]]\n")
 

@@ -68,7 +68,7 @@ def test_a_rename_is_the_list_of_notes_that_it_touches_and_their_lines_on_demand
     )
     changes = ChangeSet(title="Rename", moves=(FileMove(source="Old.md", target="New.md"),), writes=writes)
     shown = rows(changes)
-    assert shown[0] == "Old.md → New.md: moved"
+    assert shown[0] == "Old.md → New.md"
     assert "15 links in 15 notes will be changed too" in shown
     assert shown[-1] == "  … and 3 more notes"
     assert not any("[[New]]" in row for row in shown)

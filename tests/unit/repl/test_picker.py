@@ -61,6 +61,14 @@ def test_typing_searches_arrows_move_enter_chooses_and_escape_leaves(keys: str, 
     assert chosen(keys) == number
 
 
+def test_what_else_is_found_comes_below_the_names_that_match() -> None:
+    listed = PickList(ROWS, further=lambda typed: [0, 2] if typed == "tea" else [])
+    listed.search("te")
+    assert listed.matches == [2]
+    listed.search("tea")
+    assert listed.matches == [2, 0]
+
+
 def test_a_page_is_many_rows_and_the_last_row_is_the_end() -> None:
     assert chosen(f"{PAGE_DOWN}\r", MANY) == 15
     assert chosen(f"{PAGE_DOWN * 40}\r", MANY) == 499

@@ -37,7 +37,7 @@ class RecordingUser:
 
     can_pick = False
 
-    async def pick(self, _title: str, _rows: Sequence[PickRow]) -> int | None:
+    async def pick(self, _title: str, _rows: Sequence[PickRow], _further: object) -> int | None:
         return 1
 
 

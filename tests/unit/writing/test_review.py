@@ -66,6 +66,6 @@ def test_the_folders_of_a_change_are_those_of_all_that_it_touches() -> None:
 def test_why_nobody_was_asked_names_each_folder_and_who_accepts_it_once() -> None:
     changes = writing("Inbox/A.md", "Inbox/B.md", "Sleep/A.md", "Top.md")
     assert why_not_asked(changes, INBOX, always=["Sleep", ""]) == (
-        "You were not asked, because it is in Inbox, which write.accept names, and in Sleep, which you agreed to "
-        "in this session, and in the top folder, which you agreed to in this session."
+        "You were not asked, because it is in Inbox, which your setting write.accept names, and in Sleep, which "
+        "you agreed to in this session, and in the top folder, which you agreed to in this session."
     )

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.actions import explained
 from zkchat.chat import Question, SessionItems
@@ -158,13 +159,23 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
         yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
 
 
+_COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
+
+
 async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(
             "There is no context data for that message.", hint="Only answers have it; /history shows their numbers."
         )
-    history, count = context.conversation.history, context.conversation.tokenizer.count
+    conversation = context.conversation
+    history, count = conversation.history, conversation.tokenizer.count
+    is_summarised = conversation.messages[-1] in conversation.window.compactions
+    if is_summarised and not argument and not conversation.model.needs_notes:
+        coming = await conversation.measure()
+        context.surface.print(_COMING)
+        context.surface.print("\n".join(context_lines(replace(coming.context, usage=coming.usage))))
+        return NOTHING
     turn = totals_of(turn_of(message, history.messages), count)
     lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
     context.surface.print("\n".join(lines))

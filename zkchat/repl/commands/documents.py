@@ -68,7 +68,7 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
     """Rename a note after a yes to its change; every link to it follows."""
     named = _RENAME.fullmatch(argument)
     if not named:
-        raise UsageError("Which note, and what is it called now?", hint=_HOW_TO_RENAME)
+        raise UsageError("Give the note and its new name.", hint=_HOW_TO_RENAME)
     path = find_file(context, named["note"].strip('"'), "rename")[1]
     library = context.browser.library
     library.refresh()
@@ -77,7 +77,7 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
     edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, named["name"].strip('"'))
     changes = staged.change_set()
     context.surface.print_changes(changes)
-    for remark in (*edit.remarks, edit.follow):
+    for remark in edit.remarks:
         context.surface.print(remark)
     if not await context.surface.confirm(f"{edit.title}?"):
         context.surface.print_dimmed(_NOTHING_CHANGED)
@@ -128,8 +128,9 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
     may_edit = bool(browser.editor.name) and may_hold_text(path)
     is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
     if is_edited and may_edit:
-        browser.editor.edit(path, place.line)
-        context.surface.print_dimmed(f"Opened {place.location} in {browser.editor.name}.")
+        is_there = browser.editor.edit(path, place.line)
+        line = "" if is_there else f" The passage begins in line {place.line}."
+        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
         return NOTHING
     if browser.open_with == "editor" and not browser.editor.name:
         raise UsageError("No editor is set.", hint="Set EDITOR, or ui.open_with to another program than the editor.")
@@ -147,7 +148,6 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
     elif context.surface.open(address):
         context.surface.print_dimmed(f"Opened {path}.")
     else:
-        context.surface.print(
-            f"Nothing here can open it: there is no desktop, and EDITOR is not set. It is at\n{address}"
-        )
+        no_editor = "" if context.browser.editor.name else ", and no editor is set (try: EDITOR=nano zkchat)"
+        context.surface.print(f"Nothing here can open it: there is no desktop{no_editor}. It is at\n{address}")
     return NOTHING

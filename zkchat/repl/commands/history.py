@@ -29,7 +29,7 @@ from zkchat.repl.commands.places import (
     number_of,
     parse_number,
 )
-from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume
+from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume, where_said
 
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
@@ -134,8 +134,8 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
     number = number_of(context, question)
     follows = number < len(context.conversation.messages)
-    rest = "it and what came after are kept" if follows else "the old one is kept"
-    context.surface.print(f"Your new text replaces message {number}; {rest} (/branch).")
+    kept = "the old ones are kept" if follows else "the old one is kept"
+    context.surface.print(f"Your new text replaces message {number}; {kept} (/branch).")
     context.surface.print_dimmed("Ctrl-C changes nothing.")
     return Edit(question.text, replaces=question.id)
 
@@ -169,7 +169,9 @@ async def _pick_session(context: CommandContext, some: Sequence[Session] = ()) -
         raise UsageError("There are no sessions in this vault yet.")
     rows = session_rows(known, now=context.now(), current=context.conversation.session_id, with_ids=bool(some))
     named_by = "ID" if some else "NUMBER, TITLE, ID or words that were said"
-    chosen = await context.surface.pick(QUESTION, rows, f"To continue one of them: /resume {named_by}.")
+    chosen = await context.surface.pick(
+        QUESTION, rows, f"To continue one of them: /resume {named_by}.", where_said(known, context.where_said)
+    )
     return None if chosen is None else known[chosen]
 
 

@@ -105,7 +105,9 @@ async def _pick_model(context: CommandContext, number: str) -> str:
     if number:
         return names[parse_number(number, len(names), "model", "/model shows the numbers.") - 1]
     for line in problem_lines([listing for listing in overview.listings if listing.problem]):
-        context.surface.print_dimmed(line)
+        if line not in context.models.told:
+            context.surface.print_dimmed(line)
+            context.models.told.add(line)
     rows = [_pick_row(row) for row in overview.rows]
     chosen = await context.surface.pick(
         "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."

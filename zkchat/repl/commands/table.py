@@ -178,7 +178,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
     Command(
         name="open",
         arguments="[NOTE]",
-        help="open in another app",
+        help="open in your editor",
         details="NOTE as in /show. In Obsidian if it is an Obsidian vault, otherwise in your system's default "
         "program; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
         act=documents.open_,
@@ -407,9 +407,9 @@ _OTHER: Final[Sequence[Command]] = (
     ),
     Command(
         name="resume",
-        arguments="[NAME]",
+        arguments="[WORDS]",
         help="continue a session",
-        details="By its title, its id, what was said in it, or when (last week); without NAME, choose from a list: "
+        details="By its title, its id, what was said in it, or when (last week); without WORDS, choose from a list: "
         "type to search it. The session has its own model and agent.",
         act=history.resume,
         complete=history.complete_session,

@@ -174,6 +174,12 @@ def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harn
     assert harness.typed("/open data.csv") == "Opened data.csv in ed."
     assert harness.editor.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
     assert not harness.surface.questions  # an editor runs nothing
+    harness.editor.knows_lines = False
+    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md in ed. The passage begins in line 8."
+    harness.editor.name = ""
+    assert harness.typed("/open Sleep").startswith(
+        "Nothing here can open it: there is no desktop, and no editor is set"
+    )
 
 
 @pytest.mark.parametrize(

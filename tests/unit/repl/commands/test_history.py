@@ -202,7 +202,7 @@ def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHa
     before = [*harness.store.entries("s1")]
     assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
     assert harness.store.entries("s1") == before
-    assert "replaces message 3; it and what came after are kept (/branch)." in harness.surface.text
+    assert "replaces message 3; the old ones are kept (/branch)." in harness.surface.text
     harness.conversation.add("user", "More?")
     assert harness.outcome("/edit") == Edit("More?", replaces="m5")
     assert "replaces message 5; the old one is kept (/branch)." in harness.surface.text

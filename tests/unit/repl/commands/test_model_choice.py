@@ -37,6 +37,7 @@ def test_models_are_listed_with_their_windows_and_where_they_run(harness: Comman
         "To change it for this session: /model NAME or NUMBER.",
     ]
     assert harness.models.verified == []
+    assert harness.typed("/model") == "To change it for this session: /model NAME or NUMBER.", "said once"
 
 
 def test_the_one_that_is_picked_answers_from_then_on_and_the_present_one_changes_nothing(

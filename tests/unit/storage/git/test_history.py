@@ -185,9 +185,9 @@ def _file(text: str) -> Callable[[Path], object]:
         (_alternate, "it borrows objects from another repository"),
         (lambda folder: shutil.rmtree(folder / "objects"), "it has no objects"),
         (_link, "its folder .git is a link"),
-        (_file("gitdir: moved\n"), "its file .git leads elsewhere"),
-        (_file("gitdir: /etc\n"), "its file .git leads elsewhere"),
-        (_file("anything"), "its file .git leads elsewhere"),
+        (_file("gitdir: moved\n"), "its file .git leads to no repository of its own"),
+        (_file("gitdir: /etc\n"), "its file .git leads to no repository of its own"),
+        (_file("anything"), "its file .git leads to no repository of its own"),
     ],
 )
 def test_a_repository_that_is_not_as_usual_is_not_used_and_it_is_said_why(
@@ -207,7 +207,7 @@ def test_a_worktree_whose_repository_does_not_know_it_is_not_used(tmp_path: Path
     git(main, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
     (tmp_path / "planted").mkdir()
     shutil.copy(tmp_path / "tree" / ".git", tmp_path / "planted" / ".git")
-    assert over(tmp_path / "planted").status().reason == "its file .git leads elsewhere"
+    assert over(tmp_path / "planted").status().reason == "its file .git leads to no repository of its own"
 
 
 def test_without_commits_git_or_a_repository_there_is_no_history(vault: Path, tmp_path: Path) -> None:
