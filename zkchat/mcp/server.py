@@ -29,7 +29,7 @@ from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
 if TYPE_CHECKING:
-    from zkchat.mcp.tokens import AccessToken
+    from zkchat.hosting import AccessToken
 
 
 RESOURCE_NOT_FOUND: Final = -32002
