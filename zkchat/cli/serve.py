@@ -1,5 +1,6 @@
 """`zkchat serve`: the chat in a browser, and the vault for programs that speak HTTP."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -54,14 +55,11 @@ def serve(
         return
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
-    try:
-        import starlette as _
-        import uvicorn as _  # noqa: F401, F811
-    except ImportError:
+    if not (find_spec("starlette") and find_spec("uvicorn")):
         raise ConfigError(
             "zkchat serve needs the packages starlette and uvicorn, which are not installed.",
             hint=f"Install them: {install_command('serve')}",
-        ) from None
+        )
     from zkchat.cli.change_review import keys_of
     from zkchat.hosting import access_token, listen
     from zkchat.web import Site, WebOptions, is_loopback

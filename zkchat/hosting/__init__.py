@@ -30,5 +30,6 @@ if TYPE_CHECKING:
         serve_app,
     )
     from zkchat.hosting.tokens import AccessToken, access_token
+    from zkchat.hosting.vault import NoteService, VaultThread, arguments_of
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -23,8 +23,9 @@ from pydantic import ValidationError
 
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
+from zkchat.hosting import VaultThread
 from zkchat.mcp.prompts import PromptHandlers
-from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page
+from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, list_page
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
@@ -92,7 +93,7 @@ class StdioTransport:
     def __init__(self, channel: Channel) -> None:
         self._lines = Lines(channel.read, MAX_LINE_BYTES)
         self._write = channel.write
-        self._reading, self._writing = Worker(), Worker()
+        self._reading, self._writing = VaultThread(), VaultThread()
         self._asked: Counter[str] = Counter()
         """The requests of the client that are under way."""
         self._asking: set[types.RequestId] = set()

@@ -1,5 +1,6 @@
 """The server: who is let in, the files of the page, and the routes."""
 
+import asyncio
 import html
 import ipaddress
 import logging
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from zkchat.app import Workspace
 from zkchat.hosting import AccessToken, Gate, Headers, port_of, serve_app
 from zkchat.web.chats import Chats, WebOptions
+from zkchat.web.notes import Notes
 
 _HEADERS: Final = (
     (
@@ -166,7 +168,8 @@ class Site:
     def __init__(self, workspace: Workspace, options: WebOptions, listening: socket.socket, token: AccessToken) -> None:
         self._listening = listening
         self._chats = Chats(workspace.environment, workspace.paths.vault, options)
-        routes = [*self._chats.routes, Route("/", _page), Route("/{name}", _page)]
+        self._notes = Notes(workspace, options=options)
+        routes = [*self._chats.routes, *self._notes.routes, Route("/", _page), Route("/{name}", _page)]
         self._entrance = Entrance(Starlette(routes=routes, lifespan=self._lifespan), token, listening, options)
 
     @property
@@ -191,3 +194,4 @@ class Site:
             yield
         finally:
             await self._chats.close()
+            await asyncio.to_thread(self._notes.close)
