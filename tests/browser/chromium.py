@@ -19,7 +19,7 @@ _OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1200,800",
     "--remote-debugging-pipe",
 )

@@ -1,6 +1,6 @@
 // One answer: what is done for it, its text as it comes, questions about changes, and its sources.
 
-import { counted, get, make, post } from "./dom.js";
+import { counted, make, post } from "./dom.js";
 import { Rendered, inline, noteLink } from "./markdown.js";
 
 const TOOLS = {
@@ -11,7 +11,7 @@ const TOOLS = {
   resolve_wikilink: "Looking up",
 };
 const DECISIONS = { applied: "Changed", declined: "Not changed", kept: "Only proposed", dropped: "Dropped" };
-let numbers = 0;
+let questions = 0;
 
 /** What a tool is asked to do, in words. */
 function toolWords({ name, arguments: given, server }) {
@@ -25,37 +25,29 @@ function toolWords({ name, arguments: given, server }) {
   return `${words} ${value.length > 80 ? `${value.slice(0, 79)}…` : value}`.trim();
 }
 
+export const lineWords = ({ first, last }) => (first === last ? `line ${first}` : `lines ${first}–${last}`);
+const targetIn = (wikilink) => wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0].trim();
+
 /** What a user wrote: text, with links to notes. */
 export function questionArticle(text) {
-  const body = make("div", { className: "text", dir: "auto" });
-  let done = 0;
-  for (const link of text.matchAll(/\[\[([^[\]\n]{1,400})\]\]/g)) {
-    const [target, alias] = link[1].split("|");
-    body.append(text.slice(done, link.index), noteLink(target.trim(), alias ?? target));
-    done = link.index + link[0].length;
-  }
-  body.append(text.slice(done));
+  const pieces = text.split(/(\[\[[^[\]\n]{1,400}\]\])/).map((piece, index) => {
+    return index % 2 ? noteLink(targetIn(piece), piece.slice(2, -2).split("|").at(-1)) : piece;
+  });
+  const body = make("div", { className: "text", dir: "auto" }, ...pieces);
   return make("article", { className: "question" }, make("h3", { className: "unseen" }, "You"), body);
 }
 
 export class Answer {
   /** `tell` is called with words for the status row; `session` gives the id of the session. */
   constructor({ tell = () => {}, session = () => "" } = {}) {
-    Object.assign(this, { tell, session, references: [], text: "", steps: new Map(), asked: new Map() });
+    Object.assign(this, { tell, session, references: [], text: "", steps: new Map(), asked: [], piece: null });
     this.stepList = make("ol");
-    this.stepWords = make("summary", {}, "");
+    this.stepWords = make("summary");
     this.stepBox = make("details", { className: "steps", hidden: true }, this.stepWords, this.stepList);
     this.body = make("div", { className: "text" });
     this.foot = make("footer", { hidden: true });
-    this.article = make(
-      "article",
-      { className: "answer" },
-      make("h3", { className: "unseen" }, "zkchat"),
-      this.stepBox,
-      this.body,
-      this.foot,
-    );
-    this.article.answer = this;
+    const name = make("h3", { className: "unseen" }, "zkchat");
+    this.article = make("article", { className: "answer", answer: this }, name, this.stepBox, this.body, this.foot);
   }
 
   /** Show what an event says. Text is drawn with the next frame. */
@@ -63,7 +55,7 @@ export class Answer {
     this[`on_${event.kind}`]?.(event);
   }
 
-  /** A stored message. */
+  /** Show a stored message. */
   add(message) {
     for (const part of message.parts) {
       if (part.kind === "text") this.on_text(part);
@@ -75,19 +67,17 @@ export class Answer {
     if (message.role === "assistant") this.complete(message);
   }
 
-  complete(message) {
+  complete({ references, error }) {
     this.flush();
-    this.references = message.references.length ? message.references : this.references;
-    if (message.error) this.notice(message.error, "", "error");
+    if (references.length) this.references = references;
+    if (error) this.remark(error, "error");
     this.showSources();
   }
 
   // The text
 
   on_text({ text }) {
-    if (!this.piece) {
-      this.piece = { text: "", shown: new Rendered(this.body.appendChild(make("div"))) };
-    }
+    this.piece ??= { text: "", shown: new Rendered(this.body.appendChild(make("div"))) };
     this.piece.text += text;
     this.text += text;
     this.frame ??= requestAnimationFrame(() => this.flush());
@@ -96,61 +86,49 @@ export class Answer {
 
   /** Draw what has come. */
   flush() {
-    if (this.frame) cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.frame);
     this.frame = null;
     this.piece?.shown.show(this.piece.text);
     this.drawn?.();
   }
 
-  remark(text, className = "remark") {
+  /** Text that comes after this is shown by itself. */
+  cut() {
     this.flush();
     this.piece = null;
+  }
+
+  remark(text, className = "remark") {
+    this.cut();
     this.body.append(inline(text, make("p", { className })));
   }
 
-  notice(text, hint, className = "notice") {
-    this.remark([text, hint].filter(Boolean).join(" "), className);
+  notice(className, ...sentences) {
+    this.remark(sentences.filter(Boolean).join(" "), className);
   }
 
-  on_remark({ text }) {
-    this.remark(text);
-  }
+  on_remark({ text }) { this.remark(text); }
+  on_warning({ text, hint }) { this.notice("notice", text, hint); }
+  on_error({ text, hint }) { this.notice("error", text, hint); }
+  on_failed({ text, hint }) { this.notice("error", text, hint); }
+  on_replaced() { this.fold("An answer before this one, which your notes contradict"); }
 
-  on_warning({ text, hint }) {
-    this.notice(text, hint);
-  }
-
-  on_error({ text, hint }) {
-    this.notice(text, hint, "error");
-  }
-
-  on_failed({ text, hint }) {
-    this.notice(text, hint, "error");
-  }
-
-  on_printed({ text }) {
-    this.piece = null;
-    this.on_text({ text });
-    this.flush();
-    this.piece = null;
-  }
-
-  on_replaced() {
-    this.fold("An answer before this one, which your notes contradict");
+  on_printed(event) {
+    this.cut();
+    this.on_text(event);
+    this.cut();
   }
 
   /** Put away what is no answer. */
   fold(words) {
-    this.flush();
-    this.piece = null;
+    this.cut();
     if (!this.text) return;
-    const before = make("details", { className: "before" }, make("summary", {}, words), ...this.body.childNodes);
-    this.body.append(before);
+    this.body.append(make("details", { className: "before" }, make("summary", {}, words), ...this.body.childNodes));
     this.text = "";
   }
 
   on_finished({ message, cut_off: isCutOff }) {
-    if (!this.text) for (const part of message.parts) if (part.kind === "text") this.on_text(part);
+    if (!this.text) message.parts.filter((part) => part.kind === "text").forEach((part) => this.on_text(part));
     this.complete(message);
     if (isCutOff) this.remark("The model ran out of room here.");
     this.tell("");
@@ -158,8 +136,15 @@ export class Answer {
 
   // What is done
 
-  on_activity({ text }) {
-    this.tell(text.replace(/[ …]+$/, ""));
+  on_activity({ text }) { this.tell(text.replace(/[ …]{1,9}$/, "")); }
+  on_resource_read({ server, uri }) { this.step(uri, `Reading ${uri} from ${server}`); }
+  on_compacting({ messages }) { this.step("compacting", `Summarising ${counted(messages, "older message")}`); }
+  on_step_started({ number, total, text }) { this.remark(`Step ${number} of ${total}: ${text}`, "title"); }
+  on_step_finished({ state, reason }) { if (state !== "done") this.remark(`This step is ${state}: ${reason}`); }
+  on_goal_ended({ goal, hint }) { if (goal.reason || hint) this.notice("notice", goal.reason, hint); }
+
+  on_goal_planned({ goal }) {
+    this.on_printed({ text: goal.steps.map((step, index) => `${index + 1}. ${step.text}`).join("\n") });
   }
 
   on_prompt_ready() {
@@ -168,19 +153,16 @@ export class Answer {
   }
 
   on_thinking({ text }) {
-    this.tell("Thinking");
     const row = this.steps.get("thinking") ?? this.step("thinking", "Thinking");
-    row.details ??= row.appendChild(make("p", { className: "thinking" }));
-    row.details.append(text);
+    row.thoughts ??= row.appendChild(make("p", { className: "thinking" }));
+    row.thoughts.append(text);
+    this.tell("Thinking");
   }
 
   on_tool_started(event) {
-    this.flush();
-    this.piece = null;
+    this.cut();
     this.steps.delete("thinking");
-    const words = toolWords(event);
-    this.tell(words);
-    this.step(event.call_id, words);
+    this.step(event.call_id, toolWords(event));
   }
 
   on_tool_finished({ call_id: id, summary, failed }) {
@@ -189,34 +171,7 @@ export class Answer {
   }
 
   finishStep(id, result) {
-    if (result) this.steps.get(id)?.append(make("span", { className: "quiet" }, ` · ${result}`));
-  }
-
-  on_compacting({ messages }) {
-    this.tell(`Summarising ${counted(messages, "message")}`);
-    this.step("compacting", `Summarising ${counted(messages, "older message")}`);
-  }
-
-  on_resource_read({ server, uri }) {
-    this.step(uri, `Reading ${uri} from ${server}`);
-  }
-
-  on_step_started({ number, total, text }) {
-    this.flush();
-    this.piece = null;
-    this.remark(`**Step ${number} of ${total}:** ${text}`, "title");
-  }
-
-  on_step_finished({ state, reason }) {
-    if (state !== "done") this.remark(`This step is ${state}: ${reason}`);
-  }
-
-  on_goal_planned({ goal }) {
-    this.on_printed({ text: goal.steps.map((step, index) => `${index + 1}. ${step.text}`).join("\n") });
-  }
-
-  on_goal_ended({ goal, hint }) {
-    if (goal.reason || hint) this.notice(goal.reason, hint);
+    if (result) this.steps.get(id)?.append(make("span", {}, ` · ${result}`));
   }
 
   step(id, words) {
@@ -225,143 +180,115 @@ export class Answer {
     this.stepList.append(row);
     this.stepBox.hidden = false;
     this.stepWords.textContent = `${counted(this.stepList.children.length, "step")}: ${words}`;
+    this.tell(words);
     return row;
   }
 
   // Sources
 
-  on_reference({ reference }) {
-    this.references.push(reference);
-  }
-
-  on_links_resolved({ references }) {
-    this.references.push(...references);
-  }
-
-  on_evidence({ evidence, nearest }) {
-    this.references.push(...evidence, ...nearest);
-  }
+  on_reference({ reference }) { this.references.push(reference); }
+  on_links_resolved({ references }) { this.references.push(...references); }
+  on_evidence({ evidence, nearest }) { this.references.push(...evidence, ...nearest); }
 
   /** The reference that a link in the text means. */
   referenceFor(target) {
-    const named = (each) => each.wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0].trim().toLowerCase();
     const wanted = target.toLowerCase();
-    const fits = this.references.filter((each) => each.relative_path);
-    const path = (each) => each.relative_path.toLowerCase();
-    return (
-      fits.find((each) => named(each) === wanted) ??
-      (wanted.includes("#")
-        ? undefined
-        : fits.find((each) => [path(each), path(each).replace(/\.md$/, "")].includes(wanted)))
-    );
+    const known = this.references.filter((each) => each.relative_path);
+    const named = known.find((each) => targetIn(each.wikilink).toLowerCase() === wanted);
+    return named ?? known.find((each) => each.relative_path.toLowerCase().replace(/\.md$/, "") === wanted);
   }
 
   showSources() {
     const used = this.references.filter((each) => each.cited || each.unverified);
-    this.foot.hidden = !used.length;
-    const row = (each) => {
-      const link = noteLink(each.wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0], each.title || each.wikilink);
+    const rows = used.map((each) => {
+      const link = noteLink(targetIn(each.wikilink), each.title || each.wikilink);
       link.reference = each;
-      const place = [each.anchor && each.anchor !== each.title ? each.anchor : "", each.lines ? lineWords(each.lines) : ""];
-      const doubts = [
+      const more = [
+        each.anchor !== each.title && each.anchor,
+        each.lines && lineWords(each.lines),
         each.status === "missing" && "there is no such note",
         each.status === "ambiguous" && "several notes have this name",
         each.unverified && "the model was not given this note",
         each.outdated_by && `${each.outdated_by} says otherwise`,
       ];
-      const more = [...place, ...doubts].filter(Boolean).join(" · ");
-      return make("li", {}, link, make("span", { className: "quiet" }, more ? ` ${more}` : ""));
-    };
-    this.foot.replaceChildren(make("h4", {}, "Sources"), make("ol", {}, ...used.map(row)));
+      return make("li", {}, link, make("span", { className: "quiet" }, ` ${more.filter(Boolean).join(" · ")}`));
+    });
+    this.foot.hidden = !rows.length;
+    this.foot.replaceChildren(make("h4", {}, "Sources"), make("ol", {}, ...rows));
   }
 
   // Questions and changes
 
   on_question(question) {
-    this.flush();
-    this.tell("Waiting for your answer");
-    const box = this.proposal(question, question.about === "changes" ? "Change these notes?" : "");
-    const answers = [["yes", question.about === "changes" ? "Yes, change them" : "Yes"], ["no", "No"]];
-    if (question.always) answers.push(["always", question.about === "changes" ? "Yes, and do not ask again" : "Always"]);
-    const buttons = answers.map(([answer, words]) => make("button", { type: "button", value: answer }, words));
+    const isChange = question.about === "changes";
+    const box = this.proposal(question, isChange ? "Change these notes?" : "");
+    const answers = [["yes", isChange ? "Yes, change them" : "Yes"], ["no", "No"]];
+    if (question.always) answers.push(["always", isChange ? "Yes, and do not ask again" : "Always"]);
+    const buttons = answers.map(([value, words]) => make("button", { type: "button", value }, words));
     buttons[0].className = "main";
     const row = make("p", { className: "buttons" }, ...buttons);
-    row.addEventListener("click", async ({ target: { value } }) => {
-      if (!value) return;
+    row.addEventListener("click", async ({ target: { value: answer } }) => {
+      if (!answer) return;
       buttons.forEach((each) => (each.disabled = true));
-      try {
-        await post("/api/review", { session: this.session(), id: question.id, answer: value });
-        this.decided(box, value === "no" ? "You said no." : "You said yes.");
-      } catch (error) {
-        this.decided(box, error.words ?? String(error));
-      }
-      this.tell("");
+      const sent = post("/api/review", { session: this.session(), id: question.id, answer });
+      const words = await sent.then(() => `You said ${answer}.`, (error) => error.words);
+      if (row.isConnected) this.decided(box, words);
     });
     box.append(row);
-    this.asked.set(question.id, box);
+    this.asked.push(box);
+    this.tell("Waiting for your answer");
     this.onQuestion?.(box, question);
   }
 
   on_proposed(proposed) {
-    this.decided(this.proposal(proposed, "Proposed"), "Only shown: nothing is changed without --write.");
+    this.decided(this.proposal(proposed, "Proposed:"), "Only shown: nothing is changed without --write.");
   }
 
   on_changes_reviewed({ decision, paths, reason, record }) {
-    const what = paths.length ? `${DECISIONS[decision]}: ${paths.join(", ")}.` : `${DECISIONS[decision]}.`;
     const undo = decision === "applied" && record ? "/undo takes it back." : "";
-    const box = [...this.asked.values()].at(-1);
-    const words = [what, reason, undo].filter(Boolean).join(" ");
-    if (box) this.decided(box, words);
-    else this.notice(words);
+    const words = [`${[DECISIONS[decision], paths.join(", ")].filter(Boolean).join(": ")}.`, reason, undo];
+    if (this.asked.length) this.decided(this.asked.at(-1), words.filter(Boolean).join(" "));
+    else this.notice("notice", ...words);
   }
 
   decided(box, words) {
     box.querySelector(".buttons")?.remove();
     const said = box.querySelector(".decided") ?? box.appendChild(make("p", { className: "decided" }));
     said.textContent = words;
+    if (box.contains(document.activeElement) || document.activeElement === document.body) box.focus();
   }
 
-  proposal({ title, diff, remarks = [], arguments: given }, words) {
-    const id = `question-${(numbers += 1)}`;
-    const shown = Object.entries(given ?? {}).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-    const box = make(
-      "section",
-      { className: "proposal", tabIndex: -1 },
-      make("h4", { id }, words ? `${words} ${title}` : title),
-      ...remarks.map((remark) => make("p", { className: "notice" }, remark)),
-      ...(shown.length ? [make("pre", { tabIndex: 0 }, shown.join("\n"))] : []),
-      ...(diff ? diffNodes(diff) : []),
-    );
-    box.setAttribute("aria-labelledby", id);
-    this.body.append(box);
-    this.piece = null;
-    return box;
+  proposal({ title, diff = "", remarks = [], arguments: given = {} }, words) {
+    this.cut();
+    const id = `question-${(questions += 1)}`;
+    const shown = Object.entries(given).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+    const box = make("section", { className: "proposal", tabIndex: -1, "aria-labelledby": id });
+    box.append(make("h4", { id }, `${words} ${title}`.trim()));
+    box.append(...remarks.map((remark) => make("p", { className: "notice" }, remark)));
+    if (shown.length) box.append(make("pre", { tabIndex: 0 }, shown.join("\n")));
+    box.append(...diffNodes(diff));
+    return this.body.appendChild(box);
   }
 
   /** The turn is over: nothing is waited for. */
   end() {
     this.flush();
-    for (const box of this.asked.values()) if (box.querySelector(".buttons")) this.decided(box, "Not answered.");
-    this.article.querySelectorAll("details.steps").forEach((each) => (each.open = false));
+    for (const box of this.asked) if (box.querySelector(".buttons")) this.decided(box, "Not answered.");
   }
 }
-
-export const lineWords = ({ first, last }) => (first === last ? `line ${first}` : `lines ${first}–${last}`);
 
 /** A patch, file by file. */
 function diffNodes(patch) {
   const nodes = [];
   let shown = null;
-  for (const line of patch.replace(/\n$/, "").split("\n")) {
+  for (const line of patch ? patch.trimEnd().split("\n") : []) {
     const file = /^diff --git a\/(.*?) b\//.exec(line);
-    if (file) {
+    if (file || !shown) {
       shown = make("pre", { className: "diff", tabIndex: 0 });
-      nodes.push(make("p", { className: "file" }, file[1]), shown);
-    } else if (!shown) {
-      nodes.push((shown = make("pre", { className: "diff", tabIndex: 0 }, `${line}\n`)));
-    } else if (/^@@/.test(line)) {
+      nodes.push(make("p", { className: "file" }, file ? file[1] : ""), shown);
+    } else if (line.startsWith("@@")) {
       if (shown.childNodes.length) shown.append(make("span", { className: "gap" }, "⋯\n"));
-    } else if (!/^(---|\+\+\+) /.test(line) || shown.childNodes.length) {
+    } else if (shown.childNodes.length || !/^(---|\+\+\+) /.test(line)) {
       shown.append(make({ "+": "ins", "-": "del" }[line[0]] ?? "span", { dir: "auto" }, `${line}\n`));
     }
   }

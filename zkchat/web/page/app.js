@@ -11,19 +11,22 @@ const EXAMPLES = [
   ["Summarise [[", "Name a note: type [["],
   ["/today", "See open tasks and changes"],
 ];
-const isNarrow = matchMedia("(max-width: 759px)");
-const isHalf = matchMedia("(max-width: 1099px)");
+const OWN_COMMANDS = [
+  { name: "new", arguments: "", help: "a new conversation" },
+  { name: "resume", arguments: "", help: "choose a conversation" },
+  { name: "help", arguments: "[NAME]", help: "what you can do" },
+];
+const drawers = { left: matchMedia("(max-width: 759px)"), right: matchMedia("(max-width: 1099px)") };
 
 let sessions = [];
 const note = new NotePanel();
 const chat = new Chat(({ id }) => {
-  if (addressed().get("session") !== id) history.replaceState(null, "", `#session=${encodeURIComponent(id)}`);
+  if (addressed("session") !== id) history.replaceState(null, "", `#session=${encodeURIComponent(id)}`);
   listSessions();
 });
 const composer = new Composer((text) => {
-  const name = /^\/(new|resume|sessions)\b/.exec(text)?.[1];
-  if (name === "new") begin();
-  else if (name) find();
+  if (/^\/new\b/.test(text)) begin();
+  else if (/^\/(resume|sessions)\b/.test(text)) find();
   else chat.ask(text);
 });
 
@@ -46,50 +49,37 @@ async function listSessions() {
 
 function showSessions() {
   const wanted = byId("search").value.trim().toLowerCase();
-  const fits = sessions.filter((each) => titleOf(each).toLowerCase().includes(wanted));
-  const before = document.activeElement?.dataset?.session;
-  byId("sessions").replaceChildren(
-    ...fits.map((session) => {
-      const { id } = session;
-      const link = make(
-        "a",
-        { href: `#session=${encodeURIComponent(id)}`, dataset: { session: id } },
-        make("span", { dir: "auto" }, titleOf(session)),
-        make("time", { dateTime: session.updated_at }, dayOf(session.updated_at)),
-      );
-      if (id === chat.id) link.setAttribute("aria-current", "page");
-      return make("li", {}, link);
-    }),
-  );
-  if (before) byId("sessions").querySelector(`[data-session="${CSS.escape(before)}"]`)?.focus();
-  byId("none").hidden = fits.length > 0;
+  const titled = sessions.map((each) => [each.title || each.first_words || "Without a title", each]);
+  const fits = titled.filter(([title]) => title.toLowerCase().includes(wanted));
+  const focused = document.activeElement?.dataset?.session;
+  const rows = fits.map(([title, { id, updated_at: at }]) => {
+    const link = make("a", { href: `#session=${encodeURIComponent(id)}`, dataset: { session: id } });
+    link.append(make("span", { dir: "auto" }, title), make("time", { dateTime: at }, dayOf(new Date(at))));
+    if (id === chat.id) link.setAttribute("aria-current", "page");
+    return make("li", {}, link);
+  });
+  byId("sessions").replaceChildren(...rows);
+  if (focused) byId("sessions").querySelector(`[data-session="${CSS.escape(focused)}"]`)?.focus();
+  byId("none").hidden = rows.length > 0;
   byId("none").textContent = wanted ? "No title has these words." : "Your conversations will be listed here.";
 }
 
-const titleOf = ({ title, first_words: words }) => title || words || "Without a title";
-
-function dayOf(text) {
-  const date = new Date(text);
+function dayOf(date) {
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday
-    ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-    : date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
+  if (isToday) return date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
 }
 
-const addressed = () => new URLSearchParams(location.hash.slice(1));
+const addressed = (name) => new URLSearchParams(location.hash.slice(1)).get(name) ?? "";
 
 async function follow() {
-  const id = addressed().get("session") ?? "";
-  const name = addressed().get("note");
-  if (name) note.open(name);
-  if (id === chat.id && !name) return;
-  try {
-    if (id) await chat.resume(id);
-    else if (!name) chat.begin();
-  } catch (error) {
-    problem(error);
+  const id = addressed("session");
+  if (addressed("note")) {
+    note.open(addressed("note"));
+  } else if (id !== chat.id) {
+    await (id ? chat.resume(id).catch(problem) : chat.begin());
+    showSessions();
   }
-  showSessions();
 }
 
 function begin() {
@@ -107,12 +97,11 @@ function find() {
 
 byId("new").addEventListener("click", begin);
 byId("search").addEventListener("input", showSessions);
-byId("sessions").addEventListener("click", (event) => {
-  if (!event.target.closest("a") || event.metaKey || event.ctrlKey) return;
+byId("sessions").addEventListener("click", ({ target }) => {
+  if (!target.closest("a")) return;
   close();
-  if (!isNarrow.matches) byId("message").focus();
+  if (!drawers.left.matches) byId("message").focus();
 });
-addEventListener("popstate", follow);
 addEventListener("hashchange", follow);
 
 // What happens elsewhere, as long as somebody looks
@@ -120,12 +109,8 @@ addEventListener("hashchange", follow);
 let watching = null;
 
 function watch() {
-  if (document.hidden) {
-    watching?.close();
-    watching = null;
-    return;
-  }
-  if (watching) return;
+  if (document.hidden) watching = watching?.close();
+  if (document.hidden || watching) return;
   watching = new EventSource("/api/sessions/events");
   watching.onopen = () => {
     listSessions();
@@ -134,8 +119,14 @@ function watch() {
   watching.onmessage = ({ data }) => {
     const { session, kind } = JSON.parse(data);
     listSessions();
-    if (session === chat.id && kind === "changed") chat.catchUp().catch(problem);
-    else if (session === chat.id) begin();
+    if (session === chat.id && kind === "deleted") begin();
+    else if (session === chat.id) chat.catchUp().catch(problem);
+  };
+  watching.onerror = () => {
+    listSessions();
+    if (watching?.readyState !== EventSource.CLOSED) return;
+    watching = null;
+    setTimeout(watch, 5000);
   };
 }
 
@@ -146,17 +137,16 @@ document.addEventListener("visibilitychange", watch);
 let resting = 0;
 
 function openLink(link, isGlance) {
-  const target = link.dataset.note;
-  const answer = link.closest("article")?.answer;
-  const reference = link.reference ?? answer?.referenceFor(target);
-  const name = reference?.relative_path ?? (link.closest("#note") && !link.dataset.path ? note.targetOf(target) : target);
-  return note.open(name, { lines: reference?.lines ?? null, isGlance });
+  const { note: target, path } = link.dataset;
+  const reference = link.reference ?? link.closest("article")?.answer?.referenceFor(target);
+  const name = path ?? reference?.relative_path ?? (link.closest("#note") ? note.targetOf(target) : target);
+  return note.open(name, reference?.lines ?? null, isGlance);
 }
 
 function glance({ target }) {
   const link = target.closest?.("#middle a.note");
   clearTimeout(resting);
-  if (link && !isHalf.matches) resting = setTimeout(() => openLink(link, true), GLANCE);
+  if (link && !drawers.right.matches) resting = setTimeout(() => openLink(link, true), GLANCE);
 }
 
 document.addEventListener("mouseover", glance);
@@ -177,37 +167,30 @@ let drawer = "";
 let opener = null;
 
 function open(side) {
-  if (side === "left" ? !isNarrow.matches : !isHalf.matches) return;
+  if (!drawers[side].matches || drawer === side) return;
   opener = document.activeElement;
-  drawer = side;
-  lay();
+  lay(side);
   byId(side).querySelector("[data-close]").focus();
 }
 
 function close() {
   if (!drawer) return;
-  drawer = "";
-  lay();
+  lay("");
   opener?.focus();
 }
 
-function lay() {
-  document.body.dataset.drawer = drawer;
-  byId("left").inert = isNarrow.matches && drawer !== "left";
-  byId("right").inert = isHalf.matches && drawer !== "right";
-  byId("middle").inert = Boolean(drawer);
-  byId("veil").hidden = !drawer;
+function lay(side) {
+  document.body.dataset.drawer = drawer = side;
+  for (const [each, { matches }] of Object.entries(drawers)) byId(each).inert = matches && side !== each;
+  byId("middle").inert = Boolean(side);
+  byId("veil").hidden = !side;
 }
 
-byId("show-left").addEventListener("click", () => open("left"));
-byId("show-right").addEventListener("click", () => open("right"));
-for (const each of document.querySelectorAll("[data-close]")) each.addEventListener("click", close);
-for (const each of [isNarrow, isHalf]) {
-  each.addEventListener("change", () => {
-    drawer = "";
-    lay();
-  });
+for (const side of Object.keys(drawers)) {
+  byId(`show-${side}`).addEventListener("click", () => open(side));
+  drawers[side].addEventListener("change", () => lay(""));
 }
+for (const each of document.querySelectorAll("[data-close]")) each.addEventListener("click", close);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing) return;
   if (drawer) close();
@@ -217,19 +200,13 @@ document.addEventListener("keydown", (event) => {
 
 // Beginning
 
-byId("examples").append(
-  ...EXAMPLES.map(([text, words]) => {
-    const button = make("button", { type: "button" }, make("b", {}, words), make("span", {}, text));
-    button.addEventListener("click", () => composer.write(text));
-    return make("li", {}, button);
-  }),
-);
-lay();
+byId("examples").append(...EXAMPLES.map(([text, words]) => {
+  const button = make("button", { type: "button" }, make("b", {}, words), make("span", {}, text));
+  button.addEventListener("click", () => composer.write(text));
+  return make("li", {}, button);
+}));
+lay("");
 watch();
 follow();
-listSessions();
 get("/api/state").then(({ vault }) => (byId("vault").textContent = vault), problem);
-get("/api/commands").then((commands) => {
-  const own = [{ name: "new", arguments: "", help: "a new conversation" }, { name: "resume", arguments: "", help: "choose one" }];
-  composer.commands = [...own, { name: "help", arguments: "[NAME]", help: "what you can do" }, ...commands];
-}, problem);
+get("/api/commands").then((commands) => (composer.commands = [...OWN_COMMANDS, ...commands]), problem);

@@ -1,17 +1,14 @@
 // The conversation in the middle: its messages, turns that are being answered, and what fills the context.
 
 import { Answer, questionArticle } from "./answer.js";
-import { Problem, byId, counted, events, get, make, post } from "./dom.js";
+import { byId, counted, events, get, make, post } from "./dom.js";
 
 const NEAR = 48; // pixels from the end within which the reader is at it
 const SHARES = [
-  ["system", "instructions"],
-  ["tools", "tools"],
-  ["messages", "messages"],
-  ["memory", "memory"],
-  ["references", "notes"],
-  ["images", "images"],
+  ["system", "instructions"], ["tools", "tools"], ["messages", "messages"], ["memory", "memory"],
+  ["references", "notes"], ["images", "images"],
 ];
+const storedSession = (id) => get(`/api/sessions/${encodeURIComponent(id)}`);
 
 export class Chat {
   /** `onSession` is called when the conversation gets its name. */
@@ -20,10 +17,7 @@ export class Chat {
     this.log = byId("log");
     this.list = byId("messages");
     this.log.addEventListener("scroll", () => this.noteScroll(), { passive: true });
-    byId("latest").addEventListener("click", () => {
-      this.isAtEnd = true;
-      this.settle();
-    });
+    byId("latest").addEventListener("click", () => this.settle(true));
     byId("stop").addEventListener("click", () => this.stop());
     setInterval(() => this.showSeconds(), 500);
     new ResizeObserver(() => this.settle()).observe(this.log);
@@ -41,8 +35,8 @@ export class Chat {
     byId("latest").hidden = this.isAtEnd;
   }
 
-  settle() {
-    if (this.isAtEnd) this.log.scrollTop = this.log.scrollHeight;
+  settle(isAtEnd = this.isAtEnd) {
+    if (isAtEnd) this.log.scrollTop = this.log.scrollHeight;
     this.noteScroll();
   }
 
@@ -51,48 +45,48 @@ export class Chat {
   begin() {
     this.opening += 1;
     this.id = "";
-    this.reset({ title: "", model: "" });
+    this.reset({});
   }
 
   reset(session) {
     this.known = new Set();
     this.open = null;
     this.list.replaceChildren();
-    this.isAtEnd = true;
     byId("start").hidden = Boolean(this.id);
-    byId("context").hidden = true;
+    byId("context").classList.remove("known");
     this.showName(session);
     this.showTurn();
   }
 
-  showName({ title, model, agent, private: isPrivate }) {
+  showName({ title = "", model = "", agent = "", private: isPrivate = false }) {
     byId("title").textContent = title || "New conversation";
     document.title = title ? `${title} – zkchat` : "zkchat";
-    const who = [model, agent && agent !== "default" ? agent : "", isPrivate ? "private" : ""];
+    const who = [model, agent === "default" ? "" : agent, isPrivate ? "private" : ""];
     byId("who").textContent = who.filter(Boolean).join(" · ");
   }
 
   async resume(id) {
     const opening = (this.opening += 1);
-    const stored = await get(`/api/sessions/${encodeURIComponent(id)}`);
+    const { session, messages } = await storedSession(id);
     if (opening !== this.opening) return;
     this.id = id;
-    this.reset(stored.session);
-    this.add(stored.messages);
+    this.reset(session);
+    this.add(messages);
     if (this.turn) this.list.append(...this.turn.articles);
-    this.settle();
+    this.settle(true);
   }
 
   /** Show what another program added. */
   async catchUp() {
-    if (!this.id || this.turn) return;
+    await this.ending;
     const { id, opening } = this;
-    const stored = await get(`/api/sessions/${encodeURIComponent(id)}`);
+    if (!id || this.turn) return;
+    const { session, messages } = await storedSession(id);
     if (opening !== this.opening || id !== this.id || this.turn) return;
-    const ids = new Set(stored.messages.map((message) => message.id));
-    if ([...this.known].some((each) => !ids.has(each))) this.reset(stored.session); // another branch
-    this.showName(stored.session);
-    this.add(stored.messages);
+    const ids = new Set(messages.map((message) => message.id));
+    if ([...this.known].some((each) => !ids.has(each))) this.reset(session); // another branch
+    byId("title").textContent = session.title || "New conversation";
+    this.add(messages);
     this.settle();
   }
 
@@ -103,16 +97,15 @@ export class Chat {
       if (this.known.has(message.id)) continue;
       this.known.add(message.id);
       if (message.role === "user") {
+        const texts = message.parts.filter((part) => part.kind === "text").map((part) => part.text);
+        this.list.append(questionArticle(texts.join("\n")));
         this.open = null;
-        const text = message.parts.filter((part) => part.kind === "text").map((part) => part.text);
-        this.list.append(questionArticle(text.join("\n")));
       } else if (message.role !== "system" || message.parts.some((part) => part.kind === "compaction")) {
         if (!this.open) this.list.append((this.open = new Answer()).article);
         this.open.add(message);
         if (message.context_usage) this.showUsage(message.context_usage);
       }
     }
-    byId("start").hidden = Boolean(this.id);
   }
 
   // Asking
@@ -121,64 +114,57 @@ export class Chat {
     if (this.turn) return;
     const turn = { id: this.id, since: Date.now(), words: "Sending", abort: new AbortController(), message: "" };
     const answer = new Answer({ session: () => turn.id, tell: (words) => this.tell(turn, words) });
-    turn.articles = [questionArticle(text), answer.article];
     answer.drawn = () => turn === this.turn && this.settle();
     answer.onQuestion = (box, question) => this.showQuestion(turn, box, question);
+    turn.articles = [questionArticle(text), answer.article];
     this.turns.set(turn.id, turn);
+    this.open = null;
     byId("start").hidden = true;
     this.list.append(...turn.articles);
-    this.open = null;
-    this.isAtEnd = true;
-    this.settle();
+    this.settle(true);
     this.showTurn();
     try {
       for await (const event of events("/api/chat", { message: text, session: turn.id }, turn.abort.signal)) {
         this.take(turn, answer, event);
       }
     } catch (error) {
-      if (error.name !== "AbortError") {
-        const { message, hint } = error instanceof Problem ? error : { message: String(error), hint: "" };
-        answer.on_error({ text: message, hint });
-      }
+      if (error.name !== "AbortError") answer.on_error({ text: error.words ?? String(error) });
     }
     answer.end();
-    this.turns.delete(turn.id);
-    if (turn.id === this.id) await this.finish(turn, answer);
+    this.ending = this.finish(turn, answer);
   }
 
   take(turn, answer, event) {
-    const isShown = this.turns.get(this.id) === turn;
+    const isShown = turn === this.turn;
     if (event.kind === "session") {
-      if (turn.id !== event.id) {
-        this.turns.delete(turn.id);
-        turn.id = event.id;
-        this.turns.set(turn.id, turn);
-        if (isShown) this.id = turn.id;
-      }
+      this.turns.delete(turn.id);
+      turn.id = event.id;
+      this.turns.set(turn.id, turn);
       if (isShown) {
+        this.id = turn.id;
         this.showName(event);
         this.onSession(event);
       }
-    } else if (event.kind === "prompt_ready") {
-      turn.message ||= event.message_id;
-    } else if (event.kind === "end" && event.stopped) {
-      answer.remark("Stopped.");
     }
+    if (event.kind === "prompt_ready") turn.message ||= event.message_id;
+    if (event.kind === "end" && event.stopped) answer.remark("Stopped.");
     answer.play(event);
-    const usage = event.kind === "finished" ? event.next_usage : event.kind === "prompt_ready" ? event.usage : null;
+    const usage = event.next_usage ?? (event.kind === "prompt_ready" && event.usage);
     if (isShown && usage) this.showUsage(usage);
     if (isShown) this.settle();
   }
 
-  /** After a turn: everything that is stored is shown. */
+  /** After a turn everything that is stored is known. */
   async finish(turn, answer) {
+    this.turns.delete(turn.id);
+    if (turn.id !== this.id) return;
     this.showTurn();
     this.settle();
-    const text = [...answer.body.children].filter((each) => each.localName !== "details").map((each) => each.innerText);
-    byId("said").textContent = `zkchat: ${text.join("\n").slice(0, 5000)}`;
+    const shown = [...answer.body.children].filter((each) => each.localName !== "details");
+    byId("said").textContent = `zkchat: ${shown.map((each) => each.innerText).join("\n").slice(0, 5000)}`;
     const { opening } = this;
-    const stored = await get(`/api/sessions/${encodeURIComponent(turn.id)}`).catch(() => null);
-    if (opening === this.opening) for (const message of stored?.messages ?? []) this.known.add(message.id);
+    const { messages = [] } = turn.id ? await storedSession(turn.id).catch(() => ({})) : {};
+    if (opening === this.opening) for (const message of messages) this.known.add(message.id);
   }
 
   async stop() {
@@ -192,8 +178,7 @@ export class Chat {
 
   showQuestion(turn, box, { title }) {
     if (turn !== this.turn) return;
-    this.isAtEnd = true;
-    this.settle();
+    this.settle(true);
     byId("said").textContent = `A question waits for your answer: ${title}`;
     if (!byId("message").value) box.focus();
   }
@@ -202,8 +187,7 @@ export class Chat {
 
   tell(turn, words) {
     if (turn.words === words) return;
-    turn.words = words;
-    turn.since = Date.now();
+    Object.assign(turn, { words, since: Date.now() });
     if (turn === this.turn) this.showTurn();
   }
 
@@ -221,28 +205,22 @@ export class Chat {
   }
 
   showUsage(usage) {
-    const { total, window, compacts_at: limit } = usage;
-    byId("context").hidden = !total;
-    const percent = window ? Math.round((100 * total) / window) : 0;
-    const number = (value) => value.toLocaleString("en");
-    byId("filled").textContent = window
-      ? `Context: ${percent} % of ${number(window)} tokens`
-      : `Context: ${counted(total, "token")}`;
-    const shares = SHARES.filter(([name]) => usage[name]);
-    byId("fill").replaceChildren(
-      ...shares.map(([name]) => {
-        const part = make("i", { className: name });
-        part.style.width = `${(100 * usage[name]) / (window || total)}%`;
-        return part;
-      }),
-    );
-    const rows = shares.map(([name, words]) => [words, usage[name], name]);
+    const { total, window } = usage;
+    const room = window ? `${Math.round((100 * total) / window)} % of ${counted(window, "token")}` : counted(total, "token");
+    byId("filled").textContent = `Context: ${room}`;
+    byId("context").classList.toggle("known", total > 0);
+    const rows = SHARES.filter(([name]) => usage[name]).map(([name, words]) => [words, usage[name], name]);
+    const parts = rows.map(([, value, className]) => {
+      const part = make("i", { className });
+      part.style.width = `${(100 * value) / (window || total)}%`;
+      return part;
+    });
+    byId("fill").replaceChildren(...parts);
     if (window) rows.push(["free", usage.available, "free"]);
-    if (limit) rows.push(["older messages are summarised above", limit, "limit"]);
-    byId("shares").replaceChildren(
-      ...rows.map(([words, value, name]) =>
-        make("div", { className: name }, make("dt", {}, words), make("dd", {}, number(value))),
-      ),
-    );
+    if (usage.compacts_at) rows.push(["older messages are summarised above", usage.compacts_at, ""]);
+    const shown = rows.map(([words, value, className]) => {
+      return make("div", { className }, make("dt", {}, words), make("dd", {}, value.toLocaleString("en")));
+    });
+    byId("shares").replaceChildren(...shown);
   }
 }

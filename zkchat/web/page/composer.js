@@ -12,8 +12,8 @@ export class Composer {
     this.list = byId("choices");
     this.field.addEventListener("input", () => this.changed());
     this.field.addEventListener("keydown", (event) => this.key(event));
-    this.field.addEventListener("blur", () => setTimeout(() => this.close(), 150));
     this.field.addEventListener("click", () => this.close());
+    this.field.addEventListener("blur", () => this.close());
     this.list.addEventListener("mousedown", (event) => {
       event.preventDefault();
       const row = event.target.closest("[role=option]");
@@ -38,29 +38,22 @@ export class Composer {
   submit() {
     const text = this.field.value.trim();
     if (!text || byId("send").hidden) return;
-    this.field.value = "";
-    this.close();
-    this.fit();
+    this.write("");
     this.send(text);
   }
 
-  fit() {
-    this.field.style.height = "auto";
-    this.field.style.height = `${this.field.scrollHeight + 2}px`;
-  }
-
   changed() {
-    this.fit();
+    this.field.style.height = "auto";
+    this.field.style.height = `${this.field.scrollHeight}px`;
     clearTimeout(this.timer);
     this.asked?.abort();
     const { before } = this;
     if (/^\/[\w-]*$/.test(before)) {
       const typed = before.toLowerCase();
       const fits = this.commands.filter(({ name, minor }) => `/${name}`.startsWith(typed) && (typed !== "/" || !minor));
-      const rows = fits.map(({ name, arguments: more, help }) => {
-        return { text: `/${name}${more ? " " : ""}`, replaces: before.length, name: `/${name} ${more}`, about: help };
-      });
-      this.show(rows, MAX_CHOICES * 5);
+      this.show(fits.map(({ name, arguments: more, help: about }) => {
+        return { text: `/${name}${more ? " " : ""}`, replaces: before.length, name: `/${name} ${more}`, about };
+      }));
     } else if (/\[\[[^\]\n]*$/.test(before) || /^\/\S+ [^\n]*$/.test(before) || /(^|\s)[@#]\S*$/.test(before)) {
       this.timer = setTimeout(() => this.ask(before), WAIT);
     } else {
@@ -68,74 +61,59 @@ export class Composer {
     }
   }
 
-  async ask(before) {
+  async ask(text) {
     this.asked = new AbortController();
-    const after = this.field.value.slice(before.length);
-    try {
-      const found = await get("/api/complete", { text: before, after: after.slice(0, 200) }, this.asked.signal);
-      if (this.before === before) this.show(found, MAX_CHOICES);
-    } catch {
-      // without suggestions one writes on
-    }
+    const after = this.field.value.slice(text.length, text.length + 200);
+    const found = await get("/api/complete", { text, after }, this.asked.signal).catch(() => []);
+    if (this.before === text && document.activeElement === this.field) this.show(found.slice(0, MAX_CHOICES));
   }
 
-  show(found, limit) {
-    this.choices = found.slice(0, limit);
-    this.list.hidden = !this.choices.length;
-    this.list.replaceChildren(
-      ...this.choices.map(({ name, about }, number) => {
-        const row = make("li", { id: `choice-${number}`, dataset: { number } }, make("b", {}, name), make("span", {}, about));
-        row.setAttribute("role", "option");
-        return row;
-      }),
-    );
-    this.activate(this.choices.length ? 0 : -1);
+  show(choices) {
+    this.choices = choices;
+    this.list.hidden = !choices.length;
+    const rows = choices.map(({ name, about }, number) => {
+      const properties = { id: `choice-${number}`, role: "option", dataset: { number } };
+      return make("li", properties, make("b", {}, name), make("span", {}, about));
+    });
+    this.list.replaceChildren(...rows);
+    this.activate(choices.length ? 0 : -1);
   }
 
   activate(number) {
     this.active = number;
     [...this.list.children].forEach((row, each) => row.setAttribute("aria-selected", String(each === number)));
-    if (number < 0) {
-      this.field.removeAttribute("aria-activedescendant");
-      return;
-    }
+    this.field.removeAttribute("aria-activedescendant");
+    if (number < 0) return;
     this.field.setAttribute("aria-activedescendant", `choice-${number}`);
-    const row = this.list.children[number];
-    const above = row.offsetTop - this.list.scrollTop;
-    if (above < 0) this.list.scrollTop = row.offsetTop;
-    else if (above + row.offsetHeight > this.list.clientHeight) {
-      this.list.scrollTop = row.offsetTop + row.offsetHeight - this.list.clientHeight;
-    }
+    this.list.children[number].scrollIntoView({ block: "nearest" });
   }
 
   close() {
     clearTimeout(this.timer);
-    this.show([], 0);
+    this.show([]);
   }
 
   choose(number) {
     const { text, replaces } = this.choices[number];
     const { selectionStart: at, value } = this.field;
     this.field.setRangeText(text, at - replaces, at, "end");
-    if (this.field.value === value) this.close();
-    else this.changed();
-    if (text.endsWith("]]")) this.close();
+    if (this.field.value !== value) this.changed();
+    if (this.field.value === value || text.endsWith("]]")) this.close();
   }
 
   key(event) {
     if (event.isComposing) return;
     const isOpen = !this.list.hidden;
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const isEnter = event.key === "Enter" && !event.shiftKey;
     if (isOpen && move) {
       this.activate((this.active + move + this.choices.length) % this.choices.length);
     } else if (isOpen && event.key === "Escape") {
       this.close();
       event.stopPropagation();
-    } else if (isOpen && event.key === "Enter" && this.isWhole()) {
-      this.submit();
-    } else if (isOpen && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
+    } else if (isOpen && ((isEnter && !this.isWhole()) || (event.key === "Tab" && !event.shiftKey))) {
       this.choose(this.active);
-    } else if (event.key === "Enter" && !event.shiftKey) {
+    } else if (isEnter) {
       this.submit();
     } else {
       return;
@@ -146,6 +124,6 @@ export class Composer {
   /** Whether what would be chosen is written already. */
   isWhole() {
     const { text, replaces } = this.choices[this.active];
-    return this.before.slice(-replaces) === text.trimEnd() && replaces === text.trimEnd().length;
+    return replaces > 0 && this.before.slice(-replaces) === text.trimEnd();
   }
 }

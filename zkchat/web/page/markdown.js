@@ -32,12 +32,8 @@ function blocksOf(lines) {
   const found = [];
   let index = 0;
   while (index < lines.length) {
-    if (isBlank(lines[index])) {
-      index += 1;
-      continue;
-    }
-    const [kind, end, more] = blockAt(lines, index);
-    found.push({ kind, from: index, lines: lines.slice(index, end), ...more });
+    const [kind, end, more] = isBlank(lines[index]) ? ["", index + 1] : blockAt(lines, index);
+    if (kind) found.push({ kind, from: index, lines: lines.slice(index, end), ...more });
     index = end;
   }
   return found;
@@ -54,7 +50,7 @@ function blockAt(lines, start) {
   if (fence) {
     const closes = (each) => each.trim().startsWith(fence[1]) && /^(`+|~+)$/.test(each.trim());
     const end = while_((each) => !closes(each));
-    return ["code", Math.min(end + 1, lines.length), { isClosed: end < lines.length, language: fence[2].trim() }];
+    return ["code", Math.min(end + 1, lines.length), { isClosed: end < lines.length }];
   }
   if (HEADING.test(line)) return ["heading", start + 1];
   if (RULE.test(line)) return ["rule", start + 1];
@@ -138,17 +134,9 @@ export class Rendered {
     return blocksOf(lines).map((each) => this.block(each, first, nesting + 1));
   }
 
-  paragraph({ lines }) {
-    return inline(lines.map((line) => line.trimStart()).join("\n"), make("p"));
-  }
-
   heading(block) {
     const text = block.lines[0].trim().replace(/^#+/, "").trim().replace(/(^|[ \t])#+$/, "").trim();
     return this.titled(text, block);
-  }
-
-  underlined(block) {
-    return this.titled(block.lines.slice(0, -1).join(" ").trim(), block);
   }
 
   titled(text, { depth }) {
@@ -156,18 +144,11 @@ export class Rendered {
     return inline(text, make(`h${Math.min(6, this.level + depth)}`));
   }
 
-  rule() {
-    return make("hr");
-  }
-
-  code({ lines, isClosed, language }) {
-    const text = lines.slice(1, isClosed ? -1 : undefined).join("\n");
-    return make("pre", { tabIndex: 0 }, make("code", { dataset: { language } }, text));
-  }
-
-  indented({ lines }) {
-    return make("pre", { tabIndex: 0 }, make("code", {}, lines.map((line) => line.slice(4)).join("\n")));
-  }
+  code({ lines, isClosed }) { return code(lines.slice(1, isClosed ? -1 : undefined)); }
+  indented({ lines }) { return code(lines.map((line) => line.slice(4))); }
+  rule() { return make("hr"); }
+  underlined(block) { return this.titled(block.lines.slice(0, -1).join(" ").trim(), block); }
+  paragraph({ lines }) { return inline(lines.map((line) => line.trimStart()).join("\n"), make("p")); }
 
   quote({ lines }, first, nesting) {
     const inner = lines.map((line) => line.replace(/^ {0,3}> ?/, ""));
@@ -206,10 +187,8 @@ export class Rendered {
     const [head, marks, ...rows] = lines.map(cellsOf);
     const sides = marks.map((mark) => (/:$/.test(mark) ? (/^:/.test(mark) ? "center" : "right") : ""));
     const row = (cells, name, at) => {
-      const shown = head.map((_, column) => {
-        return inline(cells[column] ?? "", make(name, { className: sides[column] ?? "", dir: "auto" }));
-      });
-      return make("tr", { dataset: { line: at, end: at } }, ...shown);
+      const cell = (_, column) => inline(cells[column] ?? "", make(name, { className: sides[column] ?? "", dir: "auto" }));
+      return make("tr", { dataset: { line: at, end: at } }, ...head.map(cell));
     };
     const body = rows.map((cells, index) => row(cells, "td", first + index + 2));
     const table = make("table", {}, make("thead", {}, row(head, "th", first)), make("tbody", {}, ...body));
@@ -218,6 +197,7 @@ export class Rendered {
 }
 
 const untabbed = (line) => line.replace(/^[ \t]+/, (space) => space.replaceAll("\t", "    "));
+const code = (lines) => make("pre", { tabIndex: 0 }, make("code", {}, lines.join("\n")));
 const plain = ({ lines }) => make("p", {}, lines.join("\n").slice(0, 10_000));
 
 function levelOf({ kind, lines }) {
@@ -226,11 +206,9 @@ function levelOf({ kind, lines }) {
 }
 
 function cellsOf(line) {
-  const cells = line.trim().replace(/^\|/, "").split("|");
   const joined = [];
-  for (const cell of cells) {
-    if (joined.at(-1)?.endsWith("\\")) joined.push(`${joined.pop().slice(0, -1)}|${cell}`);
-    else joined.push(cell);
+  for (const cell of line.trim().replace(/^\|/, "").split("|")) {
+    joined.push(joined.at(-1)?.endsWith("\\") ? `${joined.pop().slice(0, -1)}|${cell}` : cell);
   }
   if (isBlank(joined.at(-1))) joined.pop();
   return joined.slice(0, MAX_COLUMNS).map((cell) => cell.trim());
@@ -259,22 +237,17 @@ export function inline(text, parent, nesting = 0) {
   }
   const missing = new Set(); // what is not closed from here on, so that it is looked for once
   let done = 0;
-  let index = 0;
-  const put = (node, from, to) => {
-    if (from > done) parent.append(text.slice(done, from));
-    parent.append(node);
-    done = index = to;
-  };
-  for (;;) {
-    const found = matchAt(TOKEN, text, index);
-    if (!found) break;
-    const [token] = found;
-    const at = found.index;
-    index = at + token.length;
-    const made = nodeAt(text, at, token, nesting, missing);
-    if (made) put(made[0], at, made[1]);
+  let found = matchAt(TOKEN, text, 0);
+  while (found) {
+    const { 0: token, index } = found;
+    const [node, end] = nodeAt(text, index, token, nesting, missing) ?? [];
+    if (node) {
+      parent.append(text.slice(done, index), node);
+      done = end;
+    }
+    found = matchAt(TOKEN, text, node ? end : index + token.length);
   }
-  if (done < text.length) parent.append(text.slice(done));
+  parent.append(text.slice(done));
   return parent;
 }
 
@@ -338,7 +311,7 @@ function linkAt(text, at, isImage, nesting) {
   const wikilink = matchAt(WIKILINK, text, at);
   if (wikilink) {
     const [target, ...alias] = wikilink[1].split("|");
-    const label = (alias.join("|") || target).trim();
+    const label = (alias.join("|") || target.replace(/^#/, "").replace("#", " › ")).trim();
     return [isImage && IMAGE.test(target.trim()) ? image(label) : noteLink(target.trim(), label), WIKILINK.lastIndex];
   }
   const label = matchAt(LABEL, text, at);
@@ -355,10 +328,13 @@ function linkAt(text, at, isImage, nesting) {
 
 const image = (label) => make("span", { className: "image" }, `image: ${label || "without a name"}`);
 
-/** A link to a note, which whoever shows the text follows. */
-export function noteLink(target, label) {
-  return make("a", { href: `#note=${encodeURIComponent(target)}`, className: "note", dataset: { note: target } }, label);
+function toNote(link, target) {
+  link.dataset.note = target;
+  return Object.assign(link, { href: `#${new URLSearchParams({ note: target })}`, className: "note" });
 }
+
+/** A link to a note, which whoever shows the text follows. */
+export const noteLink = (target, label) => toNote(make("a", {}, label), target);
 
 /** A link that leads to an address, or to a note; nothing for what a browser would do something else with. */
 function anchor(address, link) {
@@ -367,13 +343,6 @@ function anchor(address, link) {
     return Object.assign(link, { href: bare, rel: "noopener noreferrer", target: "_blank", title: bare });
   }
   if (!bare || /^[a-z][a-z0-9+.-]*:/i.test(bare) || /^[/\\]{2}/.test(bare)) return null;
-  let path = address;
-  try {
-    path = decodeURIComponent(address);
-  } catch {
-    // it is meant as it stands
-  }
-  Object.assign(link, { href: `#note=${encodeURIComponent(path)}`, className: "note" });
-  link.dataset.note = path;
-  return link;
+  const target = new URLSearchParams(`p=${address.replaceAll("+", "%2B").replaceAll("&", "%26")}`).get("p");
+  return toNote(link, target);
 }
