@@ -49,8 +49,7 @@ def listen(port: int, host: str = ADDRESS) -> socket.socket:
     return listening
 
 
-def serve_app(app: ASGIApp, listening: socket.socket, seconds_for_token: int = SECONDS_FOR_TOKEN) -> None:
-    """Serve until SIGINT or SIGTERM, which then takes its usual course."""
+def server_of(app: ASGIApp, seconds_for_token: int = SECONDS_FOR_TOKEN) -> "UntilSignal":
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -65,13 +64,18 @@ def serve_app(app: ASGIApp, listening: socket.socket, seconds_for_token: int = S
         timeout_keep_alive=seconds_for_token,
         timeout_graceful_shutdown=END_SECONDS,
     )
-    serving = _UntilSignal(config)
+    return UntilSignal(config)
+
+
+def serve_app(app: ASGIApp, listening: socket.socket, seconds_for_token: int = SECONDS_FOR_TOKEN) -> None:
+    """Serve until SIGINT or SIGTERM, which then takes its usual course."""
+    serving = server_of(app, seconds_for_token)
     asyncio.run(serving.serve(sockets=[listening]))
     if serving.ended_by is not None:
         signal.raise_signal(serving.ended_by)
 
 
-class _UntilSignal(uvicorn.Server):
+class UntilSignal(uvicorn.Server):
     """Ends in order at a signal, which is left to be raised again once no event loop runs."""
 
     ended_by: int | None = None

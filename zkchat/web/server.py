@@ -190,11 +190,15 @@ class Site:
         """For clients of OpenAI's API."""
         return f"{self._entrance.base}/v1"
 
+    @property
+    def app(self) -> ASGIApp:
+        return _WithHeaders(self._entrance)
+
     def serve(self) -> None:
         """Serve until a signal ends it."""
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         with self._listening:
-            serve_app(_WithHeaders(self._entrance), self._listening)
+            serve_app(self.app, self._listening)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
