@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
 pytest.importorskip("starlette")
@@ -176,7 +177,6 @@ def test_texts_are_embedded_as_the_notes_are(web: Web) -> None:
 
 
 def test_the_client_of_openai_is_content(web: Web) -> None:
-    openai = pytest.importorskip("openai")
     client = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
     assert "zkchat" in [model.id for model in client.models.list()]
     whole = client.chat.completions.create(model="zkchat", messages=[QUESTION])
