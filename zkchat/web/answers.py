@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from zkchat.core import (
     ChatMessage,
     CompactionPart,
+    ConfigError,
     NoteNotFound,
     ProviderError,
     SessionNotFound,
@@ -45,7 +46,7 @@ class Busy(UsageError):
 _STATUSES: Final = (
     (Busy, HTTPStatus.CONFLICT),
     ((SessionNotFound, NoteNotFound), HTTPStatus.NOT_FOUND),
-    (UsageError, HTTPStatus.BAD_REQUEST),
+    ((UsageError, ConfigError), HTTPStatus.BAD_REQUEST),
     (ProviderError, HTTPStatus.BAD_GATEWAY),
 )
 
@@ -74,7 +75,9 @@ def answered(handle: Handler) -> Handler:
 def error_answer(error: ZkchatError, status: int) -> Response:
     """In the form of OpenAI's API, with the hint beside it."""
     kind = type(error).__name__
-    return Json({"error": {"message": error.message, "hint": error.hint, "type": kind, "code": None}}, status)
+    told = {"message": error.message, "hint": error.hint, "type": kind, "code": None}
+    # The question is stored, and what failed: a client that asks again by itself would store it again.
+    return Json({"error": told}, status, headers={"x-should-retry": "false"})
 
 
 class Json(JSONResponse):

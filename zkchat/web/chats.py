@@ -59,7 +59,7 @@ from zkchat.writing import Verdict
 
 MAX_KEPT_OPEN: Final = 4
 """Conversations in which nothing is being answered: opening one takes a moment."""
-MAX_AT_ONCE: Final = 24
+MAX_AT_ONCE: Final = 40
 """Turns that run at the same time. Others wait."""
 MAX_DIFF_CHARS: Final = 100_000
 LOOK_SECONDS: Final = 0.5

@@ -80,10 +80,8 @@ class Notes(NoteService[Vault]):
 
     async def complete(self, request: Request) -> Response:
         """What may follow the text before the cursor."""
-        typed = request.query_params.get("text", "")[-MAX_TYPED_CHARS:]
-        return Json(
-            await self.use(partial(self._completions, typed=typed, after=request.query_params.get("after", "")))
-        )
+        typed, after = (request.query_params.get(name, "") for name in ("text", "after"))
+        return Json(await self.use(partial(self._completions, typed=typed[-MAX_TYPED_CHARS:], after=after)))
 
     def _completions(self, vault: Vault, typed: str, after: str) -> list[Plain]:
         self._names.refresh(vault.library, ())
@@ -139,6 +137,7 @@ def _note(vault: Vault, name: str) -> Plain:
     place = named_place(library, name)
     assert place.path
     note, outline = read_note(library, place.path), library.outline(place.path)
+    headings = outline.headings if outline else ()
     links: Callable[..., Any] = every_action()["links"].run
     around = links(vault, place).plain
     return {
@@ -148,10 +147,7 @@ def _note(vault: Vault, name: str) -> Plain:
         "line": place.line,
         "tags": note.tags,
         "text": note.body,
-        "sections": [
-            {"heading": each.text, "level": each.level, "line": each.line}
-            for each in (outline.headings if outline else ())
-        ],
+        "sections": [{"heading": each.text, "level": each.level, "line": each.line} for each in headings],
         "links": around["links"],
         "backlinks": around["backlinks"],
     }

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from zkchat.app import Workspace
 from zkchat.hosting import AccessToken, Gate, Headers, port_of, serve_app
 from zkchat.web.chats import Chats, WebOptions
+from zkchat.web.completions import Completions
 from zkchat.web.notes import Notes
 
 _HEADERS: Final = (
@@ -169,7 +170,14 @@ class Site:
         self._listening = listening
         self._chats = Chats(workspace.environment, workspace.paths.vault, options)
         self._notes = Notes(workspace, options=options)
-        routes = [*self._chats.routes, *self._notes.routes, Route("/", _page), Route("/{name}", _page)]
+        self._completions = Completions(workspace, options, self._chats.places)
+        routes = [
+            *self._chats.routes,
+            *self._notes.routes,
+            *self._completions.routes,
+            Route("/", _page),
+            Route("/{name}", _page),
+        ]
         self._entrance = Entrance(Starlette(routes=routes, lifespan=self._lifespan), token, listening, options)
 
     @property
@@ -182,16 +190,21 @@ class Site:
         """For clients of OpenAI's API."""
         return f"{self._entrance.base}/v1"
 
+    @property
+    def app(self) -> ASGIApp:
+        return _WithHeaders(self._entrance)
+
     def serve(self) -> None:
         """Serve until a signal ends it."""
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         with self._listening:
-            serve_app(_WithHeaders(self._entrance), self._listening)
+            serve_app(self.app, self._listening)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         try:
             yield
         finally:
+            await self._completions.close()
             await self._chats.close()
             await asyncio.to_thread(self._notes.close)
