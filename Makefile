@@ -95,8 +95,8 @@ SEED    ?= 20260301
 fuzz: $(VENV)/.dev ## ten minutes of mutated input for everything that reads any (SECONDS, SEED, ONLY, NUMBER, FOLDER)
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) $(if $(NUMBER),--number $(NUMBER)) $(if $(FOLDER),--folder $(FOLDER))
 
-browser: $(VENV)/.dev site ## test the page of `zkchat refs --graph` and the site in Chromium (Debian: apt install chromium)
-	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py tests/browser/site_in_browser.py
+browser: $(VENV)/.dev site ## test the pages of `zkchat serve` and `zkchat refs --graph`, and the site, in Chromium (Debian: apt install chromium)
+	@$(BIN)/python -m pytest tests/browser/*_in_browser.py
 
 shells: $(VENV)/.dev ## test completion in real shells (Debian: apt install bash zsh fish)
 	@$(BIN)/python -m pytest tests/shells/completion_in_shells.py

@@ -11,6 +11,7 @@ const TOOLS = {
   resolve_wikilink: "Looking up",
 };
 const DECISIONS = { applied: "Changed", declined: "Not changed", kept: "Only proposed", dropped: "Dropped" };
+const UNREAD = "An answer before a look into the notes";
 let questions = 0;
 
 /** What a tool is asked to do, in words. */
@@ -34,7 +35,7 @@ export function questionArticle(text) {
     return index % 2 ? noteLink(targetIn(piece), piece.slice(2, -2).split("|").at(-1)) : piece;
   });
   const body = make("div", { className: "text", dir: "auto" }, ...pieces);
-  return make("article", { className: "question" }, make("h3", { className: "unseen" }, "You"), body);
+  return make("article", { className: "question" }, make("h2", { className: "unseen" }, "You"), body);
 }
 
 export class Answer {
@@ -46,7 +47,7 @@ export class Answer {
     this.stepBox = make("details", { className: "steps", hidden: true }, this.stepWords, this.stepList);
     this.body = make("div", { className: "text" });
     this.foot = make("footer", { hidden: true });
-    const name = make("h3", { className: "unseen" }, "zkchat");
+    const name = make("h2", { className: "unseen" }, "zkchat");
     this.article = make("article", { className: "answer", answer: this }, name, this.stepBox, this.body, this.foot);
   }
 
@@ -65,6 +66,7 @@ export class Answer {
       else if (part.kind === "compaction") this.remark("Older messages were summarised here.");
     }
     if (message.role === "assistant") this.complete(message);
+    if (message.asked_again) this.fold(UNREAD);
   }
 
   complete({ references, error }) {
@@ -148,7 +150,7 @@ export class Answer {
   }
 
   on_prompt_ready() {
-    this.fold("An answer before a look into the notes");
+    this.fold(UNREAD);
     this.tell("Waiting for the model");
   }
 
@@ -214,7 +216,7 @@ export class Answer {
       return make("li", {}, link, make("span", { className: "quiet" }, ` ${more.filter(Boolean).join(" · ")}`));
     });
     this.foot.hidden = !rows.length;
-    this.foot.replaceChildren(make("h4", {}, "Sources"), make("ol", {}, ...rows));
+    this.foot.replaceChildren(make("h3", {}, "Sources"), make("ol", {}, ...rows));
   }
 
   // Questions and changes
@@ -263,7 +265,7 @@ export class Answer {
     const id = `question-${(questions += 1)}`;
     const shown = Object.entries(given).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
     const box = make("section", { className: "proposal", tabIndex: -1, "aria-labelledby": id });
-    box.append(make("h4", { id }, `${words} ${title}`.trim()));
+    box.append(make("h3", { id }, `${words} ${title}`.trim()));
     box.append(...remarks.map((remark) => make("p", { className: "notice" }, remark)));
     if (shown.length) box.append(make("pre", { tabIndex: 0 }, shown.join("\n")));
     box.append(...diffNodes(diff));

@@ -21,7 +21,7 @@ const drawers = { left: matchMedia("(max-width: 759px)"), right: matchMedia("(ma
 let sessions = [];
 const note = new NotePanel();
 const chat = new Chat(({ id }) => {
-  if (addressed("session") !== id) history.replaceState(null, "", `#session=${encodeURIComponent(id)}`);
+  if (addressed("session") !== id) history.replaceState(null, "", addressOf(id));
   listSessions();
 });
 const composer = new Composer((text) => {
@@ -53,7 +53,7 @@ function showSessions() {
   const fits = titled.filter(([title]) => title.toLowerCase().includes(wanted));
   const focused = document.activeElement?.dataset?.session;
   const rows = fits.map(([title, { id, updated_at: at }]) => {
-    const link = make("a", { href: `#session=${encodeURIComponent(id)}`, dataset: { session: id } });
+    const link = make("a", { href: addressOf(id), dataset: { session: id } });
     link.append(make("span", { dir: "auto" }, title), make("time", { dateTime: at }, dayOf(new Date(at))));
     if (id === chat.id) link.setAttribute("aria-current", "page");
     return make("li", {}, link);
@@ -70,7 +70,8 @@ function dayOf(date) {
   return date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
 }
 
-const addressed = (name) => new URLSearchParams(location.hash.slice(1)).get(name) ?? "";
+const addressOf = (session) => `?${new URLSearchParams({ session })}`;
+const addressed = (name) => new URLSearchParams(location.search).get(name) ?? "";
 
 async function follow() {
   const id = addressed("session");
@@ -83,7 +84,7 @@ async function follow() {
 }
 
 function begin() {
-  history.pushState(null, "", "#");
+  history.pushState(null, "", "/");
   chat.begin();
   showSessions();
   close();
@@ -97,12 +98,16 @@ function find() {
 
 byId("new").addEventListener("click", begin);
 byId("search").addEventListener("input", showSessions);
-byId("sessions").addEventListener("click", ({ target }) => {
-  if (!target.closest("a")) return;
+byId("sessions").addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link || event.metaKey || event.ctrlKey) return;
+  event.preventDefault();
+  history.pushState(null, "", link.href);
+  follow();
   close();
   if (!drawers.left.matches) byId("message").focus();
 });
-addEventListener("hashchange", follow);
+addEventListener("popstate", follow);
 
 // What happens elsewhere, as long as somebody looks
 
@@ -114,7 +119,7 @@ function watch() {
   watching = new EventSource("/api/sessions/events");
   watching.onopen = () => {
     listSessions();
-    chat.catchUp().catch(problem);
+    if (sessions.some(({ id }) => id === chat.id)) chat.catchUp().catch(problem);
   };
   watching.onmessage = ({ data }) => {
     const { session, kind } = JSON.parse(data);

@@ -163,7 +163,7 @@ export class Chat {
     const shown = [...answer.body.children].filter((each) => each.localName !== "details");
     byId("said").textContent = `zkchat: ${shown.map((each) => each.innerText).join("\n").slice(0, 5000)}`;
     const { opening } = this;
-    const { messages = [] } = turn.id ? await storedSession(turn.id).catch(() => ({})) : {};
+    const { messages = [] } = turn.message ? await storedSession(turn.id).catch(() => ({})) : {};
     if (opening === this.opening) for (const message of messages) this.known.add(message.id);
   }
 

@@ -69,7 +69,7 @@ export class Composer {
   }
 
   show(choices) {
-    this.choices = choices;
+    Object.assign(this, { choices, at: this.before.length }); // what is typed meanwhile is replaced too
     this.list.hidden = !choices.length;
     const rows = choices.map(({ name, about }, number) => {
       const properties = { id: `choice-${number}`, role: "option", dataset: { number } };
@@ -95,10 +95,10 @@ export class Composer {
 
   choose(number) {
     const { text, replaces } = this.choices[number];
-    const { selectionStart: at, value } = this.field;
-    this.field.setRangeText(text, at - replaces, at, "end");
-    if (this.field.value !== value) this.changed();
-    if (this.field.value === value || text.endsWith("]]")) this.close();
+    const { value } = this.field;
+    this.field.setRangeText(text, this.at - replaces, this.before.length, "end");
+    this.close();
+    if (this.field.value !== value && !text.endsWith("]]")) this.changed();
   }
 
   key(event) {

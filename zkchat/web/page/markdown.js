@@ -100,7 +100,7 @@ function listAt(lines, start) {
 /** Shows a text, and shows more of it without touching the blocks that stay the same. */
 export class Rendered {
   /** `level` is that of the heading above. */
-  constructor(element, level = 3) {
+  constructor(element, level = 2) {
     Object.assign(this, { element, level, keys: [] });
     element.classList.add("markdown");
   }
@@ -240,7 +240,7 @@ export function inline(text, parent, nesting = 0) {
   let found = matchAt(TOKEN, text, 0);
   while (found) {
     const { 0: token, index } = found;
-    const [node, end] = nodeAt(text, index, token, nesting, missing) ?? [];
+    const [node, end] = nodeAt(text, index, token, nesting, missing) || [];
     if (node) {
       parent.append(text.slice(done, index), node);
       done = end;
@@ -330,7 +330,7 @@ const image = (label) => make("span", { className: "image" }, `image: ${label ||
 
 function toNote(link, target) {
   link.dataset.note = target;
-  return Object.assign(link, { href: `#${new URLSearchParams({ note: target })}`, className: "note" });
+  return Object.assign(link, { href: `?${new URLSearchParams({ note: target })}`, className: "note" });
 }
 
 /** A link to a note, which whoever shows the text follows. */

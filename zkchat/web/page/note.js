@@ -20,7 +20,7 @@ export class NotePanel {
       last.isGlance &&= isGlance;
       return;
     }
-    if (last?.isGlance) this.history.pop();
+    if (last?.isGlance && isGlance) this.history.pop();
     this.history.push({ name, lines, isGlance });
     await this.show(this.history.at(-1));
   }
@@ -39,7 +39,7 @@ export class NotePanel {
     }
     const passage = lines ?? sectionAt(note);
     const text = make("div");
-    new Rendered(text, 2).show(note.text);
+    new Rendered(text).show(note.text);
     if (!note.text.trim()) text.append(make("p", { className: "quiet" }, "This note has no text."));
     const about = [note.path, ...(passage ? [lineWords(passage)] : []), ...note.tags.map((tag) => `#${tag}`)];
     this.body.replaceChildren(
