@@ -1,5 +1,4 @@
 // One answer: what is done for it, its text as it comes, questions about changes, and its sources.
-
 import { counted, make, post } from "./dom.js";
 import { Rendered, inline, noteLink } from "./markdown.js";
 
@@ -13,7 +12,6 @@ const TOOLS = {
 const DECISIONS = { applied: "Changed", declined: "Not changed", kept: "Only proposed", dropped: "Dropped" };
 const UNREAD = "An answer before a look into the notes";
 let questions = 0;
-
 /** What a tool is asked to do, in words. */
 function toolWords({ name, arguments: given, server }) {
   let value = "";
@@ -28,7 +26,6 @@ function toolWords({ name, arguments: given, server }) {
 
 export const lineWords = ({ first, last }) => (first === last ? `line ${first}` : `lines ${first}–${last}`);
 const targetIn = (wikilink) => wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0].trim();
-
 /** What a user wrote: text, with links to notes. */
 export function questionArticle(text) {
   const pieces = text.split(/(\[\[[^[\]\n]{1,400}\]\])/).map((piece, index) => {
@@ -50,12 +47,8 @@ export class Answer {
     const name = make("h2", { className: "unseen" }, "zkchat");
     this.article = make("article", { className: "answer", answer: this }, name, this.stepBox, this.body, this.foot);
   }
-
   /** Show what an event says. Text is drawn with the next frame. */
-  play(event) {
-    this[`on_${event.kind}`]?.(event);
-  }
-
+  play(event) { this[`on_${event.kind}`]?.(event); }
   /** Show a stored message. */
   add(message) {
     for (const part of message.parts) {
@@ -75,9 +68,7 @@ export class Answer {
     if (error) this.remark(error, "error");
     this.showSources();
   }
-
   // The text
-
   on_text({ text }) {
     this.piece ??= { text: "", shown: new Rendered(this.body.appendChild(make("div"))) };
     this.piece.text += text;
@@ -85,7 +76,6 @@ export class Answer {
     this.frame ??= requestAnimationFrame(() => this.flush());
     this.tell("Writing");
   }
-
   /** Draw what has come. */
   flush() {
     cancelAnimationFrame(this.frame);
@@ -93,34 +83,22 @@ export class Answer {
     this.piece?.shown.show(this.piece.text);
     this.drawn?.();
   }
-
   /** Text that comes after this is shown by itself. */
-  cut() {
-    this.flush();
-    this.piece = null;
-  }
+  cut() { this.flush(); this.piece = null; }
 
   remark(text, className = "remark") {
     this.cut();
     this.body.append(inline(text, make("p", { className })));
   }
 
-  notice(className, ...sentences) {
-    this.remark(sentences.filter(Boolean).join(" "), className);
-  }
-
+  notice(className, ...sentences) { this.remark(sentences.filter(Boolean).join(" "), className); }
   on_remark({ text }) { this.remark(text); }
   on_warning({ text, hint }) { this.notice("notice", text, hint); }
   on_error({ text, hint }) { this.notice("error", text, hint); }
   on_failed({ text, hint }) { this.notice("error", text, hint); }
   on_replaced() { this.fold("An answer before this one, which your notes contradict"); }
 
-  on_printed(event) {
-    this.cut();
-    this.on_text(event);
-    this.cut();
-  }
-
+  on_printed(event) { this.cut(); this.on_text(event); this.cut(); }
   /** Put away what is no answer. */
   fold(words) {
     this.cut();
@@ -135,9 +113,7 @@ export class Answer {
     if (isCutOff) this.remark("The model ran out of room here.");
     this.tell("");
   }
-
   // What is done
-
   on_activity({ text }) { this.tell(text.replace(/[ …]{1,9}$/, "")); }
   on_resource_read({ server, uri }) { this.step(uri, `Reading ${uri} from ${server}`); }
   on_compacting({ messages }) { this.step("compacting", `Summarising ${counted(messages, "older message")}`); }
@@ -149,10 +125,7 @@ export class Answer {
     this.on_printed({ text: goal.steps.map((step, index) => `${index + 1}. ${step.text}`).join("\n") });
   }
 
-  on_prompt_ready() {
-    this.fold(UNREAD);
-    this.tell("Waiting for the model");
-  }
+  on_prompt_ready() { this.fold(UNREAD); this.tell("Waiting for the model"); }
 
   on_thinking({ text }) {
     const row = this.steps.get("thinking") ?? this.step("thinking", "Thinking");
@@ -172,9 +145,7 @@ export class Answer {
     this.tell("Waiting for the model");
   }
 
-  finishStep(id, result) {
-    if (result) this.steps.get(id)?.append(make("span", {}, ` · ${result}`));
-  }
+  finishStep(id, result) { if (result) this.steps.get(id)?.append(make("span", {}, ` · ${result}`)); }
 
   step(id, words) {
     const row = make("li", {}, words);
@@ -185,13 +156,10 @@ export class Answer {
     this.tell(words);
     return row;
   }
-
   // Sources
-
   on_reference({ reference }) { this.references.push(reference); }
   on_links_resolved({ references }) { this.references.push(...references); }
   on_evidence({ evidence, nearest }) { this.references.push(...evidence, ...nearest); }
-
   /** The reference that a link in the text means. */
   referenceFor(target) {
     const wanted = target.toLowerCase();
@@ -218,9 +186,7 @@ export class Answer {
     this.foot.hidden = !rows.length;
     this.foot.replaceChildren(make("h3", {}, "Sources"), make("ol", {}, ...rows));
   }
-
   // Questions and changes
-
   on_question(question) {
     const isChange = question.about === "changes";
     const box = this.proposal(question, isChange ? "Change these notes?" : "");
@@ -271,14 +237,12 @@ export class Answer {
     box.append(...diffNodes(diff));
     return this.body.appendChild(box);
   }
-
   /** The turn is over: nothing is waited for. */
   end() {
     this.flush();
     for (const box of this.asked) if (box.querySelector(".buttons")) this.decided(box, "Not answered.");
   }
 }
-
 /** A patch, file by file. */
 function diffNodes(patch) {
   const nodes = [];

@@ -1,5 +1,4 @@
 // Wires the page together: conversations, chat and note, what happens elsewhere, drawers and keys.
-
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { byId, get, make } from "./dom.js";
@@ -26,7 +25,7 @@ const chat = new Chat(({ id }) => {
 });
 const composer = new Composer((text) => {
   if (/^\/new\b/.test(text)) begin();
-  else if (/^\/(resume|sessions)\b/.test(text)) find();
+  else if (/^\/(resume|sessions)\b/.test(text)) open("left").then(() => byId("search").focus());
   else chat.ask(text);
 });
 
@@ -34,9 +33,7 @@ function problem(error) {
   byId("problem").textContent = error.words ?? String(error);
   byId("problem").hidden = false;
 }
-
 // Conversations
-
 async function listSessions() {
   try {
     sessions = await get("/api/sessions");
@@ -91,11 +88,6 @@ function begin() {
   byId("message").focus();
 }
 
-function find() {
-  open("left");
-  byId("search").focus();
-}
-
 byId("new").addEventListener("click", begin);
 byId("search").addEventListener("input", showSessions);
 byId("sessions").addEventListener("click", (event) => {
@@ -108,9 +100,7 @@ byId("sessions").addEventListener("click", (event) => {
   if (!drawers.left.matches) byId("message").focus();
 });
 addEventListener("popstate", follow);
-
 // What happens elsewhere, as long as somebody looks
-
 let watching = null;
 
 function watch() {
@@ -136,9 +126,7 @@ function watch() {
 }
 
 document.addEventListener("visibilitychange", watch);
-
 // Links to notes: pointed at, focused or chosen
-
 let resting = 0;
 
 function openLink(link, isGlance) {
@@ -165,13 +153,11 @@ document.addEventListener("click", async (event) => {
   await openLink(link, false);
   byId("note-title").focus();
 });
-
 // Drawers of narrow windows
-
 let drawer = "";
 let opener = null;
 
-function open(side) {
+async function open(side) {
   if (!drawers[side].matches || drawer === side) return;
   opener = document.activeElement;
   lay(side);
@@ -202,9 +188,7 @@ document.addEventListener("keydown", (event) => {
   else if (byId("context").open) byId("context").open = false;
   else chat.stop();
 });
-
 // Beginning
-
 byId("examples").append(...EXAMPLES.map(([text, words]) => {
   const button = make("button", { type: "button" }, make("b", {}, words), make("span", {}, text));
   button.addEventListener("click", () => composer.write(text));

@@ -1,5 +1,4 @@
 // The conversation in the middle: its messages, turns that are being answered, and what fills the context.
-
 import { Answer, questionArticle } from "./answer.js";
 import { byId, counted, events, get, make, post } from "./dom.js";
 
@@ -22,31 +21,17 @@ export class Chat {
     setInterval(() => this.showSeconds(), 500);
     new ResizeObserver(() => this.settle()).observe(this.log);
   }
-
   /** The turn that is being answered in the conversation that is shown. */
-  get turn() {
-    return this.turns.get(this.id);
-  }
-
+  get turn() { return this.turns.get(this.id); }
   // Scrolling: the end stays in sight, unless the reader went up.
-
   noteScroll() {
     this.isAtEnd = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < NEAR;
     byId("latest").hidden = this.isAtEnd;
   }
 
-  settle(isAtEnd = this.isAtEnd) {
-    if (isAtEnd) this.log.scrollTop = this.log.scrollHeight;
-    this.noteScroll();
-  }
-
+  settle(isAtEnd = this.isAtEnd) { if (isAtEnd) this.log.scrollTop = this.log.scrollHeight; this.noteScroll(); }
   // Opening
-
-  begin() {
-    this.opening += 1;
-    this.id = "";
-    this.reset({});
-  }
+  begin() { this.opening += 1; this.id = ""; this.reset({}); }
 
   reset(session) {
     this.known = new Set();
@@ -75,7 +60,6 @@ export class Chat {
     if (this.turn) this.list.append(...this.turn.articles);
     this.settle(true);
   }
-
   /** Show what another program added. */
   async catchUp() {
     await this.ending;
@@ -89,7 +73,6 @@ export class Chat {
     this.add(messages);
     this.settle();
   }
-
   /** Show the messages that are not shown yet, up to those of the turn that is under way. */
   add(messages) {
     for (const message of messages) {
@@ -107,9 +90,7 @@ export class Chat {
       }
     }
   }
-
   // Asking
-
   async ask(text) {
     if (this.turn) return;
     const turn = { id: this.id, since: Date.now(), words: "Sending", abort: new AbortController(), message: "" };
@@ -153,7 +134,6 @@ export class Chat {
     if (isShown && usage) this.showUsage(usage);
     if (isShown) this.settle();
   }
-
   /** After a turn everything that is stored is known. */
   async finish(turn, answer) {
     this.turns.delete(turn.id);
@@ -182,9 +162,7 @@ export class Chat {
     byId("said").textContent = `A question waits for your answer: ${title}`;
     if (!byId("message").value) box.focus();
   }
-
   // The rows below
-
   tell(turn, words) {
     if (turn.words === words) return;
     Object.assign(turn, { words, since: Date.now() });

@@ -1,5 +1,4 @@
 // The message that is being written: its size, its keys, and what may follow in it.
-
 import { byId, get, make } from "./dom.js";
 
 const WAIT = 60; // milliseconds after a key
@@ -25,15 +24,9 @@ export class Composer {
     });
   }
 
-  get before() {
-    return this.field.value.slice(0, this.field.selectionStart);
-  }
+  get before() { return this.field.value.slice(0, this.field.selectionStart); }
 
-  write(text) {
-    this.field.value = text;
-    this.field.focus();
-    this.changed();
-  }
+  write(text) { this.field.value = text; this.field.focus(); this.changed(); }
 
   submit() {
     const text = this.field.value.trim();
@@ -88,10 +81,7 @@ export class Composer {
     this.list.children[number].scrollIntoView({ block: "nearest" });
   }
 
-  close() {
-    clearTimeout(this.timer);
-    this.show([]);
-  }
+  close() { clearTimeout(this.timer); this.show([]); }
 
   choose(number) {
     const { text, replaces } = this.choices[number];
@@ -120,7 +110,6 @@ export class Composer {
     }
     event.preventDefault();
   }
-
   /** Whether what would be chosen is written already. */
   isWhole() {
     const { text, replaces } = this.choices[this.active];

@@ -1,8 +1,6 @@
 // Nodes, requests and streams of events. Text becomes text, never HTML.
-
 export const byId = (id) => document.getElementById(id);
 export const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
-
 /** A new element; `children` are nodes and texts, names with a hyphen are attributes. */
 export function make(name, properties = {}, ...children) {
   const element = document.createElement(name);
@@ -14,7 +12,6 @@ export function make(name, properties = {}, ...children) {
   element.append(...children);
   return element;
 }
-
 /** An error in words, with what to do about it. */
 export class Problem extends Error {
   constructor(message, hint = "") {
@@ -47,7 +44,6 @@ const sent = (content, signal) => {
 };
 
 export const post = async (path, content) => (await asked(path, sent(content))).json();
-
 /** The events that the server answers with, as they come. */
 export async function* events(path, content, signal) {
   const reader = (await asked(path, sent(content, signal))).body.pipeThrough(new TextDecoderStream()).getReader();

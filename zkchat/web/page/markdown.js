@@ -1,14 +1,12 @@
 // Markdown as nodes of the page. What notes and models write only ever becomes text: HTML in it is shown as it is
 // written, images are named and not fetched, and links lead to notes or to http(s) and mail addresses alone. Every
 // pattern takes time in proportion to the text, and what nests deeper than MAX_DEPTH is shown as text.
-
 import { make } from "./dom.js";
 
 const MAX_DEPTH = 8;
 const MAX_COLUMNS = 60;
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
-const UNDERLINE = /^ {0,3}(=+|-{2,}) *$/;
 const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 const QUOTE = /^ {0,3}>/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)])( +|$)/;
@@ -26,7 +24,6 @@ function interrupts(line) {
   const item = ITEM.exec(line);
   return Boolean(item && item[1].length < 4 && (!isOrdered(item) || parseInt(item[2], 10) === 1));
 }
-
 /** The blocks of some lines: their kind, their lines, and where they begin. */
 function blocksOf(lines) {
   const found = [];
@@ -59,9 +56,7 @@ function blockAt(lines, start) {
   if (item && item[1].length < 4) return listAt(lines, start);
   if (isTable(lines, start)) return ["table", while_((each) => each.includes("|") && !isBlank(each))];
   if (indentOf(line) >= 4) return ["indented", while_((each) => indentOf(each) >= 4 && !isBlank(each))];
-  const end = while_((each) => !interrupts(each) && !UNDERLINE.test(each));
-  if (end < lines.length && UNDERLINE.test(lines[end])) return ["underlined", end + 1];
-  return ["paragraph", end];
+  return ["paragraph", while_((each) => !interrupts(each))];
 }
 
 function listAt(lines, start) {
@@ -96,12 +91,10 @@ function listAt(lines, start) {
   while (isBlank(lines[index - 1])) index -= 1;
   return ["list", index, { items, ordered }];
 }
-
 /** Shows a text, and shows more of it without touching the blocks that stay the same. */
 export class Rendered {
-  /** `level` is that of the heading above. */
-  constructor(element, level = 2) {
-    Object.assign(this, { element, level, keys: [] });
+  constructor(element) {
+    Object.assign(this, { element, keys: [] });
     element.classList.add("markdown");
   }
 
@@ -110,9 +103,7 @@ export class Rendered {
     const blocks = blocksOf(lines);
     let depth = 0;
     const keys = blocks.map((block) => {
-      if (block.kind === "heading" || block.kind === "underlined") {
-        depth = block.depth = Math.min(levelOf(block), depth + 1);
-      }
+      if (block.kind === "heading") depth = block.depth = Math.min(HEADING.exec(block.lines[0])[1].length, depth + 1);
       return [block.kind, block.from, block.depth ?? "", block.lines.join("\n")].join("\0");
     });
     let same = 0;
@@ -121,7 +112,6 @@ export class Rendered {
     this.element.append(...blocks.slice(same).map((block) => this.block(block, 1, 0)));
     this.keys = keys;
   }
-
   /** One block as one element, which knows its lines. */
   block(block, first, nesting) {
     const element = nesting > MAX_DEPTH ? plain(block) : this[block.kind](block, first + block.from, nesting);
@@ -130,35 +120,27 @@ export class Rendered {
     return element;
   }
 
-  inside(lines, first, nesting) {
-    return blocksOf(lines).map((each) => this.block(each, first, nesting + 1));
-  }
+  inside(lines, first, nesting) { return blocksOf(lines).map((each) => this.block(each, first, nesting + 1)); }
 
-  heading(block) {
-    const text = block.lines[0].trim().replace(/^#+/, "").trim().replace(/(^|[ \t])#+$/, "").trim();
-    return this.titled(text, block);
-  }
-
-  titled(text, { depth }) {
+  heading({ lines, depth }) {
+    const text = lines[0].trim().replace(/^#+/, "").trim().replace(/(^|[ \t])#+$/, "").trim();
     if (!depth) return make("p", { className: "title" }, inline(text, make("strong")));
-    return inline(text, make(`h${Math.min(6, this.level + depth)}`));
+    return inline(text, make(`h${Math.min(6, 2 + depth)}`));
   }
 
   code({ lines, isClosed }) { return code(lines.slice(1, isClosed ? -1 : undefined)); }
   indented({ lines }) { return code(lines.map((line) => line.slice(4))); }
   rule() { return make("hr"); }
-  underlined(block) { return this.titled(block.lines.slice(0, -1).join(" ").trim(), block); }
   paragraph({ lines }) { return inline(lines.map((line) => line.trimStart()).join("\n"), make("p")); }
 
   quote({ lines }, first, nesting) {
     const inner = lines.map((line) => line.replace(/^ {0,3}> ?/, ""));
     const callout = /^\[!([\w-]{1,40})\][+-]?[ \t]*/.exec(inner[0]);
-    const title = [];
-    if (callout) {
-      title.push(inline(inner[0].slice(callout[0].length) || callout[1], make("p", { className: "title" })));
-      inner[0] = "";
-    }
-    return make("blockquote", {}, ...title, ...this.inside(inner, first, nesting));
+    const title = callout ? inner[0].slice(callout[0].length) || callout[1] : "";
+    if (callout) inner[0] = "";
+    const quote = make("blockquote", {}, ...this.inside(inner, first, nesting));
+    if (title) quote.prepend(inline(title, make("p", { className: "title" })));
+    return quote;
   }
 
   list({ items, ordered, from }, first, nesting) {
@@ -171,10 +153,9 @@ export class Rendered {
       const lines = [...item.lines];
       if (task) {
         lines[0] = lines[0].slice(task[0].length);
-        const box = make("input", { type: "checkbox", checked: task[1] !== " ", disabled: true });
-        box.setAttribute("aria-label", box.checked ? "done" : "open");
+        const state = { checked: task[1] !== " ", "aria-label": task[1] === " " ? "open" : "done" };
+        row.append(make("input", { type: "checkbox", disabled: true, ...state }));
         row.className = "task";
-        row.append(box);
       }
       const [head, ...rest] = this.inside(lines, at, nesting);
       row.append(...(head?.localName === "p" && !head.className ? head.childNodes : head ? [head] : []), ...rest);
@@ -200,11 +181,6 @@ const untabbed = (line) => line.replace(/^[ \t]+/, (space) => space.replaceAll("
 const code = (lines) => make("pre", { tabIndex: 0 }, make("code", {}, lines.join("\n")));
 const plain = ({ lines }) => make("p", {}, lines.join("\n").slice(0, 10_000));
 
-function levelOf({ kind, lines }) {
-  if (kind === "heading") return HEADING.exec(lines[0])[1].length;
-  return lines.at(-1).trim().startsWith("=") ? 1 : 2;
-}
-
 function cellsOf(line) {
   const joined = [];
   for (const cell of line.trim().replace(/^\|/, "").split("|")) {
@@ -224,20 +200,12 @@ const BREAK = /<br ?\/?>/iy;
 const IMAGE = /\.(avif|bmp|gif|jpe?g|png|svg|webp)$/i;
 const STYLES = { "*": "em", "**": "strong", "***": "strong", _: "em", __: "strong", "~~": "del", "==": "mark" };
 
-const matchAt = (pattern, text, index) => {
-  pattern.lastIndex = index;
-  return pattern.exec(text);
-};
-
+const matchAt = (pattern, text, index) => Object.assign(pattern, { lastIndex: index }).exec(text);
 /** Append what a line of Markdown says to an element, and return that. */
 export function inline(text, parent, nesting = 0) {
-  if (nesting > MAX_DEPTH) {
-    parent.append(text);
-    return parent;
-  }
   const missing = new Set(); // what is not closed from here on, so that it is looked for once
   let done = 0;
-  let found = matchAt(TOKEN, text, 0);
+  let found = nesting > MAX_DEPTH ? null : matchAt(TOKEN, text, 0);
   while (found) {
     const { 0: token, index } = found;
     const [node, end] = nodeAt(text, index, token, nesting, missing) || [];
@@ -250,7 +218,6 @@ export function inline(text, parent, nesting = 0) {
   parent.append(text.slice(done));
   return parent;
 }
-
 /** The node that begins with a token, and where it ends; nothing where the token is only text. */
 function nodeAt(text, at, token, nesting, missing) {
   if (token.endsWith("\n")) {
@@ -292,7 +259,6 @@ function styledAt(text, at, token, nesting, missing) {
   const inner = inline(text.slice(from, end), make(style), nesting + 1);
   return [token === "***" ? make("em", {}, inner) : inner, end + token.length];
 }
-
 /** Where the next run of exactly these characters is that may close. */
 function closing(text, from, token, missing, may) {
   if (missing.has(token)) return 0;
@@ -332,10 +298,8 @@ function toNote(link, target) {
   link.dataset.note = target;
   return Object.assign(link, { href: `?${new URLSearchParams({ note: target })}`, className: "note" });
 }
-
 /** A link to a note, which whoever shows the text follows. */
 export const noteLink = (target, label) => toNote(make("a", {}, label), target);
-
 /** A link that leads to an address, or to a note; nothing for what a browser would do something else with. */
 function anchor(address, link) {
   const bare = [...address].filter((character) => character > " " && character !== "\x7f").join("");

@@ -1,5 +1,4 @@
 // The note on the right: a passage of it marked, and its links and backlinks to follow.
-
 import { lineWords } from "./answer.js";
 import { byId, get, make } from "./dom.js";
 import { Rendered, noteLink } from "./markdown.js";
@@ -12,7 +11,6 @@ export class NotePanel {
       this.show(this.history.at(-1));
     });
   }
-
   /** Open a note by name, path or link; a glance gives way to the next one. */
   async open(name, lines = null, isGlance = false) {
     const last = this.history.at(-1);
@@ -33,10 +31,8 @@ export class NotePanel {
     this.note = note;
     byId("note-title").textContent = note.title ?? name;
     this.body.scrollTop = 0;
-    if (note.problem) {
-      this.body.replaceChildren(make("p", { className: "notice" }, note.problem));
-      return;
-    }
+    this.body.replaceChildren(make("p", { className: "notice" }, note.problem ?? ""));
+    if (note.problem) return;
     const passage = lines ?? sectionAt(note);
     const text = make("div");
     new Rendered(text).show(note.text);
@@ -50,7 +46,6 @@ export class NotePanel {
     );
     if (passage) this.mark(text, passage);
   }
-
   /** Mark the smallest blocks that hold the lines, and bring them into sight. */
   mark(text, { first, last }) {
     const holds = (each) => Number(each.dataset.line) <= last && Number(each.dataset.end) >= first;
@@ -63,7 +58,6 @@ export class NotePanel {
     const above = place.getBoundingClientRect().top - this.body.getBoundingClientRect().top;
     this.body.scrollTop += above - this.body.clientHeight / 4;
   }
-
   /** What a link in the note leads to. */
   targetOf(target) {
     const [name, ...anchor] = target.split("#");
@@ -71,7 +65,6 @@ export class NotePanel {
     return [name ? (found?.path ?? name) : this.note.path, ...anchor].join("#");
   }
 }
-
 /** The lines of the section that a name leads to: from its heading to the next one. */
 function sectionAt({ line, anchor, sections, text }) {
   if (!line || !anchor) return null;
