@@ -16,7 +16,7 @@ from zkchat.repl.commands.table import COMMANDS
 from zkchat.web import chats
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
-SLOW = [{"text": "Seven "}, {"delay": 60}, {"text": "hours."}]
+SLOW: list[dict[str, Any]] = [{"text": "Seven "}, {"delay": 60}, {"text": "hours."}]
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def test_texts_are_embedded_as_the_notes_are(web: Web) -> None:
 
 
 def test_the_client_of_openai_is_content(web: Web) -> None:
-    client = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
+    client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
     assert "zkchat" in [model.id for model in client.models.list()]
     whole = client.chat.completions.create(model="zkchat", messages=[QUESTION])
     assert whole.choices[0].message.annotations[0].url_citation.title == "Sleep"
