@@ -103,6 +103,13 @@ def test_an_answer_that_is_stopped_is_kept(world: World, how: str) -> None:
     ]
 
 
+def test_an_agent_is_chosen_with_a_message(web: Web) -> None:
+    session = last(web.ask("/search tea"), "end")["session"]
+    assert last(web.ask("How long, [[Sleep]]?", session=session, agent="research"), "session")["agent"] == "research"
+    assert last(web.ask("Really?", session=session), "session")["agent"] == "research"
+    assert last(web.ask("/search tea", agent="writer"), "session")["agent"] == "writer"
+
+
 def test_slash_commands_print_markdown(web: Web) -> None:
     events = web.ask("/search seven hours")
     assert "Sleep" in last(events, "printed")["text"]
