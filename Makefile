@@ -84,7 +84,7 @@ protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, t
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/protocols/contract_protocols.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.turn_profile speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.newest retrieval.contradictions retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.long_inputs context.tool_definitions memory.needles memory.search_speed memory.long_session selection.selection links.mentions links.repairs attachments.pdf_text; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.turn_profile speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.serve_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.newest retrieval.contradictions retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.long_inputs context.tool_definitions memory.needles memory.search_speed memory.long_session selection.selection links.mentions links.repairs attachments.pdf_text; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 faults: $(VENV)/.dev ## kill conversations, changes of notes and the embedding of notes at hundreds of moments, undo them, corrupt databases 1,000 times, rename 500 files, and start and stop MCP servers and clients

@@ -16,7 +16,7 @@ from zkchat.repl.commands.table import COMMANDS
 from zkchat.web import chats
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
-SLOW = [{"text": "Seven "}, {"delay": 60}, {"text": "hours."}]
+SLOW: list[dict[str, Any]] = [{"text": "Seven "}, {"delay": 60}, {"text": "hours."}]
 
 
 @pytest.fixture
@@ -101,6 +101,13 @@ def test_an_answer_that_is_stopped_is_kept(world: World, how: str) -> None:
         ("user", "How long?", "complete"),
         ("assistant", "Seven ", "unfinished"),
     ]
+
+
+def test_an_agent_is_chosen_with_a_message(web: Web) -> None:
+    session = last(web.ask("/search tea"), "end")["session"]
+    assert last(web.ask("How long, [[Sleep]]?", session=session, agent="research"), "session")["agent"] == "research"
+    assert last(web.ask("Really?", session=session), "session")["agent"] == "research"
+    assert last(web.ask("/search tea", agent="writer"), "session")["agent"] == "writer"
 
 
 def test_slash_commands_print_markdown(web: Web) -> None:

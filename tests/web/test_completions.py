@@ -77,6 +77,19 @@ def test_an_answer_has_its_sources_and_the_next_question_goes_on_in_its_session(
     assert (same["id"], same["message_count"], same["listed"]) == (session["id"], 4, True)
 
 
+def test_a_conversation_goes_on_in_its_session_after_a_restart_unless_somebody_else_did(world: World) -> None:
+    model = world.script(*([[{"text": f"Answer {number}, [[Sleep]]."}] for number in range(4)]))
+    with served(world, model) as web:
+        text = completed(web, QUESTION)["choices"][0]["message"]["content"]
+    before = (QUESTION, {"role": "assistant", "content": text})
+    with served(world, model) as web:
+        more = completed(web, *before, {"role": "user", "content": "[[Sleep]], really?"})
+        assert more["choices"][0]["message"]["content"].startswith("Answer 1")
+        assert len(sessions(web)) == 1
+        completed(web, *before, {"role": "user", "content": "[[Sleep]], why?"})
+        assert [each["message_count"] for each in sessions(web)] == [4, 4]
+
+
 def test_an_answer_can_be_streamed(web: Web) -> None:
     body = {"messages": [QUESTION], "stream": True, "stream_options": {"include_usage": True}}
     with web.client() as client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
@@ -177,7 +190,7 @@ def test_texts_are_embedded_as_the_notes_are(web: Web) -> None:
 
 
 def test_the_client_of_openai_is_content(web: Web) -> None:
-    client = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
+    client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
     assert "zkchat" in [model.id for model in client.models.list()]
     whole = client.chat.completions.create(model="zkchat", messages=[QUESTION])
     assert whole.choices[0].message.annotations[0].url_citation.title == "Sleep"

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from zkchat.core import (
     ChatMessage,
@@ -125,8 +126,18 @@ class Stream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, content: AsyncIterator[bytes]) -> None:
+    def __init__(self, content: AsyncGenerator[bytes, None], ended: Callable[[], None] = lambda: None) -> None:
+        """`ended` is called at the end, also of a stream whose client was gone before it began."""
         super().__init__(content, headers={"X-Accel-Buffering": "no"})
+        self._content = content
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
+            await self._content.aclose()
 
 
 def sent(content: Any) -> bytes:

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import aclosing, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -168,6 +169,7 @@ class WebChat(HostedChat):
         super().__init__(environment, options, self.worker.loop, _AskingSurface(self.asker))
         self.not_offered = commands_left_out(options)
         self.session_id = session_id
+        self.asking: Future[None] | None = None
         self.is_busy = False
         """Whether it is answering or about to; read and set on the loop of the server."""
 
@@ -197,6 +199,7 @@ class WebChat(HostedChat):
         self._opened.live.catch_up()
         if agent and agent != self._talk.agent.name:
             self._talk.use_agent(agent)
+            self._options = replace(self._options, agent=agent)
             self._reopen(Switch(session=self._talk.session_id or None))
         self._tell_session()
         await self._respond(text)
@@ -290,20 +293,14 @@ class Chats:
         if chat.is_busy:
             raise Busy(BUSY)
         chat.is_busy = True
-        return Stream(self._turn(chat, text, agent))
+        return Stream(self._turn(chat, text, agent), partial(_end_turn, chat))
 
-    async def _turn(self, chat: WebChat, text: str, agent: str) -> AsyncIterator[bytes]:
+    async def _turn(self, chat: WebChat, text: str, agent: str) -> AsyncGenerator[bytes, None]:
         outbox = Outbox.here()
-        asking: Future[None] | None = None
-        try:
-            async with self.places:
-                asking = chat.worker.submit(chat.ask(text, agent, outbox))
-                async for items in outbox.items():
-                    yield b"".join(map(sent, items)) or BEAT
-        finally:  # also where the client is gone
-            chat.is_busy = False
-            if asking is not None and not asking.done():
-                chat.cancel()
+        async with self.places:
+            chat.asking = chat.worker.submit(chat.ask(text, agent, outbox))
+            async for items in outbox.items():
+                yield b"".join(map(sent, items)) or BEAT
 
     async def stop(self, request: Request) -> Response:
         """Stop an answer; what came of it is kept."""
@@ -366,7 +363,7 @@ class Chats:
         """Tells when a session got new entries: one, or any."""
         return Stream(self._changes(request.path_params.get("id", "")))
 
-    async def _changes(self, wanted: str) -> AsyncIterator[bytes]:
+    async def _changes(self, wanted: str) -> AsyncGenerator[bytes, None]:
         outbox = Outbox.here()
         self._watchers.add(outbox)
         if self._watching is None:
@@ -381,15 +378,17 @@ class Chats:
     async def _watch(self) -> None:
         """Look for changes as long as somebody wants to know."""
         before: Mapping[str, Session] | None = None
-        while self._watchers:
-            with suppress(ZkchatError):  # the next look may succeed
-                now = {session.id: session for session in await asyncio.to_thread(self._stored)}
-                for item in _differences(before, now):
-                    for outbox in self._watchers:
-                        outbox.queue.put_nowait(item)
-                before = now
-            await asyncio.sleep(LOOK_SECONDS)
-        self._watching = None
+        try:
+            while self._watchers:
+                with suppress(ZkchatError):  # the next look may succeed
+                    now = {session.id: session for session in await asyncio.to_thread(self._stored)}
+                    for item in _differences(before, now):
+                        for outbox in self._watchers:
+                            outbox.queue.put_nowait(item)
+                    before = now
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            self._watching = None
 
     async def _opened(self, session_id: str, agent: str) -> WebChat:
         """The conversation that is meant, or a new one. Raises `SessionNotFound`."""
@@ -410,6 +409,13 @@ class Chats:
                 del self._chats[each.session_id]
                 await _closed(each)
             return chat
+
+
+def _end_turn(chat: WebChat) -> None:
+    """Stop an answer that nobody hears any more."""
+    chat.is_busy = False
+    if chat.asking is not None and not chat.asking.done():
+        chat.cancel()
 
 
 def _with_agent(options: WebOptions, agent: str) -> WebOptions:

@@ -5,10 +5,11 @@ import json
 import time
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from hashlib import sha256
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -39,10 +40,13 @@ from zkchat.core import (
     MessageEntry,
     ProviderError,
     Role,
+    SessionStore,
     TextPart,
     UsageError,
     ZkchatError,
     events,
+    head_of,
+    thread_of,
 )
 from zkchat.hosting import Worker
 from zkchat.render import in_brief, phrases, sanitize_line
@@ -55,10 +59,14 @@ AGENT: Final = "agent:"
 MAX_REMEMBERED: Final = 1_000
 """Conversations of clients that are gone on with in their sessions; of others, what was said is stored anew."""
 MAX_SOURCES: Final = 12
+SOURCES: Final = "\n\nSources: "
+MAX_COMPARED: Final = 10
+"""Sessions that begin alike, of which it is looked whether a client goes on with one."""
 MAX_TEXTS: Final = 2_048
 REPLACED: Final = "\n\n> Ignore the text above: it contradicts your notes. The answer follows.\n\n"
 ASKED_AGAIN: Final = "\n\n> The model answered without reading your notes. Asking again, with what they say:\n\n"
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
+_GONE: Final = 499
 _END: Final = b"data: [DONE]\n\n"
 
 
@@ -194,7 +202,7 @@ class Completion:
         for _, reference in in_brief(event.message.references, most=MAX_SOURCES).rows:
             if reference.relative_path and (address := links.clickable(reference)):
                 found.append((sanitize_line(reference.title or reference.wikilink), address))
-        below = "\n\nSources: " if found else ""
+        below = SOURCES if found else ""
         for number, (title, address) in enumerate(found):
             below += ", " if number else ""
             start = len(self.text) + len(below)
@@ -235,8 +243,8 @@ class Completions:
         self._workspace = workspace
         self._options = options
         self._places = places
-        self._sessions: OrderedDict[str, str] = OrderedDict()
-        """By the digest of what was said in it, the session of a conversation."""
+        self._sessions: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
+        """By the digest of what a client was told, the session of a conversation, and its last message."""
         self._answering: set[Future[None]] = set()
 
     @property
@@ -274,7 +282,7 @@ class Completions:
         async with aclosing(pieces):
             async for items in pieces:
                 if not items and await request.is_disconnected():
-                    raise asyncio.CancelledError
+                    return Response(status_code=_GONE)
         return Json(completion.whole())
 
     async def _pieces(self, asked: Asked, completion: Completion) -> AsyncGenerator[list[Plain], None]:
@@ -315,7 +323,7 @@ class Completions:
                     for piece in completion.of(event, opened):
                         outbox.put(piece)
             said = (*asked.before, asked.question, Said("assistant", completion.text))
-            self._sessions[_digest(said)] = opened.conversation.session_id
+            self._sessions[_digest(said)] = opened.conversation.session_id, opened.conversation.history.head
             while len(self._sessions) > MAX_REMEMBERED:
                 self._sessions.popitem(last=False)
 
@@ -337,8 +345,6 @@ class Completions:
 
     def _session(self, before: Sequence[Said]) -> str:
         """The session in which this was said; where that is not known, or somebody went on in it, a new one."""
-        if known := self._sessions.pop(_digest(before), ""):
-            return known
         environment = self._workspace.environment
         session_id, parent = environment.new_id(), None
         entries: list[EntryBody] = [ListingEntry(listed=False)]
@@ -355,8 +361,15 @@ class Completions:
             parent = message.id
             entries.append(MessageEntry(message=message))
         with open_sessions(environment, self._workspace.paths.vault) as store:
+            if known := self._known(store, before) or _session_with(store, before):
+                return known
             store.add(session_id, entries)
         return session_id
+
+    def _known(self, store: SessionStore, before: Sequence[Said]) -> str:
+        """The session of what a client was told, unless somebody has gone on in it; empty where it is not known."""
+        session, head = self._sessions.pop(_digest(before), ("", None))
+        return session if session and head_of(store.entries(session)) == head else ""
 
     async def embed(self, request: Request) -> Response:
         body = await body_of(request)
@@ -385,7 +398,7 @@ async def _nothing() -> None:
 
 async def _chunks(
     completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None], asked: Asked
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     try:
         yield sent(completion.chunk({"role": "assistant", "content": ""}))
         yield b"".join(sent(completion.chunk(piece)) for piece in first) or BEAT
@@ -399,6 +412,21 @@ async def _chunks(
         yield sent({"error": {"message": f"{error.message} {error.hint}".strip(), "type": type(error).__name__}})
     finally:
         await pieces.aclose()
+
+
+def _session_with(store: SessionStore, before: Sequence[Said]) -> str:
+    """The session in which this, and nothing else, was said; empty where there is none."""
+    wanted = [(each.role, _without_sources(each.text)) for each in before]
+    alike = (each for each in store.sessions() if each.first_words and wanted[0][1].startswith(each.first_words[:30]))
+    for session in islice(alike, MAX_COMPARED):
+        thread = thread_of(store.entries(session.id))
+        if [(each.role, each.text.strip()) for each in thread if each.role in _ROLES and each.text.strip()] == wanted:
+            return session.id
+    return ""
+
+
+def _without_sources(text: str) -> str:
+    return (text.rpartition(SOURCES)[0] or text).strip()
 
 
 def _digest(said: Sequence[Said]) -> str:

@@ -115,7 +115,7 @@ class Entrance(Gate):
             self._is_used = True
             return self._welcome()
         used = "This address was opened before. " if token else ""
-        return _login_page(f"{used}Enter the token that zkchat serve printed, or start it again.")
+        return _login_page(f"{used}Enter the token that was printed when zkchat was started, or start it again.")
 
     def _welcome(self) -> Response:
         answer = RedirectResponse("/", status_code=303)
