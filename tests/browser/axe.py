@@ -40,9 +40,7 @@ def _fetched() -> bytes:
         raise NoAxe("There is no npm: apt install npm")
     with tempfile.TemporaryDirectory() as folder:
         command = [npm, "pack", "--silent", "--ignore-scripts", PACKAGE]
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False, timeout=FETCH_SECONDS
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=FETCH_SECONDS)
         archives = [*Path(folder).glob("*.tgz")]
         if done.returncode or not archives:
             raise NoAxe(f"{PACKAGE} cannot be fetched: {done.stderr.strip()[-300:]}")

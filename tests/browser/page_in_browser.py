@@ -14,7 +14,11 @@ from tests.support.waiting import eventually
 from tests.support.web_server import Web, served
 from tests.support.world import GARDEN, World
 
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium"),
+    # A browser keeps connections open, and a server that ends in this process may leave them to the collector.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 Steps = list[dict[str, Any]]
 LOOK: Steps = [{"thinking": "Where was it?"}, {"tool": "find_excerpts", "arguments": {"query": "hours of sleep"}}]
@@ -80,7 +84,7 @@ def ask(browser: Tab, text: str) -> None:
 
 
 def test_an_answer_streams_and_escape_stops_it(browser: Tab, world: World) -> None:
-    slow = [{"text": "Seven to nine **hours**, says"}, {"delay": 60}, {"text": " nobody."}]
+    slow: Steps = [{"text": "Seven to nine **hours**, says"}, {"delay": 60}, {"text": " nobody."}]
     with page(browser, world, slow) as web:
         place = "document.getElementById('composer').getBoundingClientRect().top"
         before = browser.value(place)
@@ -105,7 +109,8 @@ def test_who_reads_further_up_stays_there_while_an_answer_streams(browser: Tab, 
     with page(browser, world, [{"text": lines}, {"delay": 60}]):
         ask(browser, "Tell me a lot.")
         browser.wait("document.querySelectorAll('.answer p').length === 60")
-        bottom = "(() => { const l = document.getElementById('log'); return l.scrollHeight - l.scrollTop - l.clientHeight; })()"
+        log = "document.getElementById('log')"
+        bottom = f"({log}.scrollHeight - {log}.scrollTop - {log}.clientHeight)"
         assert browser.value(bottom) < 2
         browser.value("document.getElementById('log').scrollTop = 100")
         browser.wait("!document.getElementById('latest').hidden")
@@ -229,7 +234,11 @@ def test_commands_come_from_the_same_table(browser: Tab, world: World) -> None:
         browser.wait(f"document.querySelector('.answer .text > div') && {IS_IDLE}")
         ask(browser, "/new")
         browser.wait("!document.getElementById('start').hidden")
-        assert browser.texts("#examples b") == ["Ask in your own words", "Name a note: type [[", "See open tasks and changes"]
+        assert browser.texts("#examples b") == [
+            "Ask in your own words",
+            "Name a note: type [[",
+            "See open tasks and changes",
+        ]
 
 
 def test_a_turn_in_a_terminal_appears(browser: Tab, world: World) -> None:
@@ -319,7 +328,7 @@ PIECES = (
     "![pixel](https://evil.example/pixel.png) ![[https://evil.example/p.png]]",
     "[[javascript:window.hit=9]] [[<img src=x onerror=window.hit=10>|label]]",
     '<a href="javascript:window.hit=11" style="position:fixed;inset:0">x</a><style>*{display:none}</style>',
-    "[ok](https://example.org/\"onmouseover=\"window.hit=12)",
+    '[ok](https://example.org/"onmouseover="window.hit=12)',
     "| <b onclick=window.hit=13>x</b> | `<script>` |\n|---|---|\n| [x](vbscript:x) | \u202egnp.exe\u202c |",
     "<https://example.org/><javascript:window.hit=14>",
     "\u202e\u2066 turned \u2069 text \u200f",

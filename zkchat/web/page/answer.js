@@ -164,7 +164,8 @@ export class Answer {
   referenceFor(target) {
     const wanted = target.toLowerCase();
     const known = this.references.filter((each) => each.relative_path);
-    const named = known.find((each) => targetIn(each.wikilink).toLowerCase() === wanted);
+    const names = ({ wikilink, anchor }) => [targetIn(wikilink), `${targetIn(wikilink)}#${anchor}`];
+    const named = known.find((each) => names(each).some((name) => name.toLowerCase() === wanted));
     return named ?? known.find((each) => each.relative_path.toLowerCase().replace(/\.md$/, "") === wanted);
   }
 

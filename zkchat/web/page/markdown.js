@@ -131,7 +131,10 @@ export class Rendered {
   code({ lines, isClosed }) { return code(lines.slice(1, isClosed ? -1 : undefined)); }
   indented({ lines }) { return code(lines.map((line) => line.slice(4))); }
   rule() { return make("hr"); }
-  paragraph({ lines }) { return inline(lines.map((line) => line.trimStart()).join("\n"), make("p")); }
+  paragraph({ lines }) {
+    const text = lines.map((line) => line.trimStart()).join("\n");
+    return inline(text.replace(/(^| )\^[\w-]{1,99}$/, ""), make("p")); // without the name of the block
+  }
 
   quote({ lines }, first, nesting) {
     const inner = lines.map((line) => line.replace(/^ {0,3}> ?/, ""));
