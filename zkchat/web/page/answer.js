@@ -1,6 +1,6 @@
 // One answer: what is done for it, its text as it comes, questions about changes, and its sources.
 import { counted, make, post } from "./dom.js";
-import { Rendered, inline, noteLink } from "./markdown.js";
+import { Rendered, inline, linked, noteLink, targetIn } from "./markdown.js";
 
 const TOOLS = {
   find_excerpts: "Looking for passages on",
@@ -25,20 +25,16 @@ function toolWords({ name, arguments: given, server }) {
 }
 
 export const lineWords = ({ first, last }) => (first === last ? `line ${first}` : `lines ${first}–${last}`);
-const targetIn = (wikilink) => wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0].trim();
 /** What a user wrote: text, with links to notes. */
 export function questionArticle(text) {
-  const pieces = text.split(/(\[\[[^[\]\n]{1,400}\]\])/).map((piece, index) => {
-    return index % 2 ? noteLink(targetIn(piece), piece.slice(2, -2).split("|").at(-1)) : piece;
-  });
-  const body = make("div", { className: "text", dir: "auto" }, ...pieces);
+  const body = make("div", { className: "text", dir: "auto" }, ...linked(text));
   return make("article", { className: "question" }, make("h2", { className: "unseen" }, "You"), body);
 }
 
 export class Answer {
   /** `tell` is called with words for the status row; `session` gives the id of the session. */
   constructor({ tell = () => {}, session = () => "" } = {}) {
-    Object.assign(this, { tell, session, references: [], text: "", steps: new Map(), asked: [], piece: null });
+    Object.assign(this, { tell, session, references: [], text: "", steps: new Map(), asked: [], piece: null, begun: 0 });
     this.stepList = make("ol");
     this.stepWords = make("summary");
     this.stepBox = make("details", { className: "steps", hidden: true }, this.stepWords, this.stepList);
@@ -65,7 +61,7 @@ export class Answer {
   complete({ references, error }) {
     this.flush();
     if (references.length) this.references = references;
-    if (error) this.remark(error, "error");
+    if (error) this.remark(error, error === "Stopped." ? "remark" : "error");
     this.showSources();
   }
   // The text
@@ -97,13 +93,12 @@ export class Answer {
   on_error({ text, hint }) { this.notice("error", text, hint); }
   on_failed({ text, hint }) { this.notice("error", text, hint); }
   on_replaced() { this.fold("An answer before this one, which your notes contradict"); }
-
   on_printed(event) { this.cut(); this.on_text(event); this.cut(); }
   /** Put away what is no answer. */
   fold(words) {
     this.cut();
-    if (!this.text) return;
-    this.body.append(make("details", { className: "before" }, make("summary", {}, words), ...this.body.childNodes));
+    const nodes = [...this.body.childNodes].slice(this.begun);
+    if (this.text) this.body.append(make("details", { className: "before" }, make("summary", {}, words), ...nodes));
     this.text = "";
   }
 
@@ -111,6 +106,7 @@ export class Answer {
     if (!this.text) message.parts.filter((part) => part.kind === "text").forEach((part) => this.on_text(part));
     this.complete(message);
     if (isCutOff) this.remark("The model ran out of room here.");
+    this.isProvisional = false; // in a goal run other turns follow
     this.tell("");
   }
   // What is done
@@ -120,13 +116,14 @@ export class Answer {
   on_step_started({ number, total, text }) { this.remark(`Step ${number} of ${total}: ${text}`, "title"); }
   on_step_finished({ state, reason }) { if (state !== "done") this.remark(`This step is ${state}: ${reason}`); }
   on_goal_ended({ goal, hint }) { if (goal.reason || hint) this.notice("notice", goal.reason, hint); }
-
   on_goal_planned({ goal }) {
     this.on_printed({ text: goal.steps.map((step, index) => `${index + 1}. ${step.text}`).join("\n") });
   }
-
-  on_prompt_ready() { this.fold(UNREAD); this.tell("Waiting for the model"); }
-
+  on_prompt_ready({ is_provisional: isProvisional }) {
+    if (this.isProvisional) this.fold(UNREAD);
+    Object.assign(this, { isProvisional, text: "", begun: this.body.childNodes.length });
+    this.tell("Waiting for the model");
+  }
   on_thinking({ text }) {
     const row = this.steps.get("thinking") ?? this.step("thinking", "Thinking");
     row.thoughts ??= row.appendChild(make("p", { className: "thinking" }));

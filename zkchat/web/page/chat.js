@@ -158,8 +158,8 @@ export class Chat {
 
   showQuestion(turn, box, { title }) {
     if (turn !== this.turn) return;
-    this.settle(true);
     byId("said").textContent = `A question waits for your answer: ${title}`;
+    this.settle(true);
     if (!byId("message").value) box.focus();
   }
   // The rows below

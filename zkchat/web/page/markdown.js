@@ -47,7 +47,7 @@ function blockAt(lines, start) {
   if (fence) {
     const closes = (each) => each.trim().startsWith(fence[1]) && /^(`+|~+)$/.test(each.trim());
     const end = while_((each) => !closes(each));
-    return ["code", Math.min(end + 1, lines.length), { isClosed: end < lines.length }];
+    return ["code", Math.min(end + 1, lines.length), { isClosed: end < lines.length, info: fence[2].trim() }];
   }
   if (HEADING.test(line)) return ["heading", start + 1];
   if (RULE.test(line)) return ["rule", start + 1];
@@ -128,7 +128,7 @@ export class Rendered {
     return inline(text, make(`h${Math.min(6, 2 + depth)}`));
   }
 
-  code({ lines, isClosed }) { return code(lines.slice(1, isClosed ? -1 : undefined)); }
+  code({ lines, isClosed, info }) { return code(lines.slice(1, isClosed ? -1 : undefined), info === "text"); }
   indented({ lines }) { return code(lines.map((line) => line.slice(4))); }
   rule() { return make("hr"); }
   paragraph({ lines }) {
@@ -181,7 +181,10 @@ export class Rendered {
 }
 
 const untabbed = (line) => line.replace(/^[ \t]+/, (space) => space.replaceAll("\t", "    "));
-const code = (lines) => make("pre", { tabIndex: 0 }, make("code", {}, lines.join("\n")));
+const code = (lines, isText) => {
+  const nodes = isText ? linked(lines.join("\n")) : [lines.join("\n")]; // what a command printed has links
+  return make("pre", { tabIndex: 0, className: isText ? "wrapped" : "" }, make("code", {}, ...nodes));
+};
 const plain = ({ lines }) => make("p", {}, lines.join("\n").slice(0, 10_000));
 
 function cellsOf(line) {
@@ -303,6 +306,13 @@ function toNote(link, target) {
 }
 /** A link to a note, which whoever shows the text follows. */
 export const noteLink = (target, label) => toNote(make("a", {}, label), target);
+export const targetIn = (wikilink) => wikilink.replace(/^!?\[\[|\]\]$/g, "").split("|")[0].trim();
+const NAMED = /(\[\[[^[\]\n]{1,400}\]\]|(?<=\(in |· |: )[^\s()·:][^()·:\n]{0,200}\.md(?=[):\s]))/;
+/** Plain text, with links where it names notes. */
+export function linked(text) {
+  const label = (piece) => piece.replace(/^\[\[|\]\]$/g, "").split("|").at(-1);
+  return text.split(NAMED).map((piece, index) => (index % 2 ? noteLink(targetIn(piece), label(piece)) : piece));
+}
 /** A link that leads to an address, or to a note; nothing for what a browser would do something else with. */
 function anchor(address, link) {
   const bare = [...address].filter((character) => character > " " && character !== "\x7f").join("");
