@@ -37,6 +37,7 @@ MODULES = {
     "local": ("xllamacpp",),
     "mcp": ("mcp", "zkchat.mcp.server"),
     "pdf": ("pypdfium2",),
+    "serve": ("uvicorn", "zkchat.web.server"),
 }
 """What each extra is there for, by import."""
 EXTRAS: Mapping[str, tuple[str, ...]] = {**MODULES, "all": tuple(name for names in MODULES.values() for name in names)}

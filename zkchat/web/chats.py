@@ -289,18 +289,23 @@ class Chats:
         """Answer a message, or run a command, as a stream of events."""
         body = await body_of(request)
         text, agent = text_in(body, "message", required=True), text_in(body, "agent")
-        chat = await self._opened(text_in(body, "session"), agent)
-        if chat.is_busy:
-            raise Busy(BUSY)
+        await self.places.acquire()
+        try:
+            chat = await self._opened(text_in(body, "session"), agent)
+            if chat.is_busy:
+                raise Busy(BUSY)
+        except BaseException:
+            self.places.release()
+            raise
         chat.is_busy = True
-        return Stream(self._turn(chat, text, agent), partial(_end_turn, chat))
+        return Stream(_turn(chat, text, agent), partial(self._end_turn, chat))
 
-    async def _turn(self, chat: WebChat, text: str, agent: str) -> AsyncGenerator[bytes, None]:
-        outbox = Outbox.here()
-        async with self.places:
-            chat.asking = chat.worker.submit(chat.ask(text, agent, outbox))
-            async for items in outbox.items():
-                yield b"".join(map(sent, items)) or BEAT
+    def _end_turn(self, chat: WebChat) -> None:
+        """Stop an answer that nobody hears any more."""
+        chat.is_busy = False
+        self.places.release()
+        if chat.asking is not None and not chat.asking.done():
+            chat.cancel()
 
     async def stop(self, request: Request) -> Response:
         """Stop an answer; what came of it is kept."""
@@ -411,11 +416,11 @@ class Chats:
             return chat
 
 
-def _end_turn(chat: WebChat) -> None:
-    """Stop an answer that nobody hears any more."""
-    chat.is_busy = False
-    if chat.asking is not None and not chat.asking.done():
-        chat.cancel()
+async def _turn(chat: WebChat, text: str, agent: str) -> AsyncGenerator[bytes, None]:
+    outbox = Outbox.here()
+    chat.asking = chat.worker.submit(chat.ask(text, agent, outbox))
+    async for items in outbox.items():
+        yield b"".join(map(sent, items)) or BEAT
 
 
 def _with_agent(options: WebOptions, agent: str) -> WebOptions:

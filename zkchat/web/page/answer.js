@@ -114,7 +114,7 @@ export class Answer {
   on_resource_read({ server, uri }) { this.step(uri, `Reading ${uri} from ${server}`); }
   on_compacting({ messages }) { this.step("compacting", `Summarising ${counted(messages, "older message")}`); }
   on_step_started({ number, total, text }) { this.remark(`Step ${number} of ${total}: ${text}`, "title"); }
-  on_step_finished({ state, reason }) { if (state !== "done") this.remark(`This step is ${state}: ${reason}`); }
+  on_step_finished({ state, reason }) { this.cut(); if (state !== "done") this.remark(`It is ${state}: ${reason}`); }
   on_goal_ended({ goal, hint }) { if (goal.reason || hint) this.notice("notice", goal.reason, hint); }
   on_goal_planned({ goal }) {
     this.on_printed({ text: goal.steps.map((step, index) => `${index + 1}. ${step.text}`).join("\n") });
@@ -250,9 +250,11 @@ function diffNodes(patch) {
     if (file || !shown) {
       shown = make("pre", { className: "diff", tabIndex: 0 });
       nodes.push(make("p", { className: "file" }, file ? file[1] : ""), shown);
+      shown.isHead = Boolean(file); // up to its first lines it says only how it is made
     } else if (line.startsWith("@@")) {
-      if (shown.childNodes.length) shown.append(make("span", { className: "gap" }, "⋯\n"));
-    } else if (shown.childNodes.length || !/^(---|\+\+\+) /.test(line)) {
+      if (!shown.isHead) shown.append(make("span", { className: "gap" }, "⋯\n"));
+      shown.isHead = false;
+    } else if (!shown.isHead || !/^(index|new file mode|---|\+\+\+) /.test(line)) {
       shown.append(make({ "+": "ins", "-": "del" }[line[0]] ?? "span", { dir: "auto" }, `${line}\n`));
     }
   }
