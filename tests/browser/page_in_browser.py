@@ -1,5 +1,6 @@
 """The page of `zkchat serve` in a real browser. Run by `make browser`, not with the other tests."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -317,6 +318,38 @@ def test_axe_finds_nothing(browser: Tab, world: World, width: int, scheme: str) 
         assert browser.value(axe.VIOLATIONS) == []
         browser.click_on("#stop")
         browser.wait(IS_IDLE)
+
+
+SHOWN = (
+    (
+        "a *b* **c** ~~d~~ ==e== `f` \\*g\\*",
+        "<p>a <em>b</em> <strong>c</strong> <del>d</del> <mark>e</mark> <code>f</code> *g*</p>",
+    ),
+    ("snake_case_word and 2 * 3 * 4", "<p>snake_case_word and 2 * 3 * 4</p>"),
+    ("# One\n### Three", "<h3>One</h3><h4>Three</h4>"),
+    ("1. a\n   - b\n2. c", "<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>"),
+    ("3) a\n4) b", '<ol start="3"><li>a</li><li>b</li></ol>'),
+    ("> a\nb\n\nc", "<blockquote><p>a\nb</p></blockquote><p>c</p>"),
+    ("> [!tip] Try\n> it", '<blockquote><p class="title">Try</p><p>it</p></blockquote>'),
+    ("```python\n<b>*x*\n", "<pre><code>&lt;b&gt;*x*\n</code></pre>"),
+    ("a  \nb<br>c<hr>", "<p>a<br>b<br>c&lt;hr&gt;</p>"),
+    ("![x](https://a.example/b.png)", '<p><span class="image">image: x</span></p>'),
+    ("a ^name", "<p>a</p>"),
+    ("- - -", "<hr>"),
+)
+
+
+def test_markdown_becomes_nodes(browser: Tab, world: World) -> None:
+    plain = (
+        "(async () => { const { Rendered } = await import('/markdown.js');"
+        " const shown = document.createElement('div'); new Rendered(shown).show(%s);"
+        " const more = ['dir', 'tabindex', 'data-line', 'data-end'];"
+        " for (const each of shown.querySelectorAll('*')) for (const name of more) each.removeAttribute(name);"
+        " return shown.innerHTML.replaceAll(' class=\"\"', ''); })()"
+    )
+    with page(browser, world, [{"text": "Yes."}]):
+        found = {text: browser.value(plain % json.dumps(text)) for text, _ in SHOWN}
+    assert found == dict(SHOWN)
 
 
 PIECES = (
