@@ -44,6 +44,9 @@ PROPOSED: Steps = [{"text": "I propose the new date in the [[Sowing calendar]]."
 REPORTS = (
     "window.reports = [];"
     "addEventListener('securitypolicyviolation', (event) => reports.push(event.violatedDirective + event.blockedURI));"
+    "window.shifts = []; const seen = (list) => shifts.push("
+    "...list.getEntries().filter((each) => !each.hadRecentInput).map((each) => each.value));"
+    "new PerformanceObserver(seen).observe({ type: 'layout-shift' });"
 )
 IS_IDLE = "!document.getElementById('send').hidden"
 
@@ -103,6 +106,17 @@ def test_an_answer_streams_and_escape_stops_it(browser: Tab, world: World) -> No
         (session,) = web.get("/api/sessions")
         messages = web.get(f"/api/sessions/{session['id']}")["messages"]
         assert messages[-1]["status"] == "unfinished"
+
+
+def test_nothing_moves_while_an_answer_streams(browser: Tab, world: World) -> None:
+    pieces: Steps = []
+    for number in range(30):
+        pieces += [{"text": f"Word {number} of it [[Sleep]].\n\n- a\n- b\n\n"}, {"delay": 0.04}]
+    with page(browser, world, LOOK, pieces):
+        browser.value("shifts.length = 0")
+        ask(browser, "Tell me a lot.")
+        browser.wait(f"document.querySelector('.answer footer a') && {IS_IDLE}")
+        assert browser.value("shifts") == []
 
 
 def test_who_reads_further_up_stays_there_while_an_answer_streams(browser: Tab, world: World) -> None:
