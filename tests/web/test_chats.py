@@ -1,7 +1,7 @@
 """The chat of the page: turns as streams, stopping, questions to the user, and sessions that others write into."""
 
+import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -184,10 +184,11 @@ def test_what_a_terminal_says_in_a_session_is_told(web: Web) -> None:
         client.stream("GET", f"/api/sessions/{session}/events") as one,
         client.stream("GET", "/api/sessions/events") as every,
     ):
-        time.sleep(2 * chats.LOOK_SECONDS)  # so that what was there before is known
+        lines = [stream.iter_lines() for stream in (one, every)]
+        assert [next(each) for each in lines] == [": ", ": "]
         web.world.run("ask", "And now?", "--session", session, "--model", "quote")
-        for stream in (one, every):
-            event = next(events_of(stream))
+        for each in lines:
+            event = json.loads(next(line for line in each if line.startswith("data: ")).removeprefix("data: "))
             assert (event["kind"], event["session"]) == ("changed", session)
     assert len(web.get(f"/api/sessions/{session}")["messages"]) == 4
 

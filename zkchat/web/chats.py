@@ -370,19 +370,19 @@ class Chats:
 
     async def _changes(self, wanted: str) -> AsyncGenerator[bytes, None]:
         outbox = Outbox.here()
+        seen = await asyncio.to_thread(self._stored)
         self._watchers.add(outbox)
         if self._watching is None:
-            self._watching = asyncio.create_task(self._watch())
+            self._watching = asyncio.create_task(self._watch({session.id: session for session in seen}))
         try:
-            yield BEAT
+            yield BEAT  # what changes from now on is told
             async for items in outbox.items():
                 yield b"".join(sent(item) for item in items if wanted in {"", item["session"]}) or BEAT
         finally:
             self._watchers.discard(outbox)
 
-    async def _watch(self) -> None:
+    async def _watch(self, before: Mapping[str, Session]) -> None:
         """Look for changes as long as somebody wants to know."""
-        before: Mapping[str, Session] | None = None
         try:
             while self._watchers:
                 with suppress(ZkchatError):  # the next look may succeed
@@ -432,9 +432,7 @@ async def _closed(chat: WebChat) -> None:
     await asyncio.to_thread(chat.worker.close, chat.close())
 
 
-def _differences(before: Mapping[str, Session] | None, now: Mapping[str, Session]) -> Iterator[Plain]:
-    if before is None:
-        return
+def _differences(before: Mapping[str, Session], now: Mapping[str, Session]) -> Iterator[Plain]:
     for session in now.values():
         if before.get(session.id) != session:
             yield {
