@@ -87,7 +87,7 @@ neovim: $(VENV)/.dev ## test `zkchat lsp` in a headless Neovim (Debian: apt inst
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/lsp/contract_neovim.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.turn_profile speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.newest retrieval.contradictions retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.long_inputs context.tool_definitions memory.needles memory.search_speed memory.long_session selection.selection links.mentions links.repairs attachments.pdf_text; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.turn_profile speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.serve_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.newest retrieval.contradictions retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.long_inputs context.tool_definitions memory.needles memory.search_speed memory.long_session selection.selection links.mentions links.repairs attachments.pdf_text; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 faults: $(VENV)/.dev ## kill conversations, changes of notes and the embedding of notes at hundreds of moments, undo them, corrupt databases 1,000 times, rename 500 files, and start and stop MCP servers and clients
@@ -98,8 +98,8 @@ SEED    ?= 20260301
 fuzz: $(VENV)/.dev ## ten minutes of mutated input for everything that reads any (SECONDS, SEED, ONLY, NUMBER, FOLDER)
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) $(if $(NUMBER),--number $(NUMBER)) $(if $(FOLDER),--folder $(FOLDER))
 
-browser: $(VENV)/.dev site ## test the page of `zkchat refs --graph` and the site in Chromium (Debian: apt install chromium)
-	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py tests/browser/site_in_browser.py
+browser: $(VENV)/.dev site ## test the pages of `zkchat serve` and `zkchat refs --graph`, and the site, in Chromium (Debian: apt install chromium)
+	@$(BIN)/python -m pytest tests/browser/*_in_browser.py
 
 shells: $(VENV)/.dev ## test completion in real shells (Debian: apt install bash zsh fish)
 	@$(BIN)/python -m pytest tests/shells/completion_in_shells.py

@@ -1,8 +1,10 @@
-"""The pictures of docs/pictures, made from real runs on a real terminal: `make screenshots`.
+"""The pictures of docs/pictures, made from real runs on a real terminal and in a real browser: `make screenshots`.
 
 Arguments name those that are wanted.
 """
 
+import base64
+import io
 import json
 import os
 import re
@@ -15,14 +17,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from rich.color import ColorParseError
 from rich.console import Console
 from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
+from tests.browser.chromium import PROGRAM, tab
 from tests.support import weather_mcp_server
 from tests.support.ptys import Terminal
+from tests.support.web_server import served
 from tests.support.world import GARDEN, World
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
@@ -257,8 +262,34 @@ def style_of(cell: Any) -> Style:
         return Style(bold=cell.bold)
 
 
+def page_picture() -> None:
+    """The page of `zkchat serve`, with a source beside the answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
+        with (
+            served(
+                world, world.script(*([*map(dict, steps)] for steps in ANSWERS[:2]), model="demo", context_limit=8192)
+            ) as web,
+            tab(world.root / "profile") as browser,
+        ):
+            browser.resize(1180, 660)
+            browser.open(web.site.address)
+            browser.wait("document.querySelector('#none:not([hidden])')")
+            browser.type(QUESTION)
+            browser.press("Enter")
+            browser.wait("document.querySelector('.answer footer a') && !document.getElementById('send').hidden")
+            browser.point_at(".answer .text a.note")
+            browser.wait("document.querySelector('#note .passage')")
+            png = base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"])
+        Image.open(io.BytesIO(png)).convert("RGB").quantize(64).save(PICTURES / "page.png", optimize=True)
+    sys.stderr.write(f"{PICTURES / 'page.png'}\n")
+
+
 def main(*names: str) -> None:
     PICTURES.mkdir(exist_ok=True)
+    if PROGRAM and (not names or "page" in names):
+        page_picture()
     for scene in (scene for scene in SCENES if scene.name in names or not names):
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))

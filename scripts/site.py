@@ -30,7 +30,7 @@ CONTENTS: Final[Mapping[str, tuple[str, ...]]] = {
         "commands", "keys", "vault", "time", "attachments", "context", "models", "embeddings", "writing", "memory",
         "agents", "privacy", "shell", "large-vaults",
     ),
-    "Other programs": ("mcp", "acp", "lsp"),
+    "Other programs": ("serve", "mcp", "acp", "lsp"),
     "Reference": ("configuration", "exit-codes", "promises", "security", "changelog"),
     "For developers": (
         "python", "json", "events", "scripted", "privacy-forms", "glossary", "architecture", "dependencies",

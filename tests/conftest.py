@@ -12,7 +12,7 @@ pytest_plugins = ("tests.support.examples", "tests.support.scratch")
 
 IN_CHECK_ALONE = {"benchmarks", "faults", "fuzz", "hostile", "providers"}
 """Folders whose tests break, fuzz or measure zkchat, or load a model: minutes, which `make check` has."""
-MEASURED = {"acp_agent", "cli", "lsp", "mcp_server", "unit"}
+MEASURED = {"acp_agent", "cli", "lsp", "mcp_server", "unit", "web"}
 """Folders whose tests show what is covered, which doubles their time. Others, and what is long, run the same lines."""
 
 

@@ -7,7 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
+
+from tests.support.waiting import eventually
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -19,10 +21,13 @@ _OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1200,800",
     "--remote-debugging-pipe",
 )
+
+
+KEYS: Final = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
 
 
 class Tab:
@@ -64,9 +69,10 @@ class Tab:
         decoded: dict[str, Any] = json.loads(message)
         return decoded
 
-    def open(self, page: Path) -> None:
+    def open(self, page: Path | str) -> None:
+        """A file, or an address of this machine."""
         self.events.clear()
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 
@@ -82,10 +88,36 @@ class Tab:
     def type(self, text: str) -> None:
         self.call("Input.insertText", text=text)
 
-    def press(self, key: str) -> None:
-        """A key that writes a line end, as Enter does."""
-        for kind, text in (("keyDown", "\r"), ("keyUp", "")):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text, windowsVirtualKeyCode=13)
+    def press(self, key: str, *, shift: bool = False) -> None:
+        """A key; Enter writes a line end."""
+        pressed = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key], "modifiers": 8 if shift else 0}
+        for kind, text in (("keyDown", "\r" if key == "Enter" else ""), ("keyUp", "")):
+            self.call("Input.dispatchKeyEvent", type=kind, text=text, **pressed)
+
+    def wait(self, expression: str) -> None:
+        """Until it is true."""
+        eventually(lambda: self.value(f"Boolean({expression})"))
+
+    def texts(self, selector: str) -> list[str]:
+        """What is shown of the elements."""
+        found: list[str] = self.value(f"[...document.querySelectorAll({selector!r})].map((each) => each.innerText)")
+        return found
+
+    def point_at(self, selector: str) -> tuple[float, float]:
+        """Move the pointer onto the middle of an element, and return where that is."""
+        box = f"document.querySelector({selector!r}).getBoundingClientRect()"
+        x, y = self.value(f"(() => {{ const b = {box}; return [b.x + b.width / 2, b.y + b.height / 2]; }})()")
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        return x, y
+
+    def click_on(self, selector: str) -> None:
+        self.click(*self.point_at(selector))
+
+    def resize(self, width: int, height: int = 800, *, scheme: str = "light") -> None:
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     @property
     def asked_for(self) -> list[str]:

@@ -40,6 +40,7 @@ NOT_RUN = {
     "pip install 'zkchat[anthropic]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
     "pip install 'zkchat[mcp]'": "installs packages",
+    "zkchat serve --vault ~/notes": "serves until it is stopped",
     "pip install 'zkchat[pdf]'": "installs packages",
     "ollama serve &": "starts a server; here one on loopback answers",
     "ollama pull qwen3:8b": "fetches a model",

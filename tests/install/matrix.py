@@ -38,6 +38,7 @@ MODULES = {
     "lsp": ("pygls", "zkchat.lsp.server"),
     "mcp": ("mcp", "zkchat.mcp.server"),
     "pdf": ("pypdfium2",),
+    "serve": ("uvicorn", "zkchat.web.server"),
 }
 """What each extra is there for, by import."""
 EXTRAS: Mapping[str, tuple[str, ...]] = {**MODULES, "all": tuple(name for names in MODULES.values() for name in names)}

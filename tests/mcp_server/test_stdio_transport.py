@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from tests.support.mcp_lines import modern
 from zkchat.core.environment import Channel
+from zkchat.hosting.vault import VaultThread as Worker
 from zkchat.mcp.server import NoMessage, StdioTransport, dumped, parsed
-from zkchat.mcp.service import Worker
 
 
 class Pipe:

@@ -1,6 +1,6 @@
 """The public conformance suite of MCP: runs of it, what came out, and the table of the page.
 
-    python -m tests.protocols.conformance docs/mcp.md
+    python -m tests.protocols.conformance tests/protocols/conformance.md
 
 runs it in both revisions over a copy of `vault-fixtures/garden`, and renews the tables.
 """

@@ -17,7 +17,7 @@ from tests.support.world import World
 
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "modern"}
 QUESTION = "What is an evergreen note?"
-PAGE = conformance.ROOT / "docs" / "mcp.md"
+PAGE = conformance.ROOT / "tests" / "protocols" / "conformance.md"
 SEEN: dict[tuple[Side, str], Run] = {}
 """The runs of the suite, for the tables of the page."""
 

@@ -33,5 +33,5 @@ def test_a_scenario_without_checks_has_not_passed() -> None:
 
 
 def test_the_page_names_every_scenario_that_does_not_apply() -> None:
-    page = (ROOT / "docs" / "mcp.md").read_text("utf-8")
+    page = (ROOT / "tests" / "protocols" / "conformance.md").read_text("utf-8")
     assert [name for name in (*SERVER, *CLIENT) if f"`{name}`" not in page] == []

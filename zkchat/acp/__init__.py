@@ -6,6 +6,5 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.acp.agent import serve
-    from zkchat.acp.choices import AgentOptions
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from functools import wraps
 from inspect import CORO_CREATED, getcoroutinestate
@@ -18,7 +17,6 @@ from acp.agent.connection import AgentSideConnection
 from msgspec.structs import replace
 
 from zkchat.acp import choices
-from zkchat.acp.choices import AgentOptions
 from zkchat.app import find_vault, open_sessions
 from zkchat.core import (
     Channel,
@@ -32,6 +30,7 @@ from zkchat.core import (
     ZkchatError,
     claimed_streams,
 )
+from zkchat.hosting import ChatOptions, Worker
 from zkchat.render import sanitize_line
 from zkchat.version import __version__
 
@@ -96,47 +95,6 @@ class SessionClient:
             raise
 
 
-CLOSE_SECONDS: Final = 10.0
-"""How long the end of a conversation may take: its answer is stopped, and what came of it is stored."""
-
-
-class Worker:
-    def __init__(self, name: str) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        try:
-            self.loop.run_forever()
-        finally:
-            self.loop.close()
-
-    async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run on the thread of the worker, from another event loop; a caller that is cancelled cancels the work."""
-        return await asyncio.wrap_future(self.submit(work))
-
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
-
-    def close(self, last: Coroutine[Any, Any, object]) -> None:
-        """Run what is left to do, and end the thread. Whoever waits for work that is under way gets its end."""
-        for work in (last, _end_all()):
-            with suppress(FutureTimeout):
-                self.submit(work).result(CLOSE_SECONDS)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(CLOSE_SECONDS)
-
-
-async def _end_all() -> None:
-    """Cancel everything else on this loop."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-
-
 P = ParamSpec("P")
 PAGE: Final = 100
 """Sessions of one answer to `session/list`."""
@@ -171,7 +129,7 @@ def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 class VaultAgent:
     """Implements `acp.interfaces.Agent`, on the event loop of the connection. Each session has a thread of its own."""
 
-    def __init__(self, environment: Environment, options: AgentOptions) -> None:
+    def __init__(self, environment: Environment, options: ChatOptions) -> None:
         self._environment = environment
         self._options = options
         self._sessions: dict[str, tuple[AgentSession, Worker]] = {}
@@ -438,7 +396,7 @@ DRAIN_SECONDS: Final = 20.0
 """How long requests that were read before the end of input may take to be answered."""
 
 
-def serve(environment: Environment, options: AgentOptions) -> None:
+def serve(environment: Environment, options: ChatOptions) -> None:
     """Answer the client on standard input and output until its input ends; then everything is stored."""
     agent = VaultAgent(environment, options)
     logging.getLogger().addHandler(logging.NullHandler())  # else the SDK prints traces of what it answers as an error

@@ -1,27 +1,12 @@
 """What a user chooses for a session in the client: the model, who answers, and whether notes may be changed."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
 from acp import schema
-from msgspec import Struct
 
-from zkchat.app import OpenConversation
 from zkchat.chat import Conversation
 from zkchat.render import sanitize_line
-
-
-class AgentOptions(Struct, frozen=True, kw_only=True):
-    """For every new session."""
-
-    vault: Path | None = None
-    model: str | None = None
-    agent: str | None = None
-    write: bool = False
-    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
-    """The API keys of the user, which no export may hold."""
-
 
 MODE: Final = "mode"
 MODEL: Final = "model"

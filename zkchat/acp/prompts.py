@@ -24,6 +24,7 @@ from zkchat.core import (
     is_note,
     lazy_pattern,
 )
+from zkchat.hosting import fenced
 from zkchat.index import Library
 from zkchat.notes import privacy_of_text
 
@@ -35,7 +36,6 @@ Block = (
     | schema.EmbeddedResourceContentBlock
 )
 _LINES: Final = lazy_pattern(r"L(\d+)(?:(?::|-L?)(\d+))?")
-_FENCE: Final = lazy_pattern(r"`{3,}")
 
 
 class PromptText(Struct, frozen=True, kw_only=True):
@@ -169,12 +169,6 @@ class PromptReader:
         except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
             return None
         return inside[0].relative_to(vault).as_posix() if is_there and inside[0] != vault else None
-
-
-def fenced(text: str, language: str = "") -> str:
-    """The text as a block of code that it cannot end."""
-    fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCE.findall(text), ""]))
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _split(uri: str) -> SplitResult:

@@ -8,9 +8,10 @@ from acp import schema
 from acp.helpers import start_tool_call, text_block, tool_content, tool_diff_content, update_tool_call
 
 from zkchat.acp.agent import SessionClient
-from zkchat.acp.updates import NotePlaces, cleaned
+from zkchat.acp.updates import NotePlaces
 from zkchat.chat import CallAnswer, ServerCall
 from zkchat.core import TRASH, ChangeSet, ChangesReviewed, FileWrite, direct_moves, patch_of
+from zkchat.hosting import cleaned
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import Verdict, folders_of
 

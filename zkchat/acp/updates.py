@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from acp import helpers, schema
 
 from zkchat.core import ContextUsage, DocumentReference, events
+from zkchat.hosting import cleaned
 from zkchat.render import in_brief, phrases, sanitize_line, sanitize_text, short_reason
 
 if TYPE_CHECKING:
@@ -61,19 +62,6 @@ def _raw(arguments: str) -> Any:
         return cleaned(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
         return sanitize_text(arguments)
-
-
-def cleaned(value: Any) -> Any:
-    """The same JSON without what acts on a terminal."""
-    match value:
-        case str():
-            return sanitize_text(value)
-        case list():
-            return [cleaned(each) for each in value]
-        case dict():
-            return {sanitize_text(name): cleaned(each) for name, each in value.items()}
-        case _:
-            return value
 
 
 Update = (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         check_embedder,
         count_files_of_notes,
         embed_for_search,
+        embed_texts,
         extract_for_search,
         open_fresh_index,
         open_library,

@@ -1,7 +1,7 @@
 """The notes of a vault: files, index, PDFs and embeddings, kept up to date before each use."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -61,6 +61,9 @@ from zkchat.storage import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from zkchat.app.conversation_options import ConversationOptions
     from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
@@ -120,6 +123,19 @@ def check_embedder(workspace: Workspace) -> str:
     embedder.embed_query(OpenText("hello"))
     place = "on this machine" if embedder.is_on_this_machine else "elsewhere: private notes are not sent"
     return f"{workspace.settings.embeddings.model} (ready, {place})"
+
+
+def embed_texts(workspace: Workspace, texts: Sequence[str]) -> "tuple[str, NDArray[np.float32]]":
+    """The vectors of texts of which nobody knows whether they may leave this machine, and what made them.
+
+    Raises `ZkchatError`, also where they would have to leave it.
+    """
+    embedder = _embedder(workspace, workspace.settings.embeddings.model)
+    if embedder is None:
+        static = models.installed()
+        return static.name, static.embed(texts)
+    with closing(embedder):
+        return embedder.name, embedder.embed(texts)
 
 
 def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder | None":

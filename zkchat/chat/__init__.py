@@ -86,12 +86,14 @@ if TYPE_CHECKING:
         MAX_FOUND,
         Arguments,
         FunctionTool,
+        InvalidArguments,
         Number,
         Text,
         Toolbox,
         failure,
         full_schema_of,
         function_tool,
+        read_arguments,
     )
     from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerCall
 else:

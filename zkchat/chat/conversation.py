@@ -221,9 +221,11 @@ class Conversation:
             self._core.journal.go_back_to(self.history.messages[self._known(replaces)], is_replaced=True)
         self._kept = self._ask(text, images=images)
 
-    def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]:
-        """Like `say`, for a message that the user has not typed, with what the model is told beside it."""
-        return self.answer(self._ask(text, brief))
+    def say_briefed(
+        self, text: str, brief: Brief | None, images: Sequence[ImagePart] = ()
+    ) -> AsyncGenerator[Event, None]:
+        """Like `say`, for a message that another program sends, with what the model is told beside it."""
+        return self.answer(self._ask(text, brief, images))
 
     def _ask(self, text: str, brief: Brief | None = None, images: Sequence[ImagePart] = ()) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""

@@ -433,13 +433,18 @@ def acp(
             "zkchat serve acp needs the package agent-client-protocol, which is not installed.",
             hint=f"Install it: {install_command('acp')}",
         ) from None
-    from zkchat.acp import AgentOptions, serve
+    from zkchat.acp import serve
+    from zkchat.hosting import ChatOptions
 
     if vault is not None:
         find_vault(io.environment, vault)
     serve(
         io.environment,
-        AgentOptions(
-            vault=vault, model=model, agent=agent, write=write, keys=lambda opened: keys_of(io.environment, opened)
+        ChatOptions(
+            vault=vault,
+            model=model,
+            agent=agent,
+            write=write or None,
+            keys=lambda opened: keys_of(io.environment, opened),
         ),
     )

@@ -24,7 +24,7 @@ COMMANDS = {
         ("models", "models.app", "List the available models, and fetch one."),
         ("setup", "setup.setup", "Set up zkchat with three questions."),
         ("config", "config.app", "Show and change settings, agents, servers; find what is wrong."),
-        ("serve", "mcp.serve", "Serve your notes to editors (ACP) and to other programs (MCP)."),
+        ("serve", "serve.app", "Chat in a browser, and serve editors and other programs."),
         ("help", "help.help_", "Show a page of the documentation, or the help of a command."),
     ),
 }

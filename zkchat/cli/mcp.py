@@ -205,7 +205,6 @@ def mcp(
 
 
 app.command()(mcp_servers.install)
-serve = typer.Typer(help="Serve your notes to editors (ACP) and to other programs (MCP).", no_args_is_help=True)
 servers = typer.Typer(help="List and change the MCP servers whose tools chats may use.", no_args_is_help=True)
 for table, is_earlier in ((servers, False), (app, True)):
     table.command(name="list", hidden=is_earlier)(mcp_servers.list_)
@@ -225,7 +224,8 @@ def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") ->
 def _serve_http(
     io: CommandIO, workspace: Workspace, options: "HostOptions", port: int, token_file: Path | None
 ) -> None:
-    from zkchat.mcp import access_token, address_of, listen, serve_http
+    from zkchat.hosting import access_token, listen
+    from zkchat.mcp import address_of, serve_http
 
     file = io.environment.cwd / token_file.expanduser() if token_file else None
     token = access_token(file, io.environment.variables)

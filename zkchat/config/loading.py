@@ -250,7 +250,7 @@ def read_default_vault(user_file: Path, variables: Mapping[str, str]) -> tuple[s
 FlagValue = str | int | float | bool | Sequence[str] | None
 
 PREFIX: Final = "ZKCHAT_"
-NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT", "ZKCHAT_MCP_TOKEN"})
+NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT", "ZKCHAT_MCP_TOKEN", "ZKCHAT_SERVE_TOKEN"})
 """Variables that mean something else: `ZKCHAT_VAULT` names the vault, the other is a token of `serve mcp --http`."""
 
 SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {

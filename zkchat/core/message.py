@@ -444,7 +444,7 @@ Priority = Annotated[int, Meta(ge=1, le=MAX_PRIORITY)]
 """How important a message is, where more is more important."""
 ContextType = Literal["primary", "summary", "memory", "tool_output"]
 Status = Literal["complete", "unfinished", "error"]
-BriefPurpose = Literal["goal", "daily brief"]
+BriefPurpose = Literal["goal", "daily brief", "client"]
 
 
 class Brief(Value, frozen=True, kw_only=True):

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.mcp.http import address_of, listen
+    from zkchat.mcp.http import address_of
     from zkchat.mcp.server import serve_http, serve_stdio
     from zkchat.mcp.service import HostOptions
-    from zkchat.mcp.tokens import access_token
     from zkchat.mcp.vault_tools import AskVault, ask_vault
 else:
     __getattr__ = lazy_names(__name__, __file__)

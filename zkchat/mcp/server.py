@@ -26,13 +26,14 @@ from pydantic import ValidationError
 
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
+from zkchat.hosting import VaultThread
 from zkchat.mcp.prompts import PromptHandlers
-from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, Worker, list_page, places_in, uri_of
+from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, list_page, places_in, uri_of
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
 if TYPE_CHECKING:
-    from zkchat.mcp.tokens import AccessToken
+    from zkchat.hosting import AccessToken
 
 
 RESOURCE_NOT_FOUND: Final = -32002
@@ -180,7 +181,7 @@ class StdioTransport:
     def __init__(self, channel: Channel) -> None:
         self._lines = Lines(channel.read, MAX_LINE_BYTES)
         self._write = channel.write
-        self._reading, self._writing = Worker(), Worker()
+        self._reading, self._writing = VaultThread(), VaultThread()
         self._asked: Counter[str] = Counter()
         """The requests of the client that are under way."""
         self._asking: set[types.RequestId] = set()

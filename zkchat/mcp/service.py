@@ -1,19 +1,16 @@
 """A vault for one host: opened with the first call that needs it, up to date before each, used by one thread."""
 
 import asyncio
-import threading
 import unicodedata
 from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from hashlib import sha256
 from mimetypes import MimeTypes
-from queue import SimpleQueue
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import mcp_types as types
@@ -22,17 +19,11 @@ from msgspec.structs import replace
 
 from zkchat.app import (
     UNATTENDED,
-    FreshIndex,
-    LiveSettings,
     Notices,
     Unattended,
     Workspace,
     WritingOptions,
-    embed_for_search,
-    local_folders_of,
     open_change_store,
-    open_fresh_index,
-    open_note_library,
     proposals_over,
 )
 from zkchat.chat import NothingBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
@@ -47,7 +38,6 @@ from zkchat.core import (
     ModelInfo,
     NoteNotFound,
     Resolved,
-    StorageError,
     ToolCallPart,
     ToolOutcome,
     file_title,
@@ -56,8 +46,8 @@ from zkchat.core import (
     patch_of,
     touched_paths,
 )
-from zkchat.index import GuardedLibrary, Library, Progress, targets_of
-from zkchat.notes import unmatched
+from zkchat.hosting import NoteService
+from zkchat.index import GuardedLibrary, Library, targets_of
 from zkchat.render import sanitize_text
 from zkchat.writing import Proposals, Verdict, why_asked
 
@@ -408,53 +398,6 @@ def _composed(path: str) -> str:
     return unicodedata.normalize("NFC", path)
 
 
-Done = TypeVar("Done")
-
-CLOSE_SECONDS: Final = 1.0
-"""How long the end of the program waits for work that is under way."""
-
-
-class Worker:
-    """A thread that does not keep the process alive. What is cancelled before its turn is not done."""
-
-    def __init__(self) -> None:
-        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="zkchat-vault", daemon=True)
-        self._thread.start()
-
-    async def run(self, work: Callable[[], Done]) -> Done:
-        """Do it in the thread. Who is cancelled meanwhile does not wait for what has begun."""
-        return await asyncio.wrap_future(self.submit(work))
-
-    def submit(self, work: Callable[[], Done]) -> Future[Done]:
-        future: Future[Done] = Future()
-
-        def act() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-                future.set_exception(error)
-
-        self._waiting.put(act)
-        return future
-
-    def close(self, last: Callable[[], None]) -> None:
-        """Do a last thing and end the thread; what takes too long is left to the end of the process."""
-        self.submit(last)
-        self.stop()
-        self._thread.join(CLOSE_SECONDS)
-
-    def stop(self) -> None:
-        """End the thread after what is waiting, without waiting for it: it may be blocked for ever."""
-        self._waiting.put(None)
-
-    def _run(self) -> None:
-        while act := self._waiting.get():
-            act()
-
-
 class HostOptions(Struct, frozen=True, kw_only=True):
     """What the user allows the host."""
 
@@ -504,88 +447,23 @@ class OpenVault:
         return content
 
 
-class VaultService:
-    """What the handlers of requests use: `use` runs a function over the open vault in the worker's thread."""
+class VaultService(NoteService[OpenVault]):
+    """What the handlers of requests use."""
 
     def __init__(self, workspace: Workspace, options: HostOptions, notices: Notices = UNATTENDED) -> None:
+        super().__init__(workspace, notices)
         self.options = options
-        self._notices = notices
-        self._worker = Worker()
-        self._resources = ExitStack()
-        self._index: FreshIndex | None = None
-        self._vault: OpenVault | None = None
-        self._is_embedded = False
-        self._live = LiveSettings(workspace)
 
-    async def use(self, work: Callable[[OpenVault], Done], progress: Progress | None = None) -> Done:
-        """Bring the index up to date, then do the work. `progress` hears, in the worker, how far the indexing is."""
-        return await self._worker.run(partial(self._work, work, progress))
+    def _enter(self, stack: ExitStack, library: Library) -> OpenVault:
+        model = HostModel(self.options.is_local)
+        changes = None
+        if self.options.may_write:
+            changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))
+        return OpenVault(self.workspace, library, model, changes)
 
-    def close(self) -> None:
-        self._worker.close(self._release)
-
-    def _release(self) -> None:
-        self._resources.close()  # of what is open by then
-
-    def _work(self, work: Callable[[OpenVault], Done], progress: Progress | None) -> Done:
-        vault = self._open()
-        self._refresh(vault.library.whole, progress)
-        return work(vault)
-
-    @property
-    def workspace(self) -> Workspace:
-        """With the settings that count now."""
-        return self._live.workspace
-
-    def _open(self) -> OpenVault:
-        self._catch_up()
-        if self._vault is None:
-            with ExitStack() as stack:
-                library, said = stack.enter_context(open_note_library(self.workspace))
-                for notice in (*said, *self.workspace.loaded.every_warning):
-                    self._notices.note(notice)
-                model = HostModel(self.options.is_local)
-                changes = None
-                if self.options.may_write:
-                    changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))
-                self._index = stack.enter_context(open_fresh_index(self.workspace, library))
-                self._vault = OpenVault(self.workspace, library, model, changes)
-                self._resources = stack.pop_all()
-        return self._vault
-
-    def _catch_up(self) -> None:
-        """Close a vault whose settings have changed: they say which notes are local. Raises `ConfigError`."""
-        live, version = self._live, self._live.version
-        live.catch_up()
-        for notice in live.take_notices():
-            self._notices.note(notice)
-        if live.version != version:
-            self._resources.close()
-            self._vault, self._is_embedded = None, False
-        if live.problem and not self.options.is_local:
+    def _check_settings(self, problem: str) -> None:
+        if problem and not self.options.is_local:
             # Without the reason: it may quote the name of a folder, which is not for the host's model.
             raise ConfigError(
                 "The user's settings cannot be used, so no note is served.", hint="zkchat config show says why."
             )
-
-    def _refresh(self, library: Library, progress: Progress | None) -> None:
-        assert self._index is not None
-        try:
-            refreshed = self._index.refresh(progress)
-        except StorageError as error:
-            if library.is_empty():
-                raise
-            self._notices.note(f"Notes are shown as last indexed: {error.message}")
-            return
-        if not self._is_embedded:
-            embed_for_search(library)
-            self._say_unmatched(library)
-        if not self._is_embedded or (refreshed and refreshed.changed):
-            library.embed_in_background()
-            library.extract_in_background()
-        self._is_embedded = True
-
-    def _say_unmatched(self, library: Library) -> None:
-        """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
-        for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
-            self._notices.note(f"warning: {warning.text}")

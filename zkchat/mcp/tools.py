@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
-from typing import Annotated, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec import NODEFAULT, Meta, Struct, defstruct, field
+from msgspec import Struct
 from msgspec.structs import asdict
 
-from zkchat.actions import Action, Parameter, Vault, every_action, named_place
-from zkchat.chat import Arguments, FunctionTool, Number, Text, explore_tools, full_schema_of
+from zkchat.actions import Action, Vault, every_action, named_place
+from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
 from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
+from zkchat.hosting import arguments_of
 from zkchat.index import Library, Progress
 from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
 from zkchat.mcp.vault_tools import (
@@ -347,9 +348,6 @@ def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
     return _answered(changed, context)
 
 
-MAX_ROWS: Final = 200
-
-
 class Found(Answer):
     """The rows that an action found."""
 
@@ -360,22 +358,6 @@ class Found(Answer):
 def action_tools() -> list[Action]:
     """The actions that hosts are offered."""
     return [action for action in every_action().values() if action.for_hosts]
-
-
-def arguments_of(action: Action) -> type[Arguments]:
-    fields = [(each.name, *_field(each)) for each in action.parameters]
-    return cast("type[Arguments]", defstruct(action.name, fields, bases=(Arguments,), frozen=True, kw_only=True))
-
-
-def _field(parameter: Parameter) -> tuple[Any, Any]:
-    about, default = parameter.about, NODEFAULT if parameter.is_required else parameter.default
-    if parameter.kind == "number":
-        most = min(about.most or MAX_ROWS, MAX_ROWS)
-        kind = Number(description=about.help, at_least=about.least, at_most=most)
-        return Annotated[int, kind], field(default=min(default, most) if default is not NODEFAULT else default)
-    if parameter.kind == "switch":
-        return Annotated[bool, Meta(description=about.help)], field(default=default)
-    return Annotated[str, Text(description=about.help)], field(default=default)
 
 
 def _without_empty(data: Any) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from zkchat.acp.agent import StdioTransport
 from zkchat.acp.reviewer import ClientCallReviewer
-from zkchat.acp.session import MarkdownSurface
+from zkchat.acp.session import AskingSurface
 from zkchat.chat.tools.server_tools import MAY_LEAK, ServerCall
 from zkchat.core.changes import ChangeSet, FileWrite
 from zkchat.core.environment import Channel
@@ -54,8 +54,8 @@ def test_a_call_that_may_send_local_notes_is_never_allowed_for_good() -> None:
     assert [option.kind for option in options] == ["allow_once", "reject_once"]
 
 
-def surface() -> MarkdownSurface:
-    return MarkdownSurface(cast("Any", None))
+def surface() -> AskingSurface:
+    return AskingSurface(cast("Any", None))
 
 
 def test_lines_below_each_other_stay_so_and_a_single_one_is_a_sentence() -> None:

@@ -11,7 +11,7 @@ from tests.support.world import World
 from zkchat.actions.base import Action, Argument, Limit, Result, Vault
 from zkchat.api import UsageError, open_vault
 from zkchat.chat.tools.registry import full_schema_of
-from zkchat.mcp.tools import MAX_ROWS, arguments_of
+from zkchat.hosting.vault import MAX_ROWS, arguments_of
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from zkchat.config.loading import InvalidSettings, make_settings
 from zkchat.core.tool_server import ServerDefinition, ServerStatus
-from zkchat.mcp.tokens import AccessToken
+from zkchat.hosting.tokens import AccessToken
 
 KEY = "sk-canary-0123456789"
 

@@ -196,6 +196,7 @@ STRICT_PLAIN = "Answer only from what the notes say. Where they do not answer th
 BRIEF_REASONS: Final[Mapping[BriefPurpose, str]] = {
     "goal": "a step of the goal",
     "daily brief": "the daily brief is to be summed up",
+    "client": "the instructions of the program that asks",
 }
 """Why a brief is part of a request: it has no file that could change."""
 

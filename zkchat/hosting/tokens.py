@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from zkchat.core import ConfigError, lazy_pattern, read_bounded, write_atomically
 
-VARIABLE: Final = "ZKCHAT_MCP_TOKEN"
 MIN_CHARACTERS: Final = 16
 _MAX_CHARACTERS: Final = 1_000
 _RANDOM_BYTES: Final = 32
@@ -32,15 +31,15 @@ class AccessToken(Struct, frozen=True, kw_only=True):
         return secrets.compare_digest(self.text.encode(), given)
 
 
-def access_token(file: Path | None, variables: Mapping[str, str]) -> AccessToken:
+def access_token(file: Path | None, variables: Mapping[str, str], variable: str = "ZKCHAT_MCP_TOKEN") -> AccessToken:
     """The token of a file, which is made where there is none; else that of the variable; else a new one.
 
     Raises `ConfigError`, and `StorageError` where the file cannot be written.
     """
     if file is not None:
         return _of_file(file)
-    if text := variables.get(VARIABLE, "").strip():
-        return AccessToken(text=_checked(text, f"${VARIABLE}"))
+    if text := variables.get(variable, "").strip():
+        return AccessToken(text=_checked(text, f"${variable}"))
     return AccessToken(text=secrets.token_urlsafe(_RANDOM_BYTES), is_new=True)
 
 

@@ -1,0 +1,102 @@
+"""`zkchat serve`: the chat in a browser, and the vault for programs that speak HTTP."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from zkchat.app import load_workspace
+from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option
+from zkchat.cli.termination import Terminated
+from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.core import ConfigError, UsageError, install_command
+
+if TYPE_CHECKING:
+    from zkchat.hosting import AccessToken
+
+PORT: Final = 7718
+HOST: Final = "127.0.0.1"
+VARIABLE: Final = "ZKCHAT_SERVE_TOKEN"
+_MISSING: Final = "This needs the packages starlette and uvicorn, which are not installed."
+_OPEN: Final = "warning: Others in your network reach this address, and what is sent is not encrypted."
+
+app = typer.Typer(
+    help="Chat in a browser, and serve editors and other programs.",
+    epilog="Without a command, the chat is served to a browser on this machine.",
+    invoke_without_command=True,
+)
+
+
+WriteOption = Annotated[bool, flag("--write", "Let the model propose changes to notes; you review each.")]
+PortOption = Annotated[int, option("--port", "N", f"Default: {PORT}.", min=0, max=65535)]
+HostOption = Annotated[str, option("--host", "ADDRESS", f"Where to listen. Default: {HOST}, this machine only.")]
+OriginOption = Annotated[
+    str, option("--origin", "URL", "Where a proxy offers it, for example https://notes.example.org.")
+]
+_TOKEN_FILE: Final = f"The file with the token, created if missing. Default: ${VARIABLE}, or a new one."
+TokenFileOption = Annotated[Path | None, option("--token-file", "FILE", _TOKEN_FILE)]
+
+
+@app.callback()
+def serve(
+    context: typer.Context,
+    vault: SettingsVaultOption = None,
+    model: ModelOption = None,
+    write: WriteOption = False,
+    port: PortOption = PORT,
+    host: HostOption = HOST,
+    origin: OriginOption = "",
+    token_file: TokenFileOption = None,
+) -> None:
+    """Chat in a browser, and serve editors and other programs.
+
+    It prints an address for your browser, which works once, and a token for programs that speak the API of OpenAI. Only
+    programs on this machine reach it, and no note is changed, unless you say so.
+
+    zkchat serve --vault ~/notes
+    """
+    if context.invoked_subcommand is not None:
+        return
+    io = current_io(vault)
+    workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
+    if not (find_spec("starlette") and find_spec("uvicorn")):
+        raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
+    from zkchat.cli.change_review import keys_of
+    from zkchat.hosting import listen
+    from zkchat.web import Site, WebOptions, is_loopback
+
+    is_here = is_loopback(host)
+    token = _token(io, token_file, is_open=not is_here or bool(origin))
+    options = WebOptions(
+        vault=workspace.paths.vault,
+        model=model,
+        write=write,
+        host=host,
+        origin=origin.rstrip("/"),
+        keys=lambda opened: keys_of(io.environment, opened),
+    )
+    listening = listen(port, host)
+    site = Site(workspace, options, listening, token)
+    if not is_here:
+        io.note(_OPEN)
+    io.note(f"Open this in your browser: {site.address}", as_it_is=True)
+    shown = f"in {token.file}" if token.file else token.text if token.is_new else f"${VARIABLE}"
+    io.note(f"Other programs: {site.api}, token {shown}. Ctrl-C stops it.", as_it_is=True)
+    try:
+        site.serve()
+    except Terminated as end:
+        raise typer.Exit(128 + end.signal) from None
+
+
+def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
+    """Raises `UsageError` where others may reach the server, and the user has chosen none."""
+    from zkchat.hosting import access_token
+
+    token = access_token(io.environment.cwd / file.expanduser() if file else None, io.environment.variables, VARIABLE)
+    if is_open and token.is_new and not token.file:
+        raise UsageError(
+            "Whoever reaches this address needs a token that you chose.",
+            hint=f"Add --token-file FILE, or set ${VARIABLE}.",
+        )
+    return token

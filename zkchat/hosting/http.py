@@ -1,0 +1,191 @@
+"""HTTP on this machine, for whoever has the token, whatever a web page tries."""
+
+import asyncio
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from zkchat.core import UsageError
+from zkchat.hosting.tokens import AccessToken
+
+ADDRESS: Final = "127.0.0.1"
+MAX_CONNECTIONS: Final = 200
+"""Of those that have shown the token."""
+MAX_STRANGERS: Final = 200
+"""Connections that have not shown it yet."""
+SECONDS_FOR_TOKEN: Final = 5
+"""How long a connection may be open without a request that carries the token."""
+END_SECONDS: Final = 2
+"""How long requests that are under way may take after the end was asked for."""
+NAMES: Final = (ADDRESS, "localhost")
+
+
+def listen(port: int, host: str = ADDRESS) -> socket.socket:
+    """A socket that only programs on this machine reach, unless told otherwise.
+
+    Raises `UsageError` where the port or the address cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio sends each piece at once, and not 40 ms later together with the next.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {(error.strerror or '').lower()}"
+        raise UsageError(
+            f"The port {port} {why}.", hint="Choose another one with --port, or let the system choose with --port 0."
+        ) from None
+    return listening
+
+
+def server_of(app: ASGIApp, seconds_for_token: int = SECONDS_FOR_TOKEN) -> "UntilSignal":
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        lifespan="on",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MAX_STRANGERS + MAX_CONNECTIONS,
+        backlog=MAX_STRANGERS // 2,  # at most two such batches come between a connection and its first words
+        timeout_keep_alive=seconds_for_token,
+        timeout_graceful_shutdown=END_SECONDS,
+    )
+    return UntilSignal(config)
+
+
+def serve_app(app: ASGIApp, listening: socket.socket, seconds_for_token: int = SECONDS_FOR_TOKEN) -> None:
+    """Serve until SIGINT or SIGTERM, which then takes its usual course."""
+    serving = server_of(app, seconds_for_token)
+    asyncio.run(serving.serve(sockets=[listening]))
+    if serving.ended_by is not None:
+        signal.raise_signal(serving.ended_by)
+
+
+class UntilSignal(uvicorn.Server):
+    """Ends in order at a signal, which is left to be raised again once no event loop runs."""
+
+    ended_by: int | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.ended_by = sig
+        super().handle_exit(sig, frame)
+
+
+class Connection(H11Protocol):
+    """One that is closed where no request with the token comes in time, or too many newer ones wait for theirs."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._limit = self.loop.call_later(self.timeout_keep_alive, self._abort)
+        self.app_state = {**self.app_state, "admit": self._limit.cancel}
+        strangers = [one for one in self.connections if isinstance(one, Connection) and not one._limit.cancelled()]
+        if len(strangers) > MAX_STRANGERS:
+            min(strangers, key=lambda one: one._limit.when())._abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limit.cancel()
+        super().connection_lost(exc)
+
+    def _abort(self) -> None:
+        self.connections.discard(self)
+        self.transport.abort()
+
+
+Headers = Mapping[bytes, Sequence[bytes]]
+
+
+class Gate:
+    """Lets requests pass that name this machine, come from no web page of another one, and carry the token."""
+
+    wrong_host = 421
+
+    def __init__(self, app: ASGIApp, token: AccessToken, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = frozenset(host.encode() for host in hosts_of(port))
+        self._names = " and ".join(hosts_of(port))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http":
+            if refusal := self._refusal(scope, _by_name(scope["headers"])):
+                app = refusal
+            else:
+                scope["state"]["admit"]()
+        await app(scope, receive, send)
+
+    def _refusal(self, scope: Scope, given: Headers) -> ASGIApp | None:
+        hosts = given.get(b"host", [])
+        if len(hosts) != 1 or not self._is_host(hosts[0].lower()):
+            return PlainTextResponse(f"This server answers to {self._names} only.", status_code=self.wrong_host)
+        if not all(self._is_origin(origin, hosts[0].lower()) for origin in given.get(b"origin", [])):
+            return PlainTextResponse("Pages of other sites are not served.", status_code=403)
+        return None if self._is_known(scope, given) else self._unknown(scope)
+
+    def _is_host(self, host: bytes) -> bool:
+        return host in self._hosts
+
+    def _is_origin(self, origin: bytes, host: bytes) -> bool:
+        """Whether a page that sent a request to this host came from this machine."""
+        del host
+        scheme, _, rest = origin.partition(b"://")
+        name, _, port = rest.partition(b":")
+        is_here = name.lower().decode(errors="replace") in NAMES
+        return scheme in {b"http", b"https"} and is_here and (port or b"0").isdigit()
+
+    def _is_known(self, scope: Scope, given: Headers) -> bool:
+        """Whether whoever sent a request has shown the token."""
+        del scope
+        (authorization,) = given.get(b"authorization", []) if len(given.get(b"authorization", [])) == 1 else [b""]
+        scheme, _, token = authorization.partition(b" ")
+        return scheme.lower() == b"bearer" and self._token.matches(token.strip())
+
+    def _unknown(self, scope: Scope) -> ASGIApp:
+        """What strangers are answered."""
+        del scope
+        return PlainTextResponse(
+            "The token is missing or wrong.", status_code=401, headers={"WWW-Authenticate": 'Bearer realm="zkchat"'}
+        )
+
+
+def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    given: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        given.setdefault(name.lower(), []).append(value)
+    return given
+
+
+def hosts_of(port: int) -> list[str]:
+    return [f"{name}:{port}" for name in NAMES]
+
+
+def port_of(listening: socket.socket) -> int:
+    return int(listening.getsockname()[1])
