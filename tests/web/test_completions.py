@@ -3,6 +3,7 @@
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from tests.support.acp_client import started_acp
 from tests.support.images import picture
 from tests.support.web_server import TOKEN, Web, events_of, served
 from tests.support.world import World
@@ -202,3 +204,21 @@ def test_the_client_of_openai_is_content(web: Web) -> None:
         client.chat.completions.create(model="agent:nobody", messages=[QUESTION])
     with pytest.raises(openai.AuthenticationError):
         openai.OpenAI(base_url=f"{web.base}/v1", api_key="wrong").models.list()
+
+
+def test_clients_of_two_protocols_and_the_command_line_use_one_vault_at_once(web: Web) -> None:
+    client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
+
+    def complete(_: int) -> str:
+        stream = client.chat.completions.create(model="zkchat", messages=[QUESTION], stream=True)
+        return "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+
+    with started_acp(web.world) as editor, ThreadPoolExecutor() as pool:
+        completing = pool.map(complete, range(4))
+        session = editor.new(model="quote")
+        asked = [editor.ask(session, "How many hours are enough?") for _ in range(3)]
+        told = [web.world.run("ask", "How many hours are enough?", "--model", "quote").out for _ in range(3)]
+        assert all(text.startswith(TEXT) for text in completing)
+    assert asked == ["end_turn"] * 3
+    assert editor.text(session).count("Seven hours are enough.") >= 3
+    assert all("Seven hours are enough." in each for each in told)
