@@ -1,4 +1,5 @@
 import io
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,6 +8,8 @@ from msgspec.structs import replace
 from tests.support.screens import on_screen
 from tests.support.waiting import eventually
 from tests.support.world import World
+from zkchat.cli.change_review import terminal_interface
+from zkchat.cli.common import CommandIO
 from zkchat.cli.note_lookup import progress
 from zkchat.core.environment import Environment
 
@@ -49,6 +52,15 @@ def test_what_takes_longer_is_shown_with_a_bar_and_erased_at_the_end(world: Worl
         slow.wait(11)
         eventually(lambda: slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000, 12 s; Ctrl-C stops it"])
     assert slow.screen() == []
+
+
+def test_nothing_of_it_is_drawn_in_plain_text(world: World) -> None:
+    slow = SlowWorld(world)
+    plain = terminal_interface(CommandIO(slow.environment), plain=True, reviews=False)
+    with plain.indexing_progress(), plain.waiting("Asking"):
+        slow.wait(5)
+        time.sleep(0.3)  # three times as long as it takes to draw
+    assert slow.written == ""
 
 
 @pytest.mark.parametrize("width", [12, 30, 33, 34, 40, 200])

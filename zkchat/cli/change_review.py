@@ -351,10 +351,10 @@ class TerminalInterface:
         return confirm_memory(self._io, text)
 
     def indexing_progress(self) -> AbstractContextManager[Progress]:
-        return progress(self._io.environment, "Indexing notes")
+        return progress(self._io.environment, "Indexing notes", plain=self._plain)
 
     def waiting(self, what: str) -> AbstractContextManager[object]:
-        return progress(self._io.environment, what)
+        return progress(self._io.environment, what, plain=self._plain)
 
 
 def terminal_interface(io: CommandIO, *, plain: bool, reviews: bool, files: Collection[Path] = ()) -> TerminalInterface:

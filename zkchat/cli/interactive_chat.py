@@ -676,7 +676,7 @@ class InteractiveChat:
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Show progress on a line of its own; of the background's in the bar, or in the turn that waits for it."""
         if current_thread() is main_thread():
-            return progress(self._environment, "Indexing notes")
+            return progress(self._environment, "Indexing notes", plain=self.is_plain)
         return self._active.background.progress("indexing notes")
 
 

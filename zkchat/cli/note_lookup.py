@@ -21,9 +21,9 @@ _ERASE = "\r\x1b[K"
 
 
 @contextmanager
-def progress(environment: Environment, label: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield the callback that `Library.refresh` reports to. Nothing is shown where there is no terminal."""
-    if not environment.stderr_is_tty or environment.variables.get("TERM", "dumb") == "dumb":
+def progress(environment: Environment, label: str, *, plain: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Yield the callback that `Library.refresh` reports to. Nothing is shown where there is no terminal, or plain."""
+    if plain or not environment.stderr_is_tty or environment.variables.get("TERM", "dumb") == "dumb":
         yield lambda _done, _total: None
         return
     line = _ProgressLine(environment, label)
