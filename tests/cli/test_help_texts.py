@@ -60,7 +60,8 @@ def test_arguments_are_named_as_in_other_programs(world: World) -> None:
     assert "[1 to 10]" in world.run("sessions", "priority", "--help").out
 
 
-def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World) -> None:
+def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     _, _, examples = world.run("ask", "--help").out.partition("\nExamples:\n")
     assert [line.split()[0] for line in examples.splitlines()] == ["zkchat", "git", "zkchat"]
     _, _, examples = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
