@@ -30,7 +30,9 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
 # By file, so that what a file opens once serves all its tests; in order, for those of tests/unit, which come last, are short.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
+# One more than there are cores, for tests that wait for a process leave theirs to others.
+WORKERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((cores < 4 ? cores + 1 : 4)))
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
 	@$(PYTEST) $(or $(ARGS),--examples 10 -m 'not slow')
