@@ -48,10 +48,10 @@ def test_there_are_enough_tasks_of_each_kind_and_halves_alternate() -> None:
     halves = defaultdict(list)
     for task in tasks:
         halves[task["kind"]].append(task["half"])
-    assert {*halves.pop("tool")} == {*HALVES}  # those that were looked at are no longer unseen
-    for kind, first in (("unanswerable", 36), ("long", 2)):  # what came later is all unseen
-        assert {*halves[kind][first:]} == {HALVES[1]}
-        del halves[kind][first:]
+    for kind in ("tool", "long"):  # those that were looked at are no longer unseen
+        assert {*halves.pop(kind)} == {*HALVES}
+    assert {*halves["unanswerable"][36:]} == {HALVES[1]}  # what came later is all unseen
+    del halves["unanswerable"][36:]
     assert all(found == [HALVES[number % 2] for number in range(len(found))] for found in halves.values())
 
 
