@@ -62,7 +62,8 @@ def leaves(command: object, *words: str) -> Iterator[tuple[str, tuple[str, ...],
             yield from leaves(each, *words, name)
 
 
-COMMAND_LINE = [*leaves(typer.main.get_command(app))]
+COMMAND_LINE = [each for each in leaves(typer.main.get_command(app)) if each[0] != "serve"]
+"""Without the server of the page, which ends with a signal: tests/web/test_privacy.py asks it."""
 
 
 @pytest.fixture(scope="module")
