@@ -31,8 +31,9 @@ NOTES = {
 
 @dataclass
 class FuzzWorld(World):
-    """Clock and ids are functions of the case."""
+    """Clock and ids are functions of the case. No program of the machine is found."""
 
+    variables: dict[str, str] = field(default_factory=lambda: {"PATH": ""})
     rng: Random = field(default_factory=lambda: Random(0))
     _now: datetime = NOON
 

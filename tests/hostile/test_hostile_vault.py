@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "refs": ("--top",),
     "doctor": (),
     "acp": ("--model", "quote"),
+    "lsp": (),
     "note new": ("Lamp", "White.", "--dry-run"),
     "note append": ("[[Orders]]", "White.", "--dry-run"),
     "note rename": ("[[Note 1]]", "Lamp", "--dry-run"),
@@ -243,7 +244,8 @@ def approved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
 
 
 def test_every_command_is_tried_here() -> None:
-    assert {" ".join(words) for words in _leaves(typer.main.get_command(app))} == set(COMMANDS)
+    found = {" ".join(words) for words in _leaves(typer.main.get_command(app))}
+    assert found - {"serve"} == set(COMMANDS)  # which ends with a signal: test_hostile_vault_by_web.py
 
 
 def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

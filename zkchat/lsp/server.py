@@ -31,7 +31,7 @@ from zkchat.core import (
     file_title,
     is_note,
 )
-from zkchat.lsp.texts import Addresses, OpenText, Positions, file_of, workspace_edit
+from zkchat.lsp.texts import Addresses, OpenDocument, Positions, file_of, workspace_edit
 from zkchat.lsp.vault import EditorVault, Fix, Found, FoundKind, heading_tree
 from zkchat.version import __version__
 
@@ -170,7 +170,7 @@ class VaultServer:
     def _hold(self, uri: str, version: int | None, text: str) -> None:
         path = self._path(uri)
         if self._vault and path:
-            self._vault.documents[path] = OpenText(uri=uri, version=version, text=text)
+            self._vault.documents[path] = OpenDocument(uri=uri, version=version, text=text)
             self._look_at(path)
 
     def _close(self, params: types.DidCloseTextDocumentParams) -> None:

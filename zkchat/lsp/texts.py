@@ -21,7 +21,7 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-class OpenText(Struct, frozen=True, kw_only=True):
+class OpenDocument(Struct, frozen=True, kw_only=True):
     """A document that the editor has open, with what is not saved yet."""
 
     uri: str
@@ -106,7 +106,7 @@ def file_of(uri: str) -> Path | None:
 
 
 def workspace_edit(
-    changes: ChangeSet, addresses: Addresses, documents: Mapping[str, OpenText], codec: PositionCodec
+    changes: ChangeSet, addresses: Addresses, documents: Mapping[str, OpenDocument], codec: PositionCodec
 ) -> types.WorkspaceEdit:
     """What an editor does to make a change set: texts under their present addresses first, then files are renamed."""
     edits: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
@@ -129,7 +129,7 @@ def workspace_edit(
     return types.WorkspaceEdit(document_changes=edits)
 
 
-def _uri_of(path: str, addresses: Addresses, documents: Mapping[str, OpenText]) -> str:
+def _uri_of(path: str, addresses: Addresses, documents: Mapping[str, OpenDocument]) -> str:
     return documents[path].uri if path in documents else addresses.uri(path)
 
 

@@ -25,7 +25,7 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.index import BrokenLink, Library, RepairFinder
-from zkchat.lsp.texts import OpenText
+from zkchat.lsp.texts import OpenDocument
 from zkchat.notes import PLACEHOLDER, Anchors, flatten, is_attachment, parse_note, section_lines, with_line_feeds
 from zkchat.repl import LinkCompleter, NameCache, normalize_name
 from zkchat.writing import LinkRepairer, MentionGroup, MentionLinks, past_renames, stage_links, stage_move
@@ -77,7 +77,7 @@ class EditorVault:
 
     def __init__(self, workspace: Workspace, library: Library) -> None:
         self.library = library
-        self.documents: dict[str, OpenText] = {}
+        self.documents: dict[str, OpenDocument] = {}
         """By path, those that are open."""
         self.is_closing = False
         self._workspace = workspace
