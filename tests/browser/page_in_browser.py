@@ -15,11 +15,7 @@ from tests.support.waiting import eventually
 from tests.support.web_server import Web, served
 from tests.support.world import GARDEN, World
 
-pytestmark = [
-    pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium"),
-    # A browser keeps connections open, and a server that ends in this process may leave them to the collector.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
 
 Steps = list[dict[str, Any]]
 LOOK: Steps = [{"thinking": "Where was it?"}, {"tool": "find_excerpts", "arguments": {"query": "hours of sleep"}}]

@@ -1,6 +1,7 @@
 """`zkchat serve` in this process, on a port of this machine."""
 
 import asyncio
+import gc
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from warnings import catch_warnings
 
 import httpx
 
@@ -81,6 +83,8 @@ def served(world: World, model: str, *, write: bool = False) -> Iterator[Web]:
         finally:
             server.should_exit = True
             thread.join()
+            with catch_warnings(action="ignore", category=ResourceWarning):
+                gc.collect()  # connections that a browser held open to the end
 
 
 @contextmanager
