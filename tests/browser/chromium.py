@@ -136,7 +136,7 @@ class Tab:
 @contextmanager
 def tab(profile: Path) -> Iterator[Tab]:
     """A browser with an empty profile, ended with all its helpers when done."""
-    assert PROGRAM
+    assert PROGRAM, "There is no Chromium: apt install chromium"
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
     # The browser reads from descriptor 3 and writes to 4.

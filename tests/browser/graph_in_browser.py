@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.chromium import PROGRAM, Tab, tab
+from tests.browser.chromium import Tab, tab
 from tests.support.sessions import NOON
 from zkchat.cli.memory import NoteUsage, graph_page
 from zkchat.core.profile import DocumentUse
-
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
 
 TALKS = {
     "Nights": ["Ideas/Sleep.md", "Coffee.md"],

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from scripts.site import BUILD
-from tests.browser.chromium import PROGRAM, Tab, tab
+from tests.browser.chromium import Tab, tab
 
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
 PAGES = sorted((BUILD / "site").rglob("*.html"))
 BROKEN_WORDS = (
     "[...document.querySelectorAll('article table code')].filter((code) => !/[ .]/.test(code.textContent)"

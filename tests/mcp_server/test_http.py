@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.mcp_lines import modern
 from tests.support.mcp_visits import use_resources_and_prompts
-from tests.support.world import World
+from tests.support.world import World, serving
 from zkchat.hosting.http import Gate
 from zkchat.hosting.tokens import AccessToken
 
@@ -35,24 +35,13 @@ JSON = {"Content-Type": "application/json", "Accept": "application/json, text/ev
 
 
 @contextmanager
-def serving(world: World, *options: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+def serving_http(world: World, *options: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     """The process, its address, and the token where it prints one."""
-    process = subprocess.Popen(
-        [Path(sys.executable).with_name("zkchat"), "mcp", "--http", "--port", "0", "--vault", world.vault, *options],
-        env={"HOME": str(world.home)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr
-        address = re.search(r" at (http://127\.0\.0\.1:\d+/mcp)\.", process.stderr.readline())
+    with serving(world, "mcp", "--http", *options) as (process, line):
+        address = re.search(r" at (http://127\.0\.0\.1:\d+/mcp)\.", line)
         assert address
+        assert process.stderr
         yield process, address[1], process.stderr.readline().rpartition("Bearer ")[2].strip()
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def refusals(address: str, token: str) -> dict[str, int]:
@@ -92,7 +81,7 @@ def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: 
     world = World(tmp_path)
     for number in range(MANY):
         world.note(f"Many/{number}.md", f"# Note number {number}\n")
-    with serving(world) as (process, address, token):
+    with serving_http(world) as (process, address, token):
         asyncio.run(asyncio.wait_for(used_by_a_client(world, address, token, mode), 100))
         if mode == "legacy":
             assert refusals(address, token) == {
@@ -131,7 +120,7 @@ def was_closed(connection: socket.socket) -> bool:
 
 
 def test_connections_without_the_token_take_no_place_of_those_that_have_it(tmp_path: Path) -> None:
-    with serving(World(tmp_path)) as (_, address, token), half_open(address), open_stream(address, token):
+    with serving_http(World(tmp_path)) as (_, address, token), half_open(address), open_stream(address, token):
         pass
 
 

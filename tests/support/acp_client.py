@@ -15,9 +15,8 @@ from acp.client.connection import ClientSideConnection
 from acp.helpers import text_block
 from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 from acp.stdio import spawn_agent_process
-from msgspec.structs import replace
 
-from tests.support.world import World
+from tests.support.world import World, run_over_pipes
 
 T = TypeVar("T")
 SECONDS = 60.0
@@ -131,15 +130,7 @@ class Acp:
         self._stack.push_async_callback(end)
 
     def _run_here(self, stdin: int, stdout: int) -> None:
-        from zkchat.cli.main import run
-
-        with (
-            os.fdopen(stdin) as reader,
-            os.fdopen(stdout, "w") as writer,
-            (self.world.root / "stderr").open("w") as error,
-        ):
-            environment = replace(self.world.environment(), stdin=reader, stdout=writer, stderr=error)
-            self.code = run(["acp", *self._arguments], environment)
+        self.code = run_over_pipes(self.world, stdin, stdout, "acp", *self._arguments)
 
     def stop(self) -> int | None:
         """End its input, and return its exit code."""

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from msgspec.structs import replace
 from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
-from tests.support.world import World
+from tests.support.world import World, run_over_pipes
 
 SECONDS = 60.0
 MARK = "\ufeff"
@@ -144,15 +143,7 @@ class Editor:
         self._connection = self._loop.create_task(run_async(threading.Event(), reader, self.client.protocol))
 
     def _run_here(self, stdin: int, stdout: int) -> None:
-        from zkchat.cli.main import run
-
-        with (
-            os.fdopen(stdin) as reader,
-            os.fdopen(stdout, "w") as writer,
-            (self.world.root / "stderr").open("w") as error,
-        ):
-            environment = replace(self.world.environment(), stdin=reader, stdout=writer, stderr=error)
-            self.code = run(["lsp", *self._arguments], environment)
+        self.code = run_over_pipes(self.world, stdin, stdout, "lsp", *self._arguments)
 
     def run(self, work: Any) -> Any:
         return self._loop.run_until_complete(asyncio.wait_for(work, SECONDS))

@@ -5,18 +5,16 @@ import gc
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from warnings import catch_warnings
 
 import httpx
 
-from tests.support.world import World
+from tests.support.world import World, serving
 from zkchat.app.workspace import load_workspace
 from zkchat.hosting.http import listen, server_of
 from zkchat.hosting.tokens import AccessToken
@@ -90,19 +88,7 @@ def served(world: World, model: str, *, write: bool = False) -> Iterator[Web]:
 @contextmanager
 def serving_process(world: World, model: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process of its own, and its address."""
-    process = subprocess.Popen(
-        [Path(sys.executable).with_name("zkchat"), "serve", "--port", "0", "--vault", world.vault, "--model", model],
-        env={"HOME": str(world.home), "ZKCHAT_SERVE_TOKEN": TOKEN},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr
-        address = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=", process.stderr.readline())
+    with serving(world, "serve", "--model", model, ZKCHAT_SERVE_TOKEN=TOKEN) as (process, line):
+        address = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=", line)
         assert address
         yield process, address[1]
-    finally:
-        process.kill()
-        process.communicate()

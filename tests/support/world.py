@@ -2,8 +2,12 @@
 
 import io
 import json
+import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -124,6 +128,33 @@ class World:
         assert isinstance(environment.stdout, io.StringIO)
         assert isinstance(environment.stderr, io.StringIO)
         return Result(code, environment.stdout.getvalue(), environment.stderr.getvalue())
+
+
+@contextmanager
+def serving(world: World, *arguments: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`zkchat` in a process of its own that serves the vault, and the first line that it prints."""
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("zkchat"), *arguments, "--port", "0", "--vault", world.vault],
+        env={"HOME": str(world.home), **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr
+        yield process, process.stderr.readline()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def run_over_pipes(world: World, stdin: int, stdout: int, *arguments: str) -> int:
+    """Run a command in this process with the ends of two pipes as its standard streams, and return its exit code."""
+    from zkchat.cli.main import run
+
+    with os.fdopen(stdin) as reader, os.fdopen(stdout, "w") as writer, (world.root / "stderr").open("w") as error:
+        return run(arguments, replace(world.environment(), stdin=reader, stdout=writer, stderr=error))
 
 
 def in_one_file(world: World, file: Path, *arguments: str) -> str:

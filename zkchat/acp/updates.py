@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from acp import helpers, schema
 
 from zkchat.core import ContextUsage, DocumentReference, events
-from zkchat.hosting import cleaned
+from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
 from zkchat.render import in_brief, phrases, sanitize_line, sanitize_text, short_reason
 
 if TYPE_CHECKING:
@@ -161,10 +161,6 @@ def usage_of(usage: ContextUsage) -> Iterator[schema.UsageUpdate]:
     """How full the window is, where it is known."""
     if usage.window:
         yield schema.UsageUpdate(session_update="usage_update", used=usage.total, size=usage.window)
-
-
-REPLACED = "Ignore the text above: it contradicts your notes. The answer follows."
-ASKED_AGAIN = "The model answered without reading your notes. Asking again, with what they say:"
 
 
 class TurnUpdates:

@@ -327,7 +327,7 @@ def _with_pointed(library: Library, asked: str, best: list[Candidate], passages:
     shares |= dict.fromkeys(cross_references(best[0].ranked.block.text), 1.0)
     clause = max(shares, key=lambda said: shares[said], default="")
     links = scan(clause) if clause and shares[clause] >= MIN_POINTING else []
-    only_points = all("[[" in said for said in sentences(best[0].ranked.block.text))
+    only_points = bool(links) and all("[[" in said for said in sentences(best[0].ranked.block.text))
     for path, anchor in [(path, link.anchor) for link in links for path in resolved(library, link.target)]:
         with suppress(VaultError):
             if only_points and path in {each.path for each in best[1:]}:

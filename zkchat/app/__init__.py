@@ -98,9 +98,9 @@ if TYPE_CHECKING:
         FactStore,
         StoredNames,
         open_memory,
+        open_said,
         open_session_store,
         open_sessions,
-        sessions_where_said,
     )
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (

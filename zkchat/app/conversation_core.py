@@ -50,6 +50,7 @@ class ModelCatalogue:
         """`workspace` returns that of the present conversation."""
         self._workspace = workspace
         self.told: set[str] = set()
+        """Problems of servers that were already shown: each is told once."""
         self._names: tuple[str, ...] = ()
         self._asked_at = -FRESH_SECONDS
 

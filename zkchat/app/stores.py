@@ -85,13 +85,20 @@ _SAID: Final = 200
 """Messages that are looked at: many may be of one session."""
 
 
-def sessions_where_said(workspace: Workspace, store: SessionStore, words: str) -> list[str]:
-    """The ids of the sessions in which that was said, or at that time, the best first."""
+@contextmanager
+def open_said(workspace: Workspace, store: SessionStore) -> Iterator[Callable[[str], list[str]]]:
+    """From words to the ids of the sessions in which they were said, or of that time, the best first.
+
+    It is asked with each key that is typed: what was read for one is kept for the next.
+    """
     with open_message_search(workspace) as search:
-        search.catch_up(store)
-        return [
-            *dict.fromkeys(hit.session for hit in search.look_up(store, words, calendar_of(workspace), limit=_SAID))
-        ]
+
+        def said(words: str) -> list[str]:
+            search.catch_up(store)
+            found = search.look_up(store, words, calendar_of(workspace), limit=_SAID, with_read=False)
+            return [*dict.fromkeys(hit.session for hit in found)]
+
+        yield said
 
 
 Found = TypeVar("Found")

@@ -12,6 +12,7 @@ from msgspec import Struct
 from zkchat.chat.context.assembly import PromptItem, digest
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Relevance, Selection, dropped_items
+from zkchat.chat.question import DECIDED, OWN
 from zkchat.core import (
     KEY,
     NAMED_KEY,
@@ -34,9 +35,7 @@ from zkchat.core import (
 from zkchat.index import stem, words
 from zkchat.language import (
     ADDITIONS,
-    DECISIONS,
     FACT_STOP_WORDS,
-    FIRST_PERSON,
     LINKING_VERB,
     MAY_POINT_BACK,
     NEGATIONS,
@@ -54,8 +53,6 @@ MAX_POINTS: Final = 3
 """Proposed at one time: more would be a nuisance."""
 _MIN_CHARS, _MAX_CHARS = 12, 200
 """Characters of a sentence that can stand by itself."""
-_OWN: Final = frozenset(words(FIRST_PERSON))
-_DECIDED: Final = frozenset(words(DECISIONS))
 _PREFERRED: Final = frozenset(words(PREFERENCES))
 
 
@@ -79,7 +76,7 @@ def is_key(text: str) -> bool:
 
 def _is_told(sentence: str) -> bool:
     first = next(iter(words(sentence)), "")
-    return first in _DECIDED and len(sentence) >= _MIN_CHARS and not REQUEST.search(sentence) and "?" not in sentence
+    return first in DECIDED and len(sentence) >= _MIN_CHARS and not REQUEST.search(sentence) and "?" not in sentence
 
 
 def _weight(sentence: str) -> int:
@@ -89,8 +86,8 @@ def _weight(sentence: str) -> int:
         return 0
     used = {*words(sentence)}
     signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
-    is_own = bool(used & _OWN) or signs > 0
-    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
+    is_own = bool(used & OWN) or signs > 0
+    weight = 2 * len(used & DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
     return weight if is_own else 0
 
 

@@ -125,13 +125,13 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 """Where the name of a file ends although the sentence goes on without a space."""
 
 
-_OWN: Final = frozenset(words(FIRST_PERSON))
+OWN: Final = frozenset(words(FIRST_PERSON))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
 _CHANGES: Final = frozenset(words(CHANGES))
-_DECIDED: Final = frozenset(words(DECISIONS))
+DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
 MAX_EARLIER: Final = 12
@@ -163,7 +163,7 @@ def told_in(text: str) -> str:
 
 
 def _asks(sentence: str) -> bool:
-    is_request = REQUEST.search(sentence) and _DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
+    is_request = REQUEST.search(sentence) and DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
     return bool(is_request or ENDS_AS_QUESTION.search(sentence)) or _asks_early(sentence, 1)
 
 
@@ -173,7 +173,7 @@ def _tells(sentence: str) -> bool:
 
 def _is_own(text: str) -> bool:
     """Whether a text is of the user's own: "my", "by the way"."""
-    is_own = not _OWN.isdisjoint(words(text)) or any(sign in text for sign in UNSPACED_STATEMENTS)
+    is_own = not OWN.isdisjoint(words(text)) or any(sign in text for sign in UNSPACED_STATEMENTS)
     return is_own or bool(TELLING.search(text))
 
 

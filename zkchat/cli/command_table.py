@@ -36,11 +36,7 @@ FURTHER = (
     ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
     ("refs", "memory.refs", "Show which conversations used a note."),
     ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
-    (
-        "lsp",
-        "lsp.lsp",
-        "Follow, check and rename links in your editor (LSP).",
-    ),
+    ("lsp", "lsp.lsp", "Follow, check and rename links in your editor (LSP)."),
     ("eval", "evaluation.evaluate", "Measure how well your notes answer your questions."),
 )
 """Those that few need: `zkchat help all` and the manual page list them too."""

@@ -24,10 +24,10 @@ from zkchat.app import (
     count_files_of_notes,
     daily_note_settings,
     open_goal_run,
+    open_said,
     page_item,
     page_text,
     preload_client,
-    sessions_where_said,
 )
 from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
 from zkchat.cli.change_review import (
@@ -308,8 +308,8 @@ def choose_session(io: CommandIO, words: str, *, plain: bool) -> str | None:
                 "Choosing from the list needs an interactive terminal.",
                 hint=f"Give its title or its id: zkchat --session {sessions[0].id}",
             )
-        said = partial(sessions_where_said, io.workspace(), store)
-        chosen = asyncio.run(pick(QUESTION, rows, where_said(sessions, said), typed=words))
+        with open_said(io.workspace(), store) as said:
+            chosen = asyncio.run(pick(QUESTION, rows, where_said(sessions, said), typed=words))
     if chosen is None:
         io.note("No session was chosen. To start a new one: zkchat")
         return None
@@ -504,7 +504,7 @@ class InteractiveChat:
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
             clipboard_image=partial(clipboard_image, self._environment.variables),
-            where_said=partial(sessions_where_said, opened.workspace, opened.store),
+            said=partial(open_said, opened.workspace, opened.store),
             keys=keys_of(self._environment, opened),
         )
 

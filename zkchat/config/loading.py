@@ -251,7 +251,7 @@ FlagValue = str | int | float | bool | Sequence[str] | None
 
 PREFIX: Final = "ZKCHAT_"
 NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT", "ZKCHAT_MCP_TOKEN", "ZKCHAT_SERVE_TOKEN"})
-"""Variables that mean something else: `ZKCHAT_VAULT` names the vault, the other is a token of `serve mcp --http`."""
+"""Variables that mean something else: `ZKCHAT_VAULT` names the vault, the others are tokens of servers."""
 
 SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "openai.base_url": ("OPENAI_BASE_URL", str),

@@ -6,9 +6,11 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.hosting.conversations import (
+        ASKED_AGAIN,
         BUSY,
         HELP,
         NOT_OFFERED,
+        REPLACED,
         ChatOptions,
         HostedChat,
         HostedInterface,

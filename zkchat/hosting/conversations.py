@@ -26,7 +26,7 @@ from zkchat.app import (
     left_out_sentence,
     open_conversation,
     open_goal_run,
-    sessions_where_said,
+    open_said,
     trust_states,
 )
 from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
@@ -71,6 +71,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CLOSE_SECONDS: Final = 10.0
 """How long the end of a conversation may take: its answer is stopped, and what came of it is stored."""
+REPLACED: Final = "Ignore the text above: it contradicts your notes. The answer follows."
+ASKED_AGAIN: Final = "The model answered without reading your notes. Asking again, with what they say:"
 BUSY: Final = "This session is still answering. Wait for it to finish, or cancel it."
 NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "help", "quit"})
 """They need a terminal, an editor or a desktop, or the client has them itself."""
@@ -466,7 +468,7 @@ class HostedChat(ABC):
             keys=self._chosen.keys(opened),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
-            where_said=partial(sessions_where_said, opened.workspace, opened.store),
+            said=partial(open_said, opened.workspace, opened.store),
         )
 
 

@@ -1,6 +1,7 @@
 """What a slash command is: the context that it is given, the row that describes it, and its possible outcomes."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Protocol
 
@@ -110,8 +111,8 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """How far the vectors of the vault are."""
     clipboard_image: Callable[[], ImagePart] = no_clipboard
     """The image on the clipboard. Raises `UsageError` where there is none."""
-    where_said: Callable[[str], Sequence[str]] = lambda _: ()
-    """The ids of the sessions in which something was said, the best first."""
+    said: Callable[[], AbstractContextManager[Callable[[str], Sequence[str]]]] = lambda: nullcontext(lambda _: ())
+    """Opens the search from words to the ids of the sessions in which they were said, the best first."""
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
 

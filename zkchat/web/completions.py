@@ -48,7 +48,7 @@ from zkchat.core import (
     head_of,
     thread_of,
 )
-from zkchat.hosting import Worker
+from zkchat.hosting import ASKED_AGAIN, REPLACED, Worker
 from zkchat.render import in_brief, phrases, sanitize_line
 from zkchat.web.answers import BEAT, Json, Outbox, Plain, Stream, answered, body_of, sent, text_in
 from zkchat.web.chats import WebOptions
@@ -63,8 +63,6 @@ SOURCES: Final = "\n\nSources: "
 MAX_COMPARED: Final = 10
 """Sessions that begin alike, of which it is looked whether a client goes on with one."""
 MAX_TEXTS: Final = 2_048
-REPLACED: Final = "\n\n> Ignore the text above: it contradicts your notes. The answer follows.\n\n"
-ASKED_AGAIN: Final = "\n\n> The model answered without reading your notes. Asking again, with what they say:\n\n"
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _GONE: Final = 499
 _END: Final = b"data: [DONE]\n\n"
@@ -173,7 +171,7 @@ class Completion:
             case events.AnswerReplaced() | events.PromptReady():
                 # A further request without a call is for an answer that takes the place of the first.
                 notice = REPLACED if isinstance(event, events.AnswerReplaced) else ASKED_AGAIN
-                yield from [self._said(notice)] if self._answer else []
+                yield from [self._said(f"\n\n> {notice}\n\n")] if self._answer else []
                 self._answer = ""
             case events.TurnFinished():
                 yield from self._finished(event, opened)

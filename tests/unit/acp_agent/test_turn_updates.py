@@ -4,7 +4,7 @@ from typing import Any, cast
 from tests.support.sessions import NOON
 from zkchat.acp.reviewer import ClientChangeReviewer
 from zkchat.acp.session import replay
-from zkchat.acp.updates import ASKED_AGAIN, MAX_LINKED, REPLACED, NotePlaces, TurnUpdates
+from zkchat.acp.updates import MAX_LINKED, NotePlaces, TurnUpdates
 from zkchat.core.choices import ContextUsage
 from zkchat.core.events import (
     AnswerReplaced,
@@ -24,6 +24,7 @@ from zkchat.core.events import (
     Warned,
 )
 from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference, FilePart, LineRange, TextPart
+from zkchat.hosting import ASKED_AGAIN, REPLACED
 
 PLACES = NotePlaces(Path("/vault"))
 USAGE = ContextUsage(window=100, messages=7)

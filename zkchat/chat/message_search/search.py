@@ -208,20 +208,34 @@ class ConversationSearch:
         return [_hit(each.session, each, each.time, asked, score) for each, score in found[:limit]]
 
     def look_up(
-        self, store: SessionStore, words: str, calendar: Calendar, *, session: str | None = None, limit: int = 10
+        self,
+        store: SessionStore,
+        words: str,
+        calendar: Calendar,
+        *,
+        session: str | None = None,
+        limit: int = 10,
+        with_read: bool = True,
     ) -> list[MessageHit]:
-        """What was said with these words; where they name nothing but a time, how the conversations of then begin."""
+        """What was said with these words; where they name nothing but a time, how the conversations of then begin.
+
+        `with_read` adds the best of what a model read, for which whole sessions are loaded.
+        """
         time = time_in_question(words, calendar)
         if time is None or time.period is None or time.topic:
-            return self._with_read(store, words, self.search(words, session=session, limit=limit), session)[:limit]
+            said = self.search(words, session=session, limit=limit)
+            return self._with_read(store, words, said, session)[:limit] if with_read else said
         first, end = (
             datetime.combine(day, datetime.min.time(), calendar.now.tzinfo) if day else None
             for day in (time.period.first, time.period.end)
         )
         wanted = EntryFilter(role="user", since=first, until=end)
         sessions = store.sessions() if session is None else [store.get(session)]
-        said = (next((message for _, message in _said(store.entries(each.id, wanted))), None) for each in sessions)
-        begun = ((each.id, message) for each, message in zip(sessions, said, strict=True) if message)
+        first_said = (
+            (each.id, next((message for _, message in _said(store.entries(each.id, wanted))), None))
+            for each in sessions
+        )
+        begun = ((each, message) for each, message in first_said if message)
         return [_hit(each, message, message.created_at, set(), 1.0) for each, message in islice(begun, limit)]
 
     def _with_read(

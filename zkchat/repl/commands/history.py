@@ -169,9 +169,10 @@ async def _pick_session(context: CommandContext, some: Sequence[Session] = ()) -
         raise UsageError("There are no sessions in this vault yet.")
     rows = session_rows(known, now=context.now(), current=context.conversation.session_id, with_ids=bool(some))
     named_by = "ID" if some else "NUMBER, TITLE, ID or words that were said"
-    chosen = await context.surface.pick(
-        QUESTION, rows, f"To continue one of them: /resume {named_by}.", where_said(known, context.where_said)
-    )
+    with context.said() as said:
+        chosen = await context.surface.pick(
+            QUESTION, rows, f"To continue one of them: /resume {named_by}.", where_said(known, said)
+        )
     return None if chosen is None else known[chosen]
 
 
@@ -180,7 +181,8 @@ def _about(context: CommandContext, words: str) -> list[Session]:
     known, wanted = sessions_to_resume(context.store), words.casefold().split()
     titled = [session for session in known if all(word in session.title.casefold() for word in wanted)]
     by_id = {session.id: session for session in known}
-    return titled or [by_id[each] for each in context.where_said(words) if each in by_id]
+    with context.said() as said:
+        return titled or [by_id[each] for each in said(words) if each in by_id]
 
 
 async def _session_named(context: CommandContext, name: str) -> Session | None:

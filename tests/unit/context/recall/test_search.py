@@ -15,6 +15,7 @@ from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, recall
 from zkchat.core.choices import Role
 from zkchat.core.errors import StorageDamaged
 from zkchat.core.message import ChatMessage, CompactionPart, ContextType, Part, TextPart, ToolResultPart
+from zkchat.core.note import Calendar
 from zkchat.core.session import Entry, IndexedMessage, IndexedUpTo, MessageEntry, TitleEntry
 from zkchat.models.static_vectors import installed
 from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
@@ -133,6 +134,19 @@ def test_of_a_long_question_the_beginning_and_the_end_count(search: Conversation
     before = [f"before{n}" for n in range(50)]
     assert ids(search, f"{' '.join(before[1:])} Konrad {pasted}", talk)[0] == "heron"
     assert ids(search, f"{' '.join(before)} Konrad {pasted}", talk) == []
+
+
+def test_what_was_read_is_looked_for_only_where_that_is_wanted(
+    store: SqliteSessions, search: ConversationSearch, talk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = ToolResultPart(call_id="1", name="read_note", text="Otters hold hands while they sleep.")
+    say(store, talk, message("read", "I have looked.", role="assistant", parts=(read,)))
+    search.catch_up(store)
+    calendar = Calendar(NOON)
+    assert [hit.message for hit in search.look_up(store, "otters hands", calendar)] == ["read"]
+    monkeypatch.setattr(store, "entries", None)  # no session is loaded
+    assert search.look_up(store, "otters hands", calendar, with_read=False) == []
+    assert search.look_up(store, "heron", calendar, with_read=False)[0].message == "heron"
 
 
 def test_what_nobody_said_is_not_found(search: ConversationSearch, talk: str) -> None:
