@@ -112,7 +112,8 @@ def test_an_agent_is_chosen_with_a_message(web: Web) -> None:
 
 def test_slash_commands_print_markdown(web: Web) -> None:
     events = web.ask("/search seven hours")
-    assert "Sleep" in last(events, "printed")["text"]
+    printed = last(events, "printed")["text"]
+    assert ("Sleep" in printed, "/show N" in printed, "/open" in printed) == (True, True, False)
     session = last(events, "end")["session"]
     assert "Short ones." in last(web.ask("/show [[Sleep#Naps]]", session=session), "printed")["text"]
     assert "- `/search" in last(web.ask("/help", session=session), "printed")["text"]

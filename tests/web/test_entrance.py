@@ -40,6 +40,7 @@ def test_the_address_opens_the_page_once_and_the_token_does_later(web: Web) -> N
         assert (first.status_code, first.headers["location"]) == (303, "/")
         assert (second.status_code, "was opened before" in second.text) == (401, True)
         assert "set-cookie" not in second.headers
+        assert ("style.css" in second.text, client.get("/style.css").status_code) == (True, 200)
         assert client.post("/login", data={"token": "x" * 20}, headers={"Origin": web.base}).status_code == 401
         assert client.post("/login", content=b"x" * 10_000, headers={"Origin": web.base}).status_code == 401
         logged_in = client.post("/login", data={"token": TOKEN}, headers={"Origin": web.base})

@@ -170,8 +170,14 @@ _MAX_COPY_BYTES: Final = 74_000
 _PLAIN_WIDTH: Final = 80
 
 
+NEXT_STEP: Final = "/show N reads one, /open N opens it."
+
+
 class Surface(ABC):
     """What commands print on, and ask the user by. It sanitizes everything that it prints, here as plain lines."""
+
+    next_step: str = NEXT_STEP
+    """What the numbers of a list are for."""
 
     @property
     @abstractmethod

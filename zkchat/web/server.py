@@ -38,11 +38,14 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
 )
 _LOGIN: Final = "/login"
+_STYLE: Final = "/style.css"
+"""The page for the token needs it, so everybody may have it."""
 _MAX_LOGIN_BYTES: Final = 2_000
 _LOGIN_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>zkchat</title>
-<meta name="viewport" content="width=device-width"><h1>zkchat</h1><p>{why}</p>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"><body class="login">
+<h1>zkchat</h1><p>{why}</p>
 <form method="post" action="/login"><label>Token <input name="token" type="password" autofocus></label>
-<button>Open</button></form></html>"""
+<button class="main">Open</button></form></html>"""
 
 
 def is_loopback(host: str) -> bool:
@@ -108,6 +111,8 @@ class Entrance(Gate):
     def _unknown(self, scope: Scope) -> ASGIApp:
         if scope["path"] == _LOGIN and scope["method"] == "POST":
             return self._log_in
+        if scope["path"] == _STYLE:
+            return self._app
         if scope["path"] != "/":
             return super()._unknown(scope)
         (token,) = parse_qs(scope["query_string"].decode(errors="replace")).get("token", [""])[:1]

@@ -10,7 +10,7 @@ from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault
 from zkchat.core import UsageError
 from zkchat.render import RowSection
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome
-from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_number, find_file, last_answer_id, show_list
+from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
 
 MAX_LISTED: Final = 50
@@ -89,7 +89,7 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
     places = [row.to for section in sections for row in section.rows if row.to]
     if places:
         show_list(context, places)
-    if next_step := result.next_step or (NEXT_STEP if places else ""):
+    if next_step := result.next_step or (surface.next_step if places else ""):
         surface.print_dimmed(next_step)
     return NOTHING
 

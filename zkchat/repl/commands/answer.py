@@ -181,7 +181,7 @@ def _show_rows(context: CommandContext, listing: VaultListing) -> Outcome:
     context.surface.print_markdown(listing.text)
     if listing.is_numbered:
         show_references(context, listing.references)
-    if steps := describe_next_steps(listing):
+    if steps := describe_next_steps(listing, context.surface.next_step):
         context.surface.print_dimmed(steps)
     return NOTHING
 

@@ -19,6 +19,7 @@ from zkchat.core import (
 from zkchat.index import find_named_note
 from zkchat.render import Place, describe_doubt
 from zkchat.repl.command_context import CommandContext
+from zkchat.repl.surface import NEXT_STEP
 
 _MAX_DIGITS: Final = 12
 """Digits of a number that are read; Python refuses to convert numbers of any length."""
@@ -132,19 +133,16 @@ def number_completions(text: str, numbers: Iterable[int]) -> list[str]:
     return [number for number in map(str, numbers) if number.startswith(text)]
 
 
-NEXT_STEP: Final = "/show N reads one, /open N opens it."
-
-
 def show_list(context: CommandContext, places: Sequence[Place]) -> None:
     """Let numbers mean these places from now on."""
     view = context.browser.view
     view.list_after, view.places = last_answer_id(context), places
 
 
-def describe_next_steps(listing: VaultListing) -> str:
+def describe_next_steps(listing: VaultListing, next_step: str = NEXT_STEP) -> str:
     """What the numbers of a list from the index are for, and how it goes on; empty where neither applies."""
     further = counted(min(listing.more, MAX_LISTED), "further note" if listing.is_numbered else "further folder")
-    steps = (f"/more shows {further}." if listing.more else "", NEXT_STEP if listing.is_numbered else "")
+    steps = (f"/more shows {further}." if listing.more else "", next_step if listing.is_numbered else "")
     return " ".join(filter(None, steps))
 
 
