@@ -130,6 +130,7 @@ _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
+_WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
 DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
@@ -315,6 +316,12 @@ class Question(Struct, frozen=True, kw_only=True):
     def asks(self) -> bool:
         """Whether it asks for something, rather than to tell something of the user's own."""
         return not _is_own(self.prose) or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it only tells something: "The code is 7719." """
+        is_whole = bool(_WHOLE.search(self.prose))  # and no words to search for
+        return not self.asks or (is_whole and _tells(self.prose) and not _asks_early(self.prose, 2))
 
     @property
     def is_open_question(self) -> bool:

@@ -1,6 +1,6 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import chain
 
@@ -61,6 +61,7 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.index import is_said, terms, topic_terms, words
+from zkchat.language import CORRECTS
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -225,9 +226,8 @@ class RequestPlanner:
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
         if user and info.needs_evidence:
-            told = self._told_before(user, typed)
-            names = {each.item.name for each in told}
-            beside = [*(each for each in beside if each.item.name not in names), *told]
+            told, repeated = self._told_before(user, typed)
+            beside = [*(each for each in beside if each.item.name not in repeated), *told]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -407,6 +407,8 @@ class RequestPlanner:
             return []
         try:
             archived = self._archived()
+            if core.info.needs_evidence:  # what was only asked tells it nothing
+                archived = {id_: each for id_, each in archived.items() if each.role != "user" or told_in(each.text)}
             asked = next((message.id for message in core.history.newest_first if message.role == "user"), "")
             found = recall(
                 search,
@@ -422,19 +424,29 @@ class RequestPlanner:
         by_id = {each.message.id: each for each in found}
         return [_recalled_item(by_id[id_], is_plain=core.info.needs_evidence) for id_ in archived if id_ in by_id]
 
-    def _told_before(self, user: ChatMessage, question: str) -> list[PromptItem]:
-        """What the user told earlier on the subject, for a small model, which would look for it in the notes alone."""
+    def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str]]:
+        """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
+
+        Also the ids of the messages that need not come twice, among them those that a later one takes the place of.
+        """
         history, topic, left_out = self._core.history, topic_terms(question), self._core.privacy.hidden() | {user.id}
-        earlier = [*history.archived.values(), *history.window.live][-MAX_CANDIDATES:]
+        earlier = sorted([*history.archived.values(), *history.window.live], key=lambda each: each.created_at)
         told = [
             Recalled(each, said, 1.0)
-            for each in earlier
+            for each in earlier[-MAX_CANDIDATES:]
             if each.role == "user" and each.id not in left_out and (said := told_in(each.text))
         ]
         shared = {each.message.id: sum(map(partial(is_said, said={*terms(each.text)}), topic)) for each in told}
         best = sorted(filter(shared.__getitem__, shared), key=lambda id_: -shared[id_])[:MAX_TOLD]
         found = [each for each in told if each.message.id in best]
-        return [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
+        last = max((place for place, each in enumerate(found) if CORRECTS.search(each.text)), default=0)
+        found = [
+            each
+            for place, each in enumerate(found)
+            if place >= last or shared[each.message.id] > shared[found[last].message.id]
+        ]
+        kept = [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
+        return kept, {*best}
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""

@@ -179,7 +179,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.is_quoted:
         return
     is_small = core.info.needs_evidence and core.settings.check_answers
-    if is_small and not question.asks and not exchange.draft.finished().text.strip():
+    if is_small and question.tells and not exchange.draft.finished().text.strip():
         exchange.draft.add(text=NOTED)  # it only repeated what was told
         await emit(TextDelta(text=NOTED))
         return
@@ -222,18 +222,23 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     assert exchange.draft is not None
     request, text = exchange.assembled.request, exchange.draft.finished().text
     files = [part for part in user.parts if isinstance(part, FilePart)]
-    if not (request.evidence or files):
+    is_alone = not (request.evidence or files)
+    if is_alone and (request.is_small_talk or question.tells or question.split.material or exchange.plan.offers_tools):
         return False
     given = [*map(_told_by, request.evidence), *(each.text for each in files)]
     earlier = (Question.parse(each.text) for each in request.messages[:-1] if each.role == "user")
-    told = (question.told, *(each.told if each.asks else each.prose for each in earlier))
-    given += filter(None, told)  # a question proves nothing, nor does its answer
+    told = (
+        question.prose if question.tells else question.told,
+        *(each.told if each.asks else each.prose for each in earlier),
+    )
+    given += filter(None, told)  # a question proves nothing, nor does its answer, save where there is nothing else
+    given += [each.text for each in request.messages[:-1] if is_alone and each.role != "system"]
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-    is_strange = not is_empty and not _is_about(exchange, text, question, given[len(request.evidence) :])
+    is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "gave an answer that is not in your notes"

@@ -520,7 +520,7 @@ class Turn:
         request, core = assembled.request, self.core
         if core.settings.strict or core.info.is_tiny or not core.info.needs_evidence:
             return False
-        if plan.offers_tools or request.is_small_talk or question.split.material or not question.asks:
+        if plan.offers_tools or request.is_small_talk or question.split.material or question.tells:
             return True
         items = assembled.context.items
         if any(each.type == "recall" for each in items):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         COMPANY_ARTICLES,
         CONJUNCTIONS,
         CONNECTIVES,
+        CORRECTS,
         DECISIONS,
         DEGREES,
         ENDS_AS_QUESTION,

@@ -80,6 +80,10 @@ UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())
 PREFERENCES: Final = of_all("preferences")
 TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGNORECASE)
 """How a message begins that tells something."""
+CORRECTS: Final = lazy_pattern(
+    rf"\b(?:{any_of('correcting_phrases', spaced=True)})\b|{any_of('correcting_phrases', spaced=False)}", re.IGNORECASE
+)
+"""What a message says that takes the place of one before."""
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 

@@ -319,6 +319,41 @@ def test_what_was_told_in_other_words_is_repeated(library: Library) -> None:
     assert "Earlier I said: My doctor is Dr. Petrosyan." in model.requests[1].messages[-1].text
 
 
+@pytest.mark.parametrize(
+    ("later", "is_corrected"),
+    [
+        ("Actually, the dentist called again: it's Friday.", True),
+        ("The dentist is on Friday instead.", True),
+        ("The dentist has a blue door.", False),
+    ],
+)
+def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_corrected: bool) -> None:
+    model = small("Noted.", "Noted.", "Friday.")
+    talk = talk_with(library, model)
+    for said in ("My dentist moved me to Thursday.", later, "When is the dentist?"):
+        events_of(talk.say(said))
+    asked = model.requests[2].messages[-1].text
+    assert f"Earlier I said: {later}" in asked
+    assert ("My dentist moved me to Thursday." in asked) is not is_corrected
+
+
+def test_a_statement_that_no_note_is_about_is_taken_as_told(library: Library) -> None:
+    for told in ("The code for the bike lock: 7719", "The password of the guest network is puffin-77."):
+        answer = answer_of(events_of(talk_with(library, small(told)).say(told)))
+        assert (answer.text, answer.abstained) == ("Noted.", False)
+    assert answer_of(events_of(talk_with(library, small("7719")).say("code of the bike lock"))).abstained
+
+
+def test_what_is_neither_in_the_notes_nor_told_is_not_said(library: Library) -> None:
+    model = small("Noted.", "A zither is tuned with a brass hammer from Vienna.", "You parked in Linden Street.")
+    talk = talk_with(library, model)
+    events_of(talk.say("I parked the car with the zither in Linden Street."))
+    invented = answer_of(events_of(talk.say("How is a zither tuned?")))
+    assert "brass hammer" not in invented.text
+    assert "> I parked the car with the zither in Linden Street." in invented.text
+    assert answer_of(events_of(talk.say("Where is the car with the zither?"))).text == "You parked in Linden Street."
+
+
 def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
     told = "I decided to paint the tent of Mara ochre."
     answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))
