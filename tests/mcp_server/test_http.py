@@ -126,12 +126,12 @@ def test_connections_without_the_token_take_no_place_of_those_that_have_it(tmp_p
 
 SHORT_SERVER = """
 from mcp.server.lowlevel import Server
-from zkchat.mcp import http
+from zkchat.mcp.server import address_of, serve
 from zkchat.hosting import AccessToken, listen
 
 listening = listen(0)
-print(http.address_of(listening), flush=True)
-http.serve(Server("short"), listening, AccessToken(text="x" * 16), seconds_for_token=1)
+print(address_of(listening), flush=True)
+serve(Server("short"), listening, AccessToken(text="x" * 16), seconds_for_token=1)
 """
 
 
