@@ -24,8 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.mcp_lines import modern
 from tests.support.mcp_visits import use_resources_and_prompts
 from tests.support.world import World, serving
-from zkchat.hosting.http import Gate
-from zkchat.hosting.tokens import AccessToken
+from zkchat.hosting.http import AccessToken, Gate
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
         open_goal_run,
         session_with_open_goal,
     )
-    from zkchat.app.conversation_core import ModelCatalogue
-    from zkchat.app.conversation_options import ConversationOptions, WritingOptions
+    from zkchat.app.conversation_core import ConversationOptions, ModelCatalogue, WritingOptions
     from zkchat.app.document_links import VaultDocumentLinks
     from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversations
     from zkchat.app.library import (

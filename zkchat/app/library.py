@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from zkchat.app.conversation_options import ConversationOptions
+    from zkchat.app.conversation_core import ConversationOptions
     from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
     from zkchat.models import OnnxEmbedder, ServerEmbedder
