@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         defined_servers,
         is_client_installed,
     )
-    from zkchat.app.model_import import FoundModel, import_models
+    from zkchat.app.model_import import import_models
     from zkchat.app.models import (
         LiveSettings,
         check_model,

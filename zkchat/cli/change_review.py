@@ -508,7 +508,7 @@ _STOPS: Final = frozenset({"q", *_NO})
 
 
 class TerminalPlanReviewer(Struct, frozen=True):
-    """Implements `chat.goals.run.PlanReviewer`."""
+    """Implements `chat.goals.PlanReviewer`."""
 
     io: CommandIO
     plain: bool = False
