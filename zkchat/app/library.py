@@ -53,12 +53,12 @@ from zkchat.index import (
 from zkchat.notes import unmatched
 from zkchat.storage import (
     GitHistory,
-    ProcessPool,
     SqliteExtractedTexts,
     VaultFiles,
     template_folders,
     writable_cache_path,
 )
+from zkchat.subprocesses import ProcessPool
 
 if TYPE_CHECKING:
     import numpy as np
