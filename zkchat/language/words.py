@@ -62,7 +62,6 @@ UNSPACED_FOR_A_NUMBER: Final = of_all("for_a_number", spaced=False)
 UNSPACED_FOR_A_TIME: Final = of_all("for_a_time", spaced=False)
 UNSPACED_FOR_A_LIST: Final = of_all("for_a_list", spaced=False)
 
-
 FACT_STOP_WORDS: Final = of_all("fact_stop_words")
 LINKING_VERB: Final = lazy_pattern(
     rf"\s(?:{any_of('linking_verbs', spaced=True)})\s|\s*(?:[:：]\s|=|{any_of('linking_verbs', spaced=False)})",
@@ -76,18 +75,15 @@ UNSPACED_SINGLE_VALUED: Final = tuple(of_all("single_valued", spaced=False).spli
 ADDITIONS: Final = of_all("additions")
 NEGATIONS: Final = of_all("fact_negations")
 
-
 COMPANY: Final[dict[str, str]] = by_code("company")
 COMPANY_ARTICLES: Final = of_all("company_articles")
 CONJUNCTIONS: Final = of_all("company_conjunctions")
 UNSPACED_COMPANY: Final = tuple(by_code("company_pattern").values())
 
-
 FOR_A_FAILURE: Final = of_all("for_a_failure", spaced=True)
 FOR_A_SUCCESS: Final = of_all("for_a_success")
 UNSPACED_FOR_A_FAILURE: Final = of_all("for_a_failure", spaced=False)
 SIGNS_OF_FAILURE: Final = tuple(phrases(of_all("signs_of_failure")))
-
 
 CODES: Final = {known["name"].lower(): code for code, known in languages().items()}
 STOP_WORDS_BY_CODE: Final[dict[str, frozenset[str]]] = {
@@ -98,18 +94,14 @@ LANGUAGE_OF_SCRIPT: Final[dict[str, str]] = {
 }
 LANGUAGE_NAMES: Final[dict[str, str]] = by_code("name")
 
-
 NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=True)
 
-
 NUMBER_WORDS: Final[dict[str, str]] = by_code("number_words")
-
 
 GREETINGS: Final = of_all("greetings", spaced=True)
 UNSPACED_GREETINGS: Final = of_all("greetings", spaced=False)
 ABOUT_THE_ANSWER: Final = of_all("about_the_answer")
 PHRASES: Final = of_all("small_talk")
-
 
 POINTS_BACK: Final = lazy_pattern(
     rf"(?<!\w)(?:{any_of('points_back', spaced=True)})(?!\w)|{any_of('points_back', spaced=False)}"
@@ -129,12 +121,9 @@ TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGN
 """How a message begins that tells something."""
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
-
 STOP_WORDS: Final = by_name("stop_words")
 
-
 SYNONYMS: Final = by_name("synonyms")
-
 
 ENDS_AS_QUESTION: Final = lazy_pattern(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")
 """At the end of a text. Greek asks with a semicolon."""
@@ -142,7 +131,6 @@ TIME_WORDS: Final = of_all("time_words", spaced=True)
 UNSPACED_TIME_WORDS: Final = tuple(of_all("time_words", spaced=False).split())
 ASKING_FOR_TIME: Final = of_all("asking_for_time", spaced=True)
 UNSPACED_ASKING_FOR_TIME: Final = tuple(phrases(of_all("asking_for_time", spaced=False)))
-
 
 INTERROGATIVES: Final = by_name("interrogatives")
 REQUESTS: Final = by_name("requests")

@@ -1,7 +1,4 @@
-"""What an editor asks of a vault: where links lead, what leads here, what is wrong, and what a change would be.
-
-Texts that are open in the editor, and positions and changes as it counts and writes them.
-"""
+"""What an editor asks of a vault: where links lead, what leads here, what is wrong, and what a change would be."""
 
 import os
 import re
