@@ -28,7 +28,8 @@ from benchmarks.speed.peers import PEER_NOTES, PEERS
 from zkchat.index import Library, SqliteNoteIndex, VectorSearch, backlinks
 from zkchat.models import installed
 from zkchat.notes import LiveCatalog
-from zkchat.storage import ProcessPool, VaultFiles
+from zkchat.storage import VaultFiles
+from zkchat.subprocesses import ProcessPool
 
 QUERIES = 300
 PROCESSES = min(4, os.cpu_count() or 1)

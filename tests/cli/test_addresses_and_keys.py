@@ -5,7 +5,7 @@ import pytest
 from tests.providers.loopback import Loopback
 from tests.support.world import World
 from zkchat.app import conversation
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.core.prompt import Finish, TextChunk
 
 PASSWORD = "hunter2canary"

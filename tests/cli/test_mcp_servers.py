@@ -331,7 +331,7 @@ def test_settings_show_each_server_on_a_line_of_its_own(world: World) -> None:
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
-    monkeypatch.setattr("zkchat.cli.mcp_servers.is_client_installed", lambda: False)
+    monkeypatch.setattr("zkchat.cli.mcp.is_client_installed", lambda: False)
     assert opened(world) == (
         [],
         ["MCP servers are not used, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],

@@ -11,7 +11,7 @@ import pytest
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.app import conversation, stores
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.chat.context.assembly import SUMMARY, request_from
 from zkchat.core.events import TurnFailed
 from zkchat.core.message import ToolCallPart

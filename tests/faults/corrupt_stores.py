@@ -66,7 +66,7 @@ def prepare(folder: Path) -> None:
 def _talk_without_an_end(world: World, copy: Path) -> None:
     """In a child: what is on disk while sessions and facts are open is copied, logs included."""
     from zkchat.app import conversation
-    from zkchat.app.conversation_options import ConversationOptions
+    from zkchat.app.conversation_core import ConversationOptions
 
     options = ConversationOptions(vault=world.vault, model=_model(world))
     with conversation.open_conversation(world.environment(), options) as opened:

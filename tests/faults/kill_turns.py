@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 
 from zkchat.app import conversation, stores
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.core.environment import Environment
 from zkchat.core.events import PromptReady, TextDelta, TurnFinished
 from zkchat.core.session_history import messages_of

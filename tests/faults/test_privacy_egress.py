@@ -32,7 +32,7 @@ from tests.support.egress import (
     make_scene,
 )
 from zkchat.app import conversation, stores
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import WITHHELD

@@ -15,7 +15,7 @@ from tests.support.egress import OVER_OLLAMA, Recorder, Scene, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.waiting import eventually
 from zkchat.app.conversation import OpenConversation, open_conversation
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.app.trust import VaultTrust
 from zkchat.app.workspace import load_workspace
 from zkchat.config.files import read_vault_file

@@ -11,7 +11,7 @@ TALK = """
 import asyncio, io, sys
 from pathlib import Path
 from zkchat.app import conversation
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.core.environment import Environment
 from zkchat.core.events import TurnFinished, Warned
 

@@ -9,9 +9,9 @@ from tests.fuzz.case import require
 from zkchat.core.choices import SectionPosition
 from zkchat.core.errors import EditRefused
 from zkchat.notes.parse import frontmatter_of, parse_note
-from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.passages import replace_passage
 from zkchat.writing.properties import add_tag, set_property
+from zkchat.writing.sections import edit_section
 
 
 def passage(text: str, rng: Random) -> None:

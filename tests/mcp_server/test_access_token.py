@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.core.errors import ConfigError
-from zkchat.hosting.tokens import access_token
+from zkchat.hosting.http import access_token
 
 GIVEN = "a-token-of-ones-own"
 

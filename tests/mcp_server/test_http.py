@@ -24,8 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.mcp_lines import modern
 from tests.support.mcp_visits import use_resources_and_prompts
 from tests.support.world import World, serving
-from zkchat.hosting.http import Gate
-from zkchat.hosting.tokens import AccessToken
+from zkchat.hosting.http import AccessToken, Gate
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
 
@@ -126,12 +125,12 @@ def test_connections_without_the_token_take_no_place_of_those_that_have_it(tmp_p
 
 SHORT_SERVER = """
 from mcp.server.lowlevel import Server
-from zkchat.mcp import http
+from zkchat.mcp.server import address_of, serve
 from zkchat.hosting import AccessToken, listen
 
 listening = listen(0)
-print(http.address_of(listening), flush=True)
-http.serve(Server("short"), listening, AccessToken(text="x" * 16), seconds_for_token=1)
+print(address_of(listening), flush=True)
+serve(Server("short"), listening, AccessToken(text="x" * 16), seconds_for_token=1)
 """
 
 

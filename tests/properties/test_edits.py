@@ -12,9 +12,9 @@ from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.core.choices import SectionPosition
 from zkchat.core.errors import EditRefused
 from zkchat.notes.parse import frontmatter_of, parse_note
-from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.passages import replace_passage
 from zkchat.writing.properties import add_tag, set_property
+from zkchat.writing.sections import edit_section
 
 SETTINGS = settings(max_examples=50, deadline=None)
 

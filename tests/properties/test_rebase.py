@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from zkchat.core.changes import ChangeSet, FileWrite, split_lines
 from zkchat.core.choices import SectionPosition
 from zkchat.core.errors import EditRefused, FileConflict, FilesChanged
-from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import append_text, edit_section
+from zkchat.writing.passages import replace_passage
 from zkchat.writing.properties import add_tag, set_property
+from zkchat.writing.sections import append_text, edit_section
 from zkchat.writing.staging import Edit, rebase_changes, rebase_content
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "- x\n", "end"]), max_size=12)

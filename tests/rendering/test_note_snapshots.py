@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.screens import terminal
 from tests.unit.render.markdown.test_wikilinks import Vault
-from zkchat.render.markdown.renderer import note_rows
+from zkchat.render.markdown import note_rows
 
 FOLDER = Path(__file__).parent
 NOTE = (FOLDER / "note.md").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ from zkchat.core.events import (
 from zkchat.core.message import CompactionPart, DocumentReference, LineRange
 from zkchat.render.context import AnswerFooter, context_bar
 from zkchat.render.links import NO_LINKS
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
 from zkchat.render.presenters.screen import ScreenPresenter
 from zkchat.render.references import references_panel
 from zkchat.repl.commands.table import run

@@ -10,7 +10,7 @@ from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.evidence_lookup import Page
-from zkchat.chat.goals.run import GoalRun
+from zkchat.chat.goals import GoalRun
 from zkchat.chat.session_items import SessionItems
 from zkchat.core.changes import ChangeRecord, ChangeSet, patch_of
 from zkchat.core.choices import ContextUsage, OpenWith
@@ -322,7 +322,7 @@ class ModelsInMemory:
 
 
 class GoalsInMemory:
-    """What commands use of `chat.goals.run.GoalRun`."""
+    """What commands use of `chat.goals.GoalRun`."""
 
     def __init__(self) -> None:
         self.goal: Goal | None = None

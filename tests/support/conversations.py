@@ -13,7 +13,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.privacy import ServerAccess
 from zkchat.chat.tools.readings import Readings
 from zkchat.core.choices import TokenUsage

@@ -11,7 +11,7 @@ from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.world import World
 from zkchat.app import conversation, stores
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions
 from zkchat.app.workspace import Unattended
 from zkchat.chat.context.assembly import SUMMARY
 from zkchat.chat.conversation import Conversation

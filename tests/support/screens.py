@@ -14,7 +14,7 @@ from zkchat.core.message import ChatMessage, DocumentReference, TextPart
 from zkchat.core.values import from_plain
 from zkchat.render.console import Matches, console_for
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
 
 _OUR_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -16,8 +16,7 @@ import httpx
 
 from tests.support.world import World, serving
 from zkchat.app.workspace import load_workspace
-from zkchat.hosting.http import listen, server_of
-from zkchat.hosting.tokens import AccessToken
+from zkchat.hosting.http import AccessToken, listen, server_of
 from zkchat.web.chats import WebOptions
 from zkchat.web.server import Site
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed, terminal, written
 from tests.support.waiting import eventually
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
 
 COUNT = 300
 MARK = re.compile(r"line-\d{4}")
@@ -90,7 +90,7 @@ def test_a_resize_in_the_middle_loses_and_doubles_nothing(kind: str, sizes: list
 PROGRAM = """
 import os, sys, time
 from pathlib import Path
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
 from zkchat.render.console import console_for
 
 answer, waiting = Path(sys.argv[1]).read_text(), Path(sys.argv[2])

@@ -16,7 +16,6 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 from acp.agent.connection import AgentSideConnection
 from msgspec.structs import replace
 
-from zkchat.acp import choices
 from zkchat.app import find_vault, open_sessions
 from zkchat.core import (
     Channel,
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+MODE: Final = "mode"
+"""The option by which clients choose whether notes may be changed."""
 
 
 class SessionClient:
@@ -221,7 +223,7 @@ class VaultAgent:
     @answered
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
         session, worker = self._session(session_id)
-        await worker.run(session.choose(choices.MODE, mode_id))
+        await worker.run(session.choose(MODE, mode_id))
         return schema.SetSessionModeResponse()
 
     @answered

@@ -1,4 +1,8 @@
-"""One session of a client: a conversation of the vault, on the thread of its worker."""
+"""One session of a client: a conversation of the vault, on the thread of its worker.
+
+What its user chooses (the model, who answers, whether notes may be changed) and is asked: changes to notes, calls of
+MCP servers.
+"""
 
 import asyncio
 import os
@@ -9,19 +13,29 @@ from pathlib import Path
 from typing import Final
 
 from acp import schema
-from acp.helpers import update_user_message_text
+from acp.helpers import (
+    start_tool_call,
+    text_block,
+    tool_content,
+    tool_diff_content,
+    update_tool_call,
+    update_user_message_text,
+)
 
-from zkchat.acp import choices
 from zkchat.acp import updates as tool_calls
-from zkchat.acp.agent import SessionClient
+from zkchat.acp.agent import MODE, SessionClient
 from zkchat.acp.prompts import Block, PromptReader
-from zkchat.acp.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp.updates import NotePlaces, TurnUpdates, Update, notice_chunk, plan_of, text_chunk, thought_chunk
+from zkchat.chat import CallAnswer, Conversation, ServerCall
 from zkchat.core import (
+    TRASH,
+    ChangeSet,
+    ChangesReviewed,
     ChatMessage,
     CompactionPart,
     Environment,
     Event,
+    FileWrite,
     Goal,
     ProviderError,
     Session,
@@ -33,6 +47,8 @@ from zkchat.core import (
     ToolResultPart,
     UsageError,
     ZkchatError,
+    direct_moves,
+    patch_of,
     shorten,
 )
 from zkchat.hosting import (
@@ -42,12 +58,151 @@ from zkchat.hosting import (
     HostedChat,
     HostedInterface,
     MarkdownSurface,
+    cleaned,
     offered_commands,
 )
 from zkchat.render import compaction_part, reviewed, sanitize_line, sanitize_text
 from zkchat.repl import Switch
+from zkchat.writing import Verdict, folders_of
 
-_YES: Final = "yes"
+MODEL: Final = "model"
+AGENT: Final = "agent"
+ASK: Final = "ask"
+WRITE: Final = "write"
+_MODES: Final = {
+    ASK: ("Ask", "The model reads your notes and cannot change them."),
+    WRITE: ("Write", "The model may propose changes to your notes; you are asked about each."),
+}
+
+YES: Final = "apply"
+ALWAYS: Final = "apply-always"
+NO: Final = "reject"
+MAX_DIFF_BYTES: Final = 400_000
+"""Of a file that is sent whole, before and after; of a larger one, the lines that change are."""
+_CONFIRMED: Final = "yes"
+_MAX_PATCH_CHARS: Final = 100_000
+_MAX_FOLDERS: Final = 2
+
+Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
+
+
+class ClientChangeReviewer:
+    """Implements `writing.review.ChangeReviewer`."""
+
+    def __init__(self, client: SessionClient, places: NotePlaces) -> None:
+        self._client = client
+        self._places = places
+        self._numbers = count(1)
+        self._open_call = ""
+        """The call that shows changes of which it is not known yet what became of them."""
+
+    def review(
+        self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
+    ) -> Verdict:
+        call_id = self._open_call = self._next_id()
+        content: list[Content] = [*(_sentence(remark) for remark in remarks), *_contents(changes, self._places)]
+        title, kind = sanitize_line(changes.title), _kind(changes)
+        locations = [schema.ToolCallLocation(path=self._places.absolute(write.path)) for write in changes.writes]
+        self._client.update_now(
+            start_tool_call(call_id, title, kind=kind, status="pending", content=content, locations=locations)
+        )
+        if not is_asked:
+            return Verdict(answer="no", changes=changes)
+        call = schema.ToolCallUpdate(
+            tool_call_id=call_id, title=title, kind=kind, status="pending", content=content, locations=locations
+        )
+        always = f"Apply, and do not ask again in {_folders(changes)} in this session" if may_always else ""
+        chosen = self._client.ask(call, permissions("Apply", "Do not apply", always))
+        if chosen not in {YES, ALWAYS}:
+            return Verdict(answer="no" if chosen == NO else "stop", changes=changes)
+        return Verdict(answer="yes", changes=changes, always=chosen == ALWAYS and may_always)
+
+    def settled(self, event: ChangesReviewed) -> schema.ToolCallStart | schema.ToolCallProgress:
+        """The call that showed the changes, at its end; one of its own for changes that needed no question."""
+        status: schema.ToolCallStatus = "completed" if event.decision == "applied" else "failed"
+        call_id, self._open_call = self._open_call, ""
+        if call_id:
+            return update_tool_call(call_id, status=status)
+        return start_tool_call(
+            self._next_id(),
+            sanitize_line(event.title),
+            kind="edit",
+            status=status,
+            content=[_patch(event.diff)],
+            locations=[schema.ToolCallLocation(path=self._places.absolute(path)) for path in event.paths],
+        )
+
+    def _next_id(self) -> str:
+        return f"changes-{next(self._numbers)}"
+
+
+class ClientCallReviewer:
+    """Implements `tools.server_approval.CallReviewer`."""
+
+    def __init__(self, client: SessionClient) -> None:
+        self._client = client
+        self._numbers = count(1)
+
+    def review(self, call: ServerCall) -> CallAnswer:
+        asked = schema.ToolCallUpdate(
+            tool_call_id=f"server-call-{next(self._numbers)}",
+            title=sanitize_line(call.title),
+            kind="other",
+            status="pending",
+            content=[_sentence(call.warning)] if call.warning else None,
+            raw_input=cleaned(dict(call.arguments)),
+        )
+        names = ("Allow in this session", "Always allow") if call.may_always else ("Allow once", "")
+        chosen = self._client.ask(asked, permissions(names[0], "Do not allow", always=names[1]))
+        if chosen == ALWAYS and call.may_always:
+            return "always"
+        return "yes" if chosen == YES else "no"
+
+
+def permissions(yes: str, no: str, always: str = "") -> list[schema.PermissionOption]:
+    """What a question of these answers offers."""
+    offered: list[tuple[str, str, schema.PermissionOptionKind]] = [
+        (YES, yes, "allow_once"),
+        (ALWAYS, always, "allow_always"),
+        (NO, no, "reject_once"),
+    ]
+    return [schema.PermissionOption(option_id=id_, name=name, kind=kind) for id_, name, kind in offered if name]
+
+
+def _folders(changes: ChangeSet) -> str:
+    names = [f"{sanitize_line(folder)}/" if folder else "the top folder" for folder in folders_of(changes)]
+    shown = ", ".join(names[:_MAX_FOLDERS])
+    return f"{shown} and {len(names) - _MAX_FOLDERS} more" if len(names) > _MAX_FOLDERS else shown
+
+
+def _kind(changes: ChangeSet) -> schema.ToolKind:
+    if any(move.target.startswith(f"{TRASH}/") for move in changes.moves):
+        return "delete"
+    return "move" if changes.moves and not changes.writes else "edit"
+
+
+def _contents(changes: ChangeSet, places: NotePlaces) -> Iterator[Content]:
+    for move in direct_moves(changes):
+        yield _sentence(f"{move.source} → {move.target}")
+    for write in changes.writes:
+        yield _content(changes, write, places)
+
+
+def _content(changes: ChangeSet, write: FileWrite, places: NotePlaces) -> Content:
+    if len(write.before or b"") + len(write.after) > MAX_DIFF_BYTES:
+        return _patch(patch_of(ChangeSet(title=changes.title, writes=(write,))))
+    before = None if write.before is None else write.before.decode(errors="replace")
+    return tool_diff_content(places.absolute(write.path), write.after.decode(errors="replace"), before)
+
+
+def _sentence(text: str) -> schema.ContentToolCallContent:
+    return tool_content(text_block(sanitize_line(text)))
+
+
+def _patch(diff: str) -> schema.ContentToolCallContent:
+    text = diff.encode(errors="replace").decode()
+    more = "\n…" if len(text) > _MAX_PATCH_CHARS else ""
+    return tool_content(text_block(f"````diff\n{sanitize_text(text[:_MAX_PATCH_CHARS])}{more}\n````"))
 
 
 class AskingSurface(MarkdownSurface):
@@ -67,10 +222,10 @@ class AskingSurface(MarkdownSurface):
             status="pending",
         )
         options = [
-            schema.PermissionOption(option_id=_YES, name="Yes", kind="allow_once"),
+            schema.PermissionOption(option_id=_CONFIRMED, name="Yes", kind="allow_once"),
             schema.PermissionOption(option_id="no", name="No", kind="reject_once"),
         ]
-        return self._client.ask(call, options) == _YES
+        return self._client.ask(call, options) == _CONFIRMED
 
 
 def commands_update() -> schema.AvailableCommandsUpdate:
@@ -155,30 +310,29 @@ class AgentSession(HostedChat):
             self._model_names = tuple(row.name for row in overview.rows)
             if self._options.model is None:
                 self._model_name = next((row.name for row in overview.rows if row.is_in_use), self._model_name)
-            await self._client.update(choices.updates_of(self._talk, self._model_name, self._model_names)[0])
+            await self._client.update(choice_updates(self._talk, self._model_name, self._model_names)[0])
 
     async def replay(self) -> None:
         """Send the whole conversation to the client."""
         await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
 
     def choices(self) -> "tuple[list[schema.SessionConfigOptionSelect], schema.SessionModeState]":
-        return choices.options_of(self._talk, self._model_name, self._model_names), choices.modes_of(self._talk)
+        return options_of(self._talk, self._model_name, self._model_names), modes_of(self._talk)
 
     async def choose(self, what: str, value: str) -> None:
         """Make a choice of the client. Raises `ZkchatError` for one that cannot be made."""
         if self._turn:
             raise UsageError(BUSY)
-        match what:
-            case choices.MODE if value in {choices.ASK, choices.WRITE}:
-                self._talk.writing.allow(value == choices.WRITE)
-            case choices.MODEL:
-                await self._models.verify(value)
-                self._reopen(Switch(session=self._talk.session_id or None, model=value))
-            case choices.AGENT:
-                self._talk.use_agent(value)
-                self._reopen(Switch(session=self._talk.session_id))
-            case _:
-                raise UsageError(f"{value!r} is not a choice for {what!r}.")
+        if what == MODE and value in {ASK, WRITE}:
+            self._talk.writing.allow(value == WRITE)
+        elif what == MODEL:
+            await self._models.verify(value)
+            self._reopen(Switch(session=self._talk.session_id or None, model=value))
+        elif what == AGENT:
+            self._talk.use_agent(value)
+            self._reopen(Switch(session=self._talk.session_id))
+        else:
+            raise UsageError(f"{value!r} is not a choice for {what!r}.")
 
     async def prompt(self, blocks: Sequence[Block]) -> schema.StopReason:
         """Answer a prompt. Raises `ZkchatError` where there is no answer."""
@@ -209,7 +363,7 @@ class AgentSession(HostedChat):
         before = self.choices()
         await super()._command(line)
         if self.choices() != before:
-            await self._client.update(*choices.updates_of(self._talk, self._model_name, self._model_names))
+            await self._client.update(*choice_updates(self._talk, self._model_name, self._model_names))
 
     async def _show(self, text: str) -> None:
         await self._client.update(text_chunk(text))
@@ -249,3 +403,58 @@ class AgentSession(HostedChat):
                             updated_at=session.updated_at.isoformat(),
                         )
                     )
+
+
+def mode_of(conversation: Conversation) -> str:
+    return WRITE if conversation.writing.is_on else ASK
+
+
+def modes_of(conversation: Conversation) -> schema.SessionModeState:
+    """The same choice as the option `mode`, for clients that know no options."""
+    return schema.SessionModeState(
+        current_mode_id=mode_of(conversation),
+        available_modes=[
+            schema.SessionMode(id=id_, name=name, description=about) for id_, (name, about) in _MODES.items()
+        ],
+    )
+
+
+def options_of(
+    conversation: Conversation, present: str, models: Sequence[str]
+) -> list[schema.SessionConfigOptionSelect]:
+    """The choices with what is chosen now; `present` is the model that answers, `models` are those that are known."""
+    agents = conversation.profiles.agents.values()
+    options = [
+        _select(MODE, "Mode", mode_of(conversation), [_option(id_, *words) for id_, words in _MODES.items()], MODE),
+        _select(MODEL, "Model", present, [_option(name, name) for name in dict.fromkeys([present, *models])], MODEL),
+    ]
+    if len(agents) > 1:
+        named = [_option(agent.name, agent.name, agent.description) for agent in agents]
+        options.append(_select(AGENT, "Agent", conversation.agent.name, named))
+    return options
+
+
+def choice_updates(
+    conversation: Conversation, present: str, models: Sequence[str]
+) -> tuple[schema.ConfigOptionUpdate, schema.CurrentModeUpdate]:
+    """What tells the client that a choice was made otherwise, by a command."""
+    return (
+        schema.ConfigOptionUpdate(
+            session_update="config_option_update", config_options=[*options_of(conversation, present, models)]
+        ),
+        schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode_of(conversation)),
+    )
+
+
+def _option(value: str, name: str, description: str = "") -> schema.SessionConfigSelectOption:
+    return schema.SessionConfigSelectOption(
+        value=value, name=sanitize_line(name), description=sanitize_line(description) or None
+    )
+
+
+def _select(
+    id_: str, name: str, value: str, options: list[schema.SessionConfigSelectOption], category: str | None = None
+) -> schema.SessionConfigOptionSelect:
+    return schema.SessionConfigOptionSelect.model_validate(
+        {"type": "select", "id": id_, "name": name, "category": category, "current_value": value, "options": options}
+    )

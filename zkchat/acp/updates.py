@@ -13,7 +13,7 @@ from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
 from zkchat.render import in_brief, phrases, sanitize_line, sanitize_text, short_reason
 
 if TYPE_CHECKING:
-    from zkchat.acp.reviewer import ClientChangeReviewer
+    from zkchat.acp.session import ClientChangeReviewer
 
 
 _KINDS: Final[dict[schema.ToolKind, str]] = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         every_action,
         named_place,
     )
-    from zkchat.actions.brief import brief_of, today_of
+    from zkchat.actions.brief import today_of
     from zkchat.actions.evaluation import Evaluation, ask_all, evaluated, explained, read_questions
     from zkchat.actions.links import link_record
     from zkchat.actions.notes import find_passages, passage_record, show, verified

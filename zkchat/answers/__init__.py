@@ -16,16 +16,15 @@ if TYPE_CHECKING:
         report_brief,
         report_section,
     )
-    from zkchat.answers.catalog.answers import CatalogAnswer, Row, answer_query
-    from zkchat.answers.catalog.parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
+    from zkchat.answers.catalog import CatalogAnswer, answer_query
+    from zkchat.answers.catalog_parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
     from zkchat.answers.dated_evidence import find_evidence, time_of
     from zkchat.answers.evidence import MAX_EVIDENCE, find_undated_evidence, openings
     from zkchat.answers.evidence_by_date import are_worth_showing, date_of
     from zkchat.answers.evidence_passages import Earlier, max_characters, rarest_idf, resolved
-    from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim
     from zkchat.answers.verification.comparison import weights_of
-    from zkchat.answers.verification.contradiction import Contradiction, find_contradiction
-    from zkchat.answers.verification.sentence_parser import number_words, parse_sentence, plain
+    from zkchat.answers.verification.contradiction import find_contradiction
+    from zkchat.answers.verification.sentence_parser import number_words, plain
     from zkchat.answers.verification.verify import MAX_CHARACTERS, extract_statements, verify
 else:
     __getattr__ = lazy_names(__name__, __file__)

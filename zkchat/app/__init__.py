@@ -13,8 +13,7 @@ if TYPE_CHECKING:
         open_goal_run,
         session_with_open_goal,
     )
-    from zkchat.app.conversation_core import ModelCatalogue
-    from zkchat.app.conversation_options import ConversationOptions, WritingOptions
+    from zkchat.app.conversation_core import ConversationOptions, ModelCatalogue, WritingOptions
     from zkchat.app.document_links import VaultDocumentLinks
     from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversations
     from zkchat.app.library import (
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
         defined_servers,
         is_client_installed,
     )
-    from zkchat.app.model_import import FoundModel, import_models
+    from zkchat.app.model_import import import_models
     from zkchat.app.models import (
         LiveSettings,
         check_model,

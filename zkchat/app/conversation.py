@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import chat
-from zkchat.app.conversation_core import open_for_answers, turn_settings
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.conversation_core import ConversationOptions, open_for_answers, turn_settings
 from zkchat.app.document_links import VaultDocumentLinks
 from zkchat.app.library import NoteIndexRefresher, open_note_library
 from zkchat.app.models import (

@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.mcp_servers import ServerConnections
 from zkchat.app.models import LiveSettings, survey_models, verify_model
 from zkchat.app.settings import BASE_URL, SettingsEditor
 from zkchat.app.stores import open_memory, open_message_search
-from zkchat.app.workspace import Workspace
+from zkchat.app.workspace import UNATTENDED, UserInterface, Workspace
 from zkchat.chat import (
     AnswerLimits,
     ConversationCore,
@@ -41,6 +43,48 @@ from zkchat.core import (
 
 FRESH_SECONDS: Final = 60.0
 """How long the names of a list are completed before the servers are asked again."""
+
+
+class WritingOptions(Struct, frozen=True, kw_only=True):
+    """What the user chose about writing when opening a conversation."""
+
+    enabled: bool | None = None
+    """Whether the model may propose changes; None for what the settings say."""
+    assumes_yes: bool = False
+    """Whether the user has said yes to its proposals beforehand."""
+    proposes_only: bool = False
+    """Whether its proposals are only shown, whatever the settings say."""
+
+
+class ConversationOptions(Struct, frozen=True, kw_only=True):
+    """What the user chose when opening a conversation."""
+
+    vault: Path | None = None
+    model: str | None = None
+    session: str | None = None
+    id_of_new: str = ""
+    """The id that a new session gets, where somebody was told it before there is anything to store."""
+    continue_last: bool = False
+    one_shot: bool = False
+    """Whether a new session is for one question, which lists leave out until somebody goes on with it."""
+    user_interface: UserInterface = UNATTENDED
+    bounded_refresh: bool = False
+    """Whether a turn goes on with what is known of the notes, where looking at all of them takes too long."""
+    private: bool = False
+    """Whether nothing of this conversation is to be remembered."""
+    strict: bool = False
+    """Whether answers may rest on nothing but the notes."""
+    quoted_passages: int | None = None
+    """Passages that an answer without a model quotes at most; None for the usual number."""
+    agent: str | None = None
+    """Who answers, unless a message speaks to another agent."""
+    writing: WritingOptions = field(default_factory=WritingOptions)
+    servers: ServerConnections | None = None
+    """The MCP servers of the process; None where none is used."""
+    question: str = ""
+    """What is asked at once: it is stored before a model or a note is looked for."""
+    images: tuple[Path, ...] = ()
+    """Files that go along with it."""
 
 
 class ModelCatalogue:

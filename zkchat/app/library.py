@@ -53,18 +53,18 @@ from zkchat.index import (
 from zkchat.notes import unmatched
 from zkchat.storage import (
     GitHistory,
-    ProcessPool,
     SqliteExtractedTexts,
     VaultFiles,
     template_folders,
     writable_cache_path,
 )
+from zkchat.subprocesses import ProcessPool
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from zkchat.app.conversation_options import ConversationOptions
+    from zkchat.app.conversation_core import ConversationOptions
     from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
     from zkchat.models import OnnxEmbedder, ServerEmbedder

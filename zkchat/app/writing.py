@@ -33,7 +33,7 @@ from zkchat.notes import privacy_of_text
 from zkchat.storage import template_folders
 
 if TYPE_CHECKING:
-    from zkchat.app.conversation_options import WritingOptions
+    from zkchat.app.conversation_core import WritingOptions
     from zkchat.chat import Readings
     from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
     from zkchat.writing import (

@@ -67,11 +67,11 @@ if TYPE_CHECKING:
         search_rank,
     )
     from zkchat.chat.evidence_lookup import MAX_QUOTED, PAGE_SIZE, answer_about_vault
-    from zkchat.chat.goals.plan import GoalChecker, parse_plan, plan_text
-    from zkchat.chat.goals.run import GoalBounds, GoalRun, PlanReviewer
+    from zkchat.chat.goal_plan import GoalChecker, parse_plan, plan_text
+    from zkchat.chat.goals import GoalBounds, GoalRun, PlanReviewer
     from zkchat.chat.journal import Asked, Journal
     from zkchat.chat.memory import MAX_FILE_CHARS, Memory, OwnUse, RecallLimits, imports_of, list_items
-    from zkchat.chat.message_search.search import ConversationSearch
+    from zkchat.chat.message_search import ConversationSearch
     from zkchat.chat.privacy import Elsewhere, ReadOutside, ServerAccess, nothing_outside, stays_here
     from zkchat.chat.question import Question
     from zkchat.chat.references import changed_items, embedded, resolve_links

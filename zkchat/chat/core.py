@@ -16,7 +16,7 @@ from zkchat.chat.context.strategies import CompactionPlan, Retention
 from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, ServerAccess, nothing_outside
 from zkchat.chat.references import GivenNotes
 from zkchat.chat.tools.readings import Readings

@@ -30,7 +30,7 @@ from zkchat.chat.context.selection import (
 )
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
-from zkchat.chat.message_search.search import ConversationSearch, read_in
+from zkchat.chat.message_search import ConversationSearch, read_in
 from zkchat.chat.question import Question, told_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,

@@ -9,6 +9,6 @@ if TYPE_CHECKING:
     from zkchat.cli.completion import answer
     from zkchat.cli.help import CommandHelp, Rows, describe
     from zkchat.cli.main import app, run
-    from zkchat.cli.termination import graceful_termination, keep_early_keys
+    from zkchat.cli.terminal import graceful_termination, keep_early_keys
 else:
     __getattr__ = lazy_names(__name__, __file__)

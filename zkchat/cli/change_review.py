@@ -19,6 +19,7 @@ from zkchat.cli.editors import edit_text
 from zkchat.cli.key_questions import KeyQuestions, KeyReader
 from zkchat.cli.note_lookup import VectorActivity, progress
 from zkchat.cli.output import consoles
+from zkchat.cli.terminal import CTRL_C, CTRL_D, ESCAPE
 from zkchat.core import (
     NO_COLOR,
     ChangeSet,
@@ -38,7 +39,7 @@ from zkchat.core import (
 )
 from zkchat.index import Progress
 from zkchat.render import sanitize_line
-from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, Background
+from zkchat.repl import Background
 from zkchat.writing import Verdict, folders_of
 
 if TYPE_CHECKING:
@@ -507,7 +508,7 @@ _STOPS: Final = frozenset({"q", *_NO})
 
 
 class TerminalPlanReviewer(Struct, frozen=True):
-    """Implements `chat.goals.run.PlanReviewer`."""
+    """Implements `chat.goals.PlanReviewer`."""
 
     io: CommandIO
     plain: bool = False

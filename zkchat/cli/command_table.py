@@ -36,7 +36,7 @@ FURTHER = (
     ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
     ("refs", "memory.refs", "Show which conversations used a note."),
     ("why", "actions.evaluation.why", "Show why a note does, or does not, answer a question."),
-    ("lsp", "lsp.lsp", "Follow, check and rename links in your editor (LSP)."),
+    ("lsp", "serve.lsp", "Follow, check and rename links in your editor (LSP)."),
     ("eval", "evaluation.evaluate", "Measure how well your notes answer your questions."),
 )
 """Those that few need: `zkchat help all` and the manual page list them too."""
@@ -90,7 +90,7 @@ GOAL = "ask --goal"
 """A command of its own, because its options are not those of `ask`."""
 
 _ROWS = [row for rows in COMMANDS.values() for row in rows]
-PLACES = {**{name: place for name, place, _ in (*_ROWS, *FURTHER, *EARLIER)}, GOAL: "goal.run"}
+PLACES = {**{name: place for name, place, _ in (*_ROWS, *FURTHER, *EARLIER)}, GOAL: "agent.run"}
 """Where each command is: `module.attribute` for a function or a `Typer`, `actions.module.name` for an action."""
 
 SECTIONS = {heading: [(name, line) for name, _, line in rows] for heading, rows in COMMANDS.items()}

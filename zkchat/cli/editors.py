@@ -14,9 +14,9 @@ from typing import Final
 
 from zkchat.app import inline_image
 from zkchat.cli.common import CommandIO
+from zkchat.cli.terminal import echo_on
 from zkchat.core import ConfigError, Environment, ImagePart, ImageUnusable, UsageError, ZkchatError
 from zkchat.notes import MAX_FILE_BYTES
-from zkchat.repl import echo_on
 from zkchat.subprocesses import find_program, read_output, run_program
 
 _CLIPBOARD: Final = (

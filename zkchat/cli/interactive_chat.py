@@ -53,6 +53,7 @@ from zkchat.cli.output import (
     suggest_rows,
     tell_dropped_changes,
 )
+from zkchat.cli.terminal import echo_off, echo_on
 from zkchat.core import (
     NO_THEME,
     ChatMessage,
@@ -99,8 +100,6 @@ from zkchat.repl import (
     VaultView,
     ago,
     converse,
-    echo_off,
-    echo_on,
     numbered_lines,
     pick,
     session_rows,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import consoles
+from zkchat.cli.terminal import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 from zkchat.core import NO_COLOR, USUAL_COLORS, ColorChoice, Environment
 from zkchat.render import can_edit_text, columns, never_fail_to_encode, sanitize_text, wrap
-from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
-from zkchat.cli.termination import Terminated
+from zkchat.cli.terminal import Terminated
 from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError, debug_log_file
 from zkchat.version import __version__
 

@@ -1,4 +1,4 @@
-"""`zkchat serve mcp`: the vault as a server, and checks of other servers."""
+"""`zkchat serve mcp`, the vault as a server; `zkchat config servers`, the servers whose tools chats may use."""
 
 import time
 from collections.abc import Sequence
@@ -8,14 +8,51 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from zkchat.app import DefinedServer, Workspace, connect_servers, defined_servers, load_workspace
-from zkchat.cli import mcp_servers
-from zkchat.cli.common import CommandIO, SettingsVaultOption, Told, argument, current_io, flag, option, told_command
-from zkchat.cli.mcp_servers import NO_SERVERS, print_server, require_sdk, server_record, unknown_server
+from zkchat.app import (
+    DefinedServer,
+    ServerEditor,
+    Workspace,
+    connect_servers,
+    define_server,
+    defined_servers,
+    find_host_entry,
+    is_client_installed,
+    load_workspace,
+    server_command,
+)
+from zkchat.cli.common import (
+    CommandIO,
+    JsonOption,
+    SettingsVaultOption,
+    Told,
+    YesOption,
+    argument,
+    current_io,
+    flag,
+    option,
+    told_command,
+)
+from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.note_lookup import progress
-from zkchat.cli.termination import Terminated
+from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
-from zkchat.core import ConfigError, ExitCode, ServerStatus, UsageError, counted, plain_without
+from zkchat.config import HostEntry, write_entry
+from zkchat.core import (
+    HIDDEN,
+    ConfigError,
+    ExitCode,
+    ServerDefinition,
+    ServerStatus,
+    UsageError,
+    counted,
+    hide_keys,
+    hide_keys_of,
+    hide_value,
+    hide_values,
+    install_command,
+    plain_without,
+    show_reach,
+)
 
 if TYPE_CHECKING:
     from zkchat.mcp import HostOptions
@@ -48,7 +85,7 @@ def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One ser
         unusable = [server for server in servers if server.is_faulty or (name and server.state != "enabled")]
         code = ExitCode.CONFIG if unusable else ExitCode.OK
     return Told(
-        data={"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings},
+        data={"servers": [_checked_record(server, outcomes) for server in servers], "warnings": found.warnings},
         show=lambda: _print(io, servers, outcomes),
         notes=found.warnings,
         exit_code=code,
@@ -120,7 +157,7 @@ def _one_line(text: str) -> str:
     return " ".join(text[:200].split())
 
 
-def _record(server: DefinedServer, outcomes: _Outcomes) -> dict[str, object]:
+def _checked_record(server: DefinedServer, outcomes: _Outcomes) -> dict[str, object]:
     record = server_record(server)
     if server.name not in outcomes:
         return record
@@ -204,15 +241,6 @@ def mcp(
         raise typer.Exit(128 + end.signal) from None
 
 
-app.command()(mcp_servers.install)
-servers = typer.Typer(help="List and change the MCP servers whose tools chats may use.", no_args_is_help=True)
-for table, is_earlier in ((servers, False), (app, True)):
-    table.command(name="list", hidden=is_earlier)(mcp_servers.list_)
-    table.command(hidden=is_earlier)(mcp_servers.add)
-    table.command(hidden=is_earlier)(mcp_servers.remove)
-    table.command(hidden=is_earlier)(check)
-
-
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
     if io.environment.stdin_is_tty:
         io.note("This waits for an MCP host, which usually starts it: see zkchat help mcp. Ctrl-D stops it.")
@@ -236,3 +264,360 @@ def _serve_http(
     elif token.is_new:
         io.note(f"Each request needs this header: Authorization: Bearer {token.text}")
     serve_http(workspace, options, io, listening, token)
+
+
+_STATE_WORDS = {
+    "enabled": "enabled",
+    "disabled": "switched off",
+    "not_approved": "not approved",
+    "variable_missing": "a variable is missing",
+    "invalid": "cannot be used",
+}
+_ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
+NO_SERVERS = "No servers are defined. Add one: zkchat config servers add NAME -- COMMAND"
+_MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
+
+
+def print_server(io: CommandIO, server: DefinedServer) -> None:
+    """A line about its state, and how it is reached."""
+    way_out = "; to see and approve it: zkchat config trust" if server.state == "not_approved" else ""
+    state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
+    io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
+    if server.definition and (reach := show_reach(server.definition)):
+        io.out(f"    {reach}", indent=6)
+        for line in server_details(server.definition):
+            io.out(f"    {line}", indent=6)
+    if server.problem and not way_out:
+        io.out(f"    {server.problem}", indent=4)
+
+
+def server_record(server: DefinedServer) -> dict[str, object]:
+    """A server as scripts see it, without values that may be secrets."""
+    record: dict[str, object] = {
+        "name": server.name,
+        "origin": server.origin,
+        "state": server.state,
+        "problem": server.problem,
+    }
+    if definition := server.definition:
+        record |= {
+            "transport": "http" if definition.url else "stdio",
+            "command": hide_keys(definition.command),
+            "args": hide_keys_of(definition.args),
+            "url": hide_keys(definition.url),
+            "env": hide_values(definition.env),
+            "headers": hide_values(definition.headers),
+            "cwd": hide_keys(definition.cwd),
+            "local": definition.is_local,
+            "timeout": definition.call_seconds,
+        }
+    return record
+
+
+def server_details(definition: ServerDefinition) -> Sequence[str]:
+    """Lines about what is beside its command or address."""
+    lines = []
+    if definition.env:
+        lines.append(f"variables: {', '.join(definition.env)}")
+    if definition.headers:
+        lines.append(f"headers: {', '.join(definition.headers)}")
+    if definition.is_local:
+        lines.append("sends nothing to other machines (as you said), so it may see private notes")
+    return lines
+
+
+NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
+ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
+
+CommandArgument = Annotated[
+    list[str] | None,
+    argument("-- COMMAND", "The command that starts it, after two hyphens."),
+]
+UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: its address.")]
+EnvOption = Annotated[
+    list[str] | None,
+    option("--env", "NAME=VALUE", "An environment variable for it; NAME alone passes on your own. Repeatable."),
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
+]
+FolderOption = Annotated[
+    str | None,
+    option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
+]
+TimeoutOption = Annotated[
+    float | None,
+    option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
+]
+ServerLocalOption = Annotated[
+    bool, flag("--local", "It sends nothing on to other machines, so it may see private notes.")
+]
+ReplaceOption = Annotated[bool, flag("--replace", "Replace your server of that name.")]
+
+
+@partial(told_command, vault_option=SettingsVaultOption)
+def list_(io: CommandIO) -> Told:
+    """List the MCP servers that chats may use, and why others are left out. Nothing is started.
+
+    They are defined in your settings (`zkchat config servers add`), and in `.mcp.json` of the vault, which is used once
+    you have approved it (`zkchat config trust`). Values of variables and headers are not shown.
+    """
+    found = defined_servers(io.workspace(needs_vault=False))
+
+    def show() -> None:
+        for server in found.servers:
+            print_server(io, server)
+            for other in found.overridden:
+                if other.name == server.name:
+                    line = f"· {other.name}  server of the vault: not used, as yours has this name"
+                    io.out(line, indent=4)
+
+    servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
+    return Told(
+        data={"servers": servers, "overridden": overridden, "warnings": found.warnings},
+        show=show,
+        notes=[*[NO_SERVERS] * (not found.servers), *found.warnings],
+    )
+
+
+def add(
+    name: NewNameArgument,
+    command: CommandArgument = None,
+    url: UrlOption = None,
+    env: EnvOption = None,
+    header: HeaderOption = None,
+    cwd: FolderOption = None,
+    timeout: TimeoutOption = None,
+    local: ServerLocalOption = False,
+    replace: ReplaceOption = False,
+    vault: SettingsVaultOption = None,
+) -> None:
+    """Add an MCP server to your settings. Chats then offer its tools to the model.
+
+    The command is not run by a shell. `${NAME}` and `${NAME:-default}` are replaced with your variables in every chat,
+    so no key has to be in the settings.
+
+    zkchat config servers add time -- uvx mcp-server-time
+
+    zkchat config servers add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- github-mcp-server stdio
+
+    zkchat config servers add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
+    """
+    io = current_io(vault)
+    program, *args = command or [""]
+    definition = define_server(
+        name,
+        {
+            "command": _whole_path(io, program) if "/" in program else program,
+            "args": args,
+            "url": url,
+            "env": dict(map(_variable, env or ())),
+            "headers": dict(map(_header, header or ())),
+            "cwd": _whole_path(io, cwd) if cwd else "",
+            "timeout": timeout * 1000 if timeout and timeout >= 1000 else timeout,
+            "local": local,
+        },
+    )
+    workspace = io.workspace(needs_vault=False)
+    if name in workspace.settings.mcpServers and not replace:
+        raise UsageError(
+            f"Your settings already have a server '{name}'.",
+            hint=f"Choose another name, replace it: --replace, or look at it: zkchat config servers check {name}",
+        )
+    _add(io, workspace, definition)
+
+
+def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> None:
+    editor = ServerEditor(workspace.paths)
+    editor.add([definition])
+    io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
+    secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
+    if secret and editor.is_read_by_others:
+        io.note(f"Others on this machine may read what you entered. Protect it: chmod 600 {editor.file}")
+    # Arguments that name files here, but not where the server is started.
+    here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
+    if here and not definition.cwd:
+        io.note(
+            f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
+        )
+    for server in defined_servers(workspace.read_again()).servers:
+        if server.name == definition.name and (sentence := server.problem or server.warning):
+            io.note(sentence)
+    io.note(f"Try it: zkchat config servers check {definition.name}")
+
+
+def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
+    """Remove an MCP server from your settings."""
+    io = current_io(vault)
+    workspace = io.workspace(needs_vault=False)
+    editor = ServerEditor(workspace.paths)
+    if editor.remove(name):
+        io.note(f"Removed {name} from {editor.file}.")
+        _note_successor(io, workspace, name)
+        return
+    if any(server.name == name for server in defined_servers(workspace).servers):
+        raise UsageError(
+            f"The server '{name}' belongs to the vault: it is defined in {workspace.paths.vault / '.mcp.json'}.",
+            hint="Remove it there, or revoke every approval for this vault: zkchat config trust --revoke",
+        )
+    raise unknown_server(name)
+
+
+def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
+    """That a server of the vault, approved before, now counts in the place of the one that was removed."""
+    for server in defined_servers(workspace.read_again()).servers:
+        is_approved = server.state in {"enabled", "variable_missing"}
+        if server.name == name and server.origin == "vault" and server.definition and is_approved:
+            io.note(
+                f"From now on the vault's server of this name is used, which you approved: "
+                f"{show_reach(server.definition)}"
+            )
+            io.note("To revoke every approval for this vault: zkchat config trust --revoke")
+
+
+def require_sdk(what: str = "MCP needs") -> None:
+    """Raises `ConfigError` where the package `mcp` is not installed, which is an extra."""
+    if not is_client_installed():
+        raise ConfigError(
+            f"{what} the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
+        )
+
+
+def unknown_server(name: str) -> UsageError:
+    return UsageError(f"There is no server '{name}'.", hint="To list them: zkchat config servers list")
+
+
+def _whole_path(io: CommandIO, path: str) -> str:
+    """A path from the current folder, so that it means the same wherever a chat begins."""
+    return path if path.startswith(("~", "$")) else str(io.environment.cwd / path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    return (name, value) if sign else (name, f"${{{name}}}")
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition(":")
+    if not sign:
+        raise UsageError("A header needs a name and a value.", hint="For example: --header 'Authorization: Bearer …'")
+    return name.strip(), value.strip()
+
+
+ProgramArgument = Annotated[
+    str,
+    argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
+]
+NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
+HostLocalOption = Annotated[bool, flag("--local", "Its model runs on this machine, so it may see private notes.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
+
+_WHY_NOT: Final = {
+    "commented": "the file has comments, which would be lost",
+    "foreign": "the file is not JSON",
+    "absent": "its settings are not there yet",
+}
+
+
+def install(
+    program: ProgramArgument,
+    vault: SettingsVaultOption = None,
+    name: NameOption = "zkchat",
+    local: HostLocalOption = False,
+    write: WriteOption = False,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Add your vault as a server to another program.
+
+    You see the entry, and it is written after you confirm. Everything else in the program's file stays, and a backup is
+    kept beside it. A file that is not JSON, or has comments, is not changed: copy the entry into it. With --yes the
+    exit code is then 3.
+
+    zkchat serve mcp install claude-desktop --vault ~/notes
+
+    zkchat serve mcp install cursor --write --yes
+    """
+    io = current_io(vault)
+    workspace = load_workspace(io.environment, confirmed_vault(io))
+    require_sdk()  # without it, the program could not start the server
+    command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
+    entry = find_host_entry(io.environment, program, name, command)
+    is_refused = entry.state in _WHY_NOT and yes and not dry_run
+    if not json_output:
+        io.out(entry.text, as_it_is=True)
+        io.flush_out()
+        if not is_refused:
+            io.note(_about(entry))
+    is_wanted = entry.is_writable and not dry_run and (yes or (not json_output and _agrees(io, entry)))
+    backup = _write(io, entry, quietly=json_output) if is_wanted else None
+    if json_output:
+        io.json(_record(entry, is_written=is_wanted, backup=backup))
+    if is_refused:
+        raise ConfigError(
+            f"Nothing was written for {entry.host.title}: {_WHY_NOT[entry.state]} ({entry.file}).", hint=_way_out(entry)
+        )
+
+
+def _about(entry: HostEntry) -> str:
+    if entry.is_writable:
+        replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
+        return f"For {entry.host.title}: {entry.file}.{replaced}"
+    if entry.state == "same":
+        return f"For {entry.host.title}: {entry.file}. It is already there."
+    return f"For {entry.host.title}: {entry.file}. It is not written there: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
+
+
+def _way_out(entry: HostEntry) -> str:
+    if entry.state == "absent":
+        return f"Start {entry.host.title} once, so that it creates them, or add the entry to its settings yourself."
+    return "Put the entry there yourself."
+
+
+def _agrees(io: CommandIO, entry: HostEntry) -> bool:
+    if not io.environment.stdin_is_tty:
+        io.note("To have it written there: --yes")
+        return False
+    if KeyQuestions(io).confirm(f"Write it into {entry.file.name}?"):
+        return True
+    io.note("Nothing was written.")
+    return False
+
+
+def _write(io: CommandIO, entry: HostEntry, *, quietly: bool) -> Path | None:
+    backup = write_entry(entry)
+    if not quietly:
+        kept = f" Backup: {backup}." if backup else ""
+        io.note(f"Written.{kept} Restart {entry.host.title} to use it.")
+    return backup
+
+
+def _record(entry: HostEntry, *, is_written: bool, backup: Path | None) -> dict[str, object]:
+    return {
+        "program": entry.host.name,
+        "file": str(entry.file),
+        "table": entry.host.table,
+        "name": entry.name,
+        "entry": entry.value,
+        "state": entry.state,
+        "written": is_written,
+        "backup": str(backup) if backup else None,
+    }
+
+
+app.command()(install)
+servers = typer.Typer(help="List and change the MCP servers whose tools chats may use.", no_args_is_help=True)
+for table, is_earlier in ((servers, False), (app, True)):
+    table.command(name="list", hidden=is_earlier)(list_)
+    table.command(hidden=is_earlier)(add)
+    table.command(hidden=is_earlier)(remove)
+    table.command(hidden=is_earlier)(check)

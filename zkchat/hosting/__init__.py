@@ -24,14 +24,15 @@ if TYPE_CHECKING:
         ADDRESS,
         NAMES,
         SECONDS_FOR_TOKEN,
+        AccessToken,
         Gate,
         Headers,
+        access_token,
         hosts_of,
         listen,
         port_of,
         serve_app,
     )
-    from zkchat.hosting.tokens import AccessToken, access_token
     from zkchat.hosting.vault import NoteService, VaultThread, arguments_of
 else:
     __getattr__ = lazy_names(__name__, __file__)

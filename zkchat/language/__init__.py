@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.language.question_words import (
+    from zkchat.language.words import (
         ABOUT_THE_ANSWER,
         ADDITIONS,
         ASKING_FOR_TIME,
@@ -63,7 +63,11 @@ if TYPE_CHECKING:
         UNSPACED_SINGLE_VALUED,
         UNSPACED_STATEMENTS,
         UNSPACED_TIME_WORDS,
+        any_of,
+        by_code,
+        languages,
+        of_all,
+        phrases,
     )
-    from zkchat.language.words import any_of, by_code, languages, of_all, phrases
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -31,8 +31,18 @@ from zkchat.core import (
     file_title,
     is_note,
 )
-from zkchat.lsp.texts import Addresses, OpenDocument, Positions, file_of, workspace_edit
-from zkchat.lsp.vault import EditorVault, Fix, Found, FoundKind, heading_tree
+from zkchat.lsp.vault import (
+    Addresses,
+    EditorVault,
+    Fix,
+    Found,
+    FoundKind,
+    OpenDocument,
+    Positions,
+    file_of,
+    heading_tree,
+    workspace_edit,
+)
 from zkchat.version import __version__
 
 _PAUSE_SECONDS: Final = 0.2

@@ -1,4 +1,4 @@
-"""The SDK's server over a vault: its handlers, resources, and the transport over standard streams."""
+"""The SDK's server over a vault: its handlers, resources, and the transports over standard streams and HTTP."""
 
 import asyncio
 import json
@@ -19,6 +19,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -35,7 +36,7 @@ from zkchat.version import __version__
 if TYPE_CHECKING:
     from zkchat.hosting import AccessToken
 
-
+PATH: Final = "/mcp"
 RESOURCE_NOT_FOUND: Final = -32002
 """Of the revisions before 2026-07-28, which has `INVALID_PARAMS` for it."""
 MAX_URI_CHARACTERS: Final = 10_000
@@ -362,10 +363,33 @@ def serve_http(
     workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: "AccessToken"
 ) -> None:
     """Serve on a port of this machine until a signal ends it."""
-    from zkchat.mcp import http
-
     with listening, _opened(workspace, options, notices) as server:
-        http.serve(server, listening, token)
+        serve(server, listening, token)
+
+
+def address_of(listening: socket.socket) -> str:
+    from zkchat.hosting import ADDRESS, port_of
+
+    return f"http://{ADDRESS}:{port_of(listening)}{PATH}"
+
+
+def serve(
+    server: Server[Any], listening: socket.socket, token: "AccessToken", seconds_for_token: int | None = None
+) -> None:
+    """Serve over HTTP until SIGINT or SIGTERM, which then takes its usual course."""
+    from zkchat.hosting import NAMES, SECONDS_FOR_TOKEN, Gate, hosts_of, port_of, serve_app
+
+    port = port_of(listening)
+    security = TransportSecuritySettings(
+        allowed_hosts=hosts_of(port), allowed_origins=[f"http://{name}:*" for name in NAMES]
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=4_000_000,
+        max_sessions=100,
+        transport_security=security,
+    )
+    serve_app(Gate(app, token, port), listening, seconds_for_token or SECONDS_FOR_TOKEN)
 
 
 @contextmanager

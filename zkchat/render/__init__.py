@@ -15,13 +15,12 @@ if TYPE_CHECKING:
         cost_lines,
         counts_line,
         messages_line,
-        tokens_used,
         totals_lines,
     )
     from zkchat.render.diffs import diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
-    from zkchat.render.markdown.parser import with_labels
-    from zkchat.render.markdown.renderer import DrawnNote, MarkdownStream, note_rows, print_markdown
+    from zkchat.render.markdown import DrawnNote, MarkdownStream, note_rows, print_markdown
+    from zkchat.render.markdown_parser import with_labels
     from zkchat.render.numbered_rows import (
         NumberedRow,
         Place,

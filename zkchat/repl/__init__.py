@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
     from zkchat.repl.completion import LinkCompleter, MenuCompleter
     from zkchat.repl.key_bindings import forget_typed
-    from zkchat.repl.keys import CTRL_C, CTRL_D, ESCAPE, echo_off, echo_on, read_key, single_keys, without_paste_marks
     from zkchat.repl.loop import converse
     from zkchat.repl.note_names import NameCache, NamedNote, NoteNames, normalize_name
     from zkchat.repl.picker import (

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     )
     from zkchat.storage.git import GitHistory
     from zkchat.storage.locations import DATABASES, KnownVaults, Locations, claim, locate, writable_cache_path
-    from zkchat.storage.pdf.layout import PdfExtractor, PdfLimits, texts_of
-    from zkchat.storage.pdf.reading import read_pdf
-    from zkchat.storage.pdf.texts import SCHEMA, VERSION, SqliteExtractedTexts
-    from zkchat.storage.process_pool import ProcessPool
+    from zkchat.storage.pdf_layout import PdfExtractor, PdfLimits, texts_of
+    from zkchat.storage.pdf_reading import read_pdf
+    from zkchat.storage.pdf_texts import SCHEMA, VERSION, SqliteExtractedTexts
     from zkchat.storage.vault_files import (
         FILE_FLAGS,
         FOLDER_FLAGS,

@@ -23,8 +23,6 @@ from zkchat.core import (
 )
 from zkchat.index import Library, find_daily_note
 from zkchat.notes import shown_text
-from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import append_text, edit_section
 from zkchat.writing.links.renames import (
     counted_links,
     links_in_other_files,
@@ -35,7 +33,9 @@ from zkchat.writing.links.renames import (
     stage_move,
     title_of_move,
 )
+from zkchat.writing.passages import replace_passage
 from zkchat.writing.properties import PropertyScalar, add_tag, set_property
+from zkchat.writing.sections import append_text, edit_section
 from zkchat.writing.staging import Edit, StagedChanges
 from zkchat.writing.targets import (
     Targets,

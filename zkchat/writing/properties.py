@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from zkchat.core import EditRefused, UsageError, lazy_pattern
 from zkchat.notes import Frontmatter, frontmatter_of, parse_note
-from zkchat.writing.edits.passages import Splice, checked, spliced, with_line_end
+from zkchat.writing.passages import Splice, checked, spliced, with_line_end
 
 if TYPE_CHECKING:
     import yaml

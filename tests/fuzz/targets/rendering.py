@@ -5,7 +5,7 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
 from zkchat.core.prompt import TextChunk
 from zkchat.models.completions import ThinkingSplitter
-from zkchat.render.markdown.blocks import BlockSplitter
+from zkchat.render.markdown_parser import BlockSplitter
 from zkchat.render.sanitize import sanitize_in_place, sanitize_line, sanitize_text
 
 LONGEST_DRAWN = 1_500

@@ -15,7 +15,7 @@ from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, NamedSession
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
-from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.message_search import FoundMessage
 from zkchat.chat.tools.explore import explore_tools
 from zkchat.chat.tools.memory import memory_tools, recall_tools
 from zkchat.chat.tools.registry import Toolbox

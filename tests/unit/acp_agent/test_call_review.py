@@ -7,8 +7,7 @@ from typing import Any, cast
 import pytest
 
 from zkchat.acp.agent import StdioTransport
-from zkchat.acp.reviewer import ClientCallReviewer
-from zkchat.acp.session import AskingSurface
+from zkchat.acp.session import AskingSurface, ClientCallReviewer
 from zkchat.chat.tools.server_tools import MAY_LEAK, ServerCall
 from zkchat.core.changes import ChangeSet, FileWrite
 from zkchat.core.environment import Channel

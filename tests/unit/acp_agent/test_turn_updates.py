@@ -2,8 +2,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.support.sessions import NOON
-from zkchat.acp.reviewer import ClientChangeReviewer
-from zkchat.acp.session import replay
+from zkchat.acp.session import ClientChangeReviewer, replay
 from zkchat.acp.updates import MAX_LINKED, NotePlaces, TurnUpdates
 from zkchat.core.choices import ContextUsage
 from zkchat.core.events import (

@@ -11,7 +11,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.request import ABSTAINED
 from zkchat.chat.tool_loop import TOO_SMALL
 from zkchat.core.message import ChatMessage

@@ -14,7 +14,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import NOON
 from zkchat.chat.context.tokens import CachedTokenizer, Encoding
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.core.events import Compacted, TurnFinished
 from zkchat.core.prompt import ModelRequest
 from zkchat.core.session import Session

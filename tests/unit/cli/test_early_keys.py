@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.cli.termination import starts_prompt
+from zkchat.cli.terminal import starts_prompt
 
 DRAWN = {"TERM": "xterm"}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.libraries import Located
 from tests.support.world import World
-from zkchat.app.conversation_options import WritingOptions
+from zkchat.app.conversation_core import WritingOptions
 from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, load_workspace
 from zkchat.app.writing import open_change_store, proposals_over

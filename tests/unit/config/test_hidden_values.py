@@ -4,7 +4,7 @@ import pytest
 
 from zkchat.config.loading import InvalidSettings, make_settings
 from zkchat.core.tool_server import ServerDefinition, ServerStatus
-from zkchat.hosting.tokens import AccessToken
+from zkchat.hosting.http import AccessToken
 
 KEY = "sk-canary-0123456789"
 

@@ -23,7 +23,7 @@ import sys, time
 from pathlib import Path
 from tests.unit.mcp_client.bench import Bench, plain
 from tests.unit.mcp_client.http_server import serving
-from zkchat.cli.termination import graceful_termination
+from zkchat.cli.terminal import graceful_termination
 from zkchat.core.tool_server import ServerDefinition
 
 with graceful_termination(), serving() as http:

@@ -11,7 +11,7 @@ from tests.support.evidence import passage
 from zkchat.core.message import Evidence, MessageExcerpt
 from zkchat.core.prompt import TextChunk
 from zkchat.core.reports import ELSEWHERE, excerpts, no_answer, quotations
-from zkchat.render.markdown.parser import parse
+from zkchat.render.markdown_parser import parse
 
 
 def quoted(*passages: Evidence) -> str:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from zkchat.core.errors import ProviderError
 from zkchat.core.vault_ports import Embedder
-from zkchat.language.question_words import STOP_WORDS
+from zkchat.language.words import STOP_WORDS
 from zkchat.models.static_vectors import StaticVectors, Subwords, installed
 
 VECTORS = Path("weights/l2_supercat_256.safetensors")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.screens import terminal, without_sequences
 from zkchat.render.console import Row
-from zkchat.render.markdown.renderer import DrawnNote, note_rows
+from zkchat.render.markdown import DrawnNote, note_rows
 from zkchat.repl.surface import Position, draw_page, menu_rows, page_rows, page_start
 
 BLOCKS = st.sampled_from(

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pytest
 
-from zkchat.repl.keys import echo_off, echo_on, read_key, single_keys
+from zkchat.cli.terminal import echo_off, echo_on, read_key, single_keys
 
 
 class Keyboard:

@@ -18,8 +18,8 @@ from zkchat.core.errors import NoteNotFound
 from zkchat.index.indexing import reader
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
+from zkchat.subprocesses import ProcessPool
 
 pytestmark = pytest.mark.outside
 
@@ -75,7 +75,7 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 def test_no_process_outlives_the_one_that_started_it() -> None:
     script = (
-        "import os; from zkchat.storage.process_pool import ProcessPool\n"
+        "import os; from zkchat.subprocesses import ProcessPool\n"
         "from tests.support.child_processes import sleep_in_a_child\n"
         "for _ in ProcessPool(2).map(sleep_in_a_child, [os.getpid()] * 1000): print('begun', flush=True)"
     )

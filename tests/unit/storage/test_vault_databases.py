@@ -19,7 +19,7 @@ from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.sessions.memories import SqliteMemories
 from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 from zkchat.storage.locations import DATABASES
-from zkchat.storage.pdf.texts import SqliteExtractedTexts
+from zkchat.storage.pdf_texts import SqliteExtractedTexts
 from zkchat.writing.changes.journal import SqliteChangeJournal
 
 

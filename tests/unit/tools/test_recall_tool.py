@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.message_search import FoundMessage
 from zkchat.chat.tools.memory import PAGE_CHARS, recall_tools
 from zkchat.core.ports import ToolOutcome
 from zkchat.core.session import IndexedMessage

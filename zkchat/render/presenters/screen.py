@@ -15,7 +15,7 @@ from zkchat.core import DEFAULT_AGENT, ThinkingView, counted, events, shorten
 from zkchat.render import phrases
 from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.context import AnswerFooter
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"

@@ -1,20 +1,34 @@
-"""Actions as slash commands: what follows the name is the note, the words or the number that an action takes."""
+"""Actions as slash commands: what follows the name is the note, the words or the number that an action takes.
 
+And commands for one document of the vault: read it page by page, open it in another program.
+"""
+
+import re
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault
-from zkchat.core import UsageError
-from zkchat.render import RowSection
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome
+from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault, every_action, today_of
+from zkchat.actions import show as show_action
+from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
+from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
+from zkchat.index import read_note
+from zkchat.render import Place, RowSection
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play
 from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
+from zkchat.writing import NO_MENTIONS, MentionLinks, NoteEditor, StagedChanges, VaultConventions, stage_links
 
 MAX_LISTED: Final = 50
 _TAG_FILTER: Final = "tag:"
+_SUMMARY: Final = "--summary"
+_NOTHING_CHANGED: Final = "Nothing was changed."
+_RENAME: Final = re.compile(r"(?P<note>\[\[[^\]]+\]\]|\"[^\"]+\"|\S+)\s+(?P<name>.+)")
+MORE: Final = "more"
+ALL: Final = "all"
 
 
 def slash_command(action: Action) -> Command:
@@ -137,3 +151,130 @@ _COMPLETERS: Final[dict[str, Callable[[CommandContext, str], list[str]]]] = {
     "tag": _complete_tag,
     "query": _complete_query,
 }
+
+
+async def brief(context: CommandContext, argument: str) -> Outcome:
+    return await today(context, f"{argument} {_SUMMARY}")
+
+
+async def today(context: CommandContext, argument: str) -> Outcome:
+    """The lists, and then, where it is asked for, the turn in which a model sums them up."""
+    given = " ".join(word for word in argument.split() if word != _SUMMARY)
+    if given and not (given.isascii() and given.isdigit() and 0 < int(given[:9]) <= MAX_DAYS):
+        raise UsageError(f"{given!r} is not a number of days up to {MAX_DAYS}.", hint="For example /today 3")
+    days = int(given) if given else DEFAULT_DAYS
+    shown = show_result(context, today_of(open_vault(context), days))
+    return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else shown
+
+
+async def link(context: CommandContext, argument: str) -> Outcome:
+    path = find_file(context, argument, "link")[1] if argument else None
+    staged = StagedChanges(context.changes)
+    library = context.browser.library
+    library.refresh()
+    found = MentionLinks(library, staged.read, context.mentions.style)
+    groups = found.about(path)
+    if (first := next(groups, None)) is None:
+        context.surface.print(NO_MENTIONS)
+        return NOTHING
+    chosen = context.mentions.choose(chain([first], groups))
+    made = stage_links(staged, chosen or [])
+    for remark in made.remarks:
+        context.surface.print(remark)
+    if not staged:
+        context.surface.print_dimmed(_NOTHING_CHANGED)
+        return NOTHING
+    context.changes.apply(
+        staged.change_set(), ChangeOrigin(command="/link", session_id=context.conversation.session_id)
+    )
+    context.surface.print(made.summary)
+    context.surface.print_dimmed("/undo reverts it.")
+    return NOTHING
+
+
+_HOW_TO_RENAME: Final = "For example: /rename [[Note]] New name."
+
+
+async def rename(context: CommandContext, argument: str) -> Outcome:
+    """Rename a note after a yes to its change; every link to it follows."""
+    named = _RENAME.fullmatch(argument)
+    if not named:
+        raise UsageError("Give the note and its new name.", hint=_HOW_TO_RENAME)
+    path = find_file(context, named["note"].strip('"'), "rename")[1]
+    library = context.browser.library
+    library.refresh()
+    staged = StagedChanges(context.changes)
+    style = VaultConventions(link_style=context.mentions.style)
+    edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, named["name"].strip('"'))
+    changes = staged.change_set()
+    context.surface.print_changes(changes)
+    for remark in edit.remarks:
+        context.surface.print(remark)
+    if not await context.surface.confirm(f"{edit.title}?"):
+        context.surface.print_dimmed(_NOTHING_CHANGED)
+        return NOTHING
+    context.changes.apply(changes, ChangeOrigin(command="/rename", session_id=context.conversation.session_id))
+    context.surface.print(f"{edit.title}: done. /undo reverts it.")
+    return NOTHING
+
+
+VIEWS: Final = {f"--{name}": name for name in ("links", "mentions", "neighbours", "timeline")}
+
+
+async def show(context: CommandContext, argument: str) -> Outcome:
+    """A note from its beginning, the next page of the one that is being read, or all that is left of it; or a view."""
+    words = argument.split()
+    if views := [word for word in words if word in VIEWS]:
+        named = " ".join(word for word in words if word not in VIEWS)
+        return await act(every_action()[VIEWS[views[0]]], context, named)
+    if argument not in {MORE, ALL}:
+        place, _ = find_file(context, argument, "show")
+        return show_result(context, show_action(open_vault(context), place))
+    reading = context.browser.view.reading
+    if reading is None:
+        raise UsageError("There is no next page.", hint="/show [[Note]], a path, or a number.")
+    place, path, position = reading
+    if position.is_end:
+        raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")
+    note = read_note(context.browser.library, path, place.anchor)
+    shown = context.surface.print_note(note.body, source=path, after=position, whole=argument == ALL)
+    return end_page(context, ShownNote(place=place, path=path, note=note), shown)
+
+
+def complete_show(context: CommandContext, text: str) -> list[str]:
+    reading = context.browser.view.reading
+    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
+    return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
+
+
+async def open_(context: CommandContext, argument: str) -> Outcome:
+    place, path = find_file(context, argument, "open")
+    if not context.changes.is_taken(path):  # raises for a path outside the vault
+        raise UsageError(f"{path} no longer exists.")
+    browser = context.browser
+    may_edit = bool(browser.editor.name) and may_hold_text(path)
+    is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
+    if is_edited and may_edit:
+        is_there = browser.editor.edit(path, place.line)
+        line = "" if is_there else f" The passage begins in line {place.line}."
+        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
+        return NOTHING
+    if browser.open_with == "editor" and not browser.editor.name:
+        raise UsageError("No editor is set.", hint="Set EDITOR, or ui.open_with to another program than the editor.")
+    return await _open_on_desktop(context, place, path)
+
+
+async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> Outcome:
+    reference = DocumentReference(wikilink=place.name or path, relative_path=path, anchor=place.anchor)
+    address = context.links.of(reference)
+    if address is None:
+        raise UsageError(f"{path} does not lead to a file in this vault.")
+    risk = context.links.risk(reference) if context.surface.has_desktop else ""
+    if risk and not await context.surface.confirm(f"{risk} Open {path}?"):
+        context.surface.print_dimmed("Nothing was opened.")
+    elif context.surface.open(address):
+        context.surface.print_dimmed(f"Opened {path}.")
+    else:
+        no_editor = "" if context.browser.editor.name else ", and no editor is set (try: EDITOR=nano zkchat)"
+        context.surface.print(f"Nothing here can open it: there is no desktop{no_editor}. It is at\n{address}")
+    return NOTHING

@@ -12,7 +12,7 @@ from typing import Final
 from zkchat.actions import every_action
 from zkchat.core import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, context_window, documents, history, session
+from zkchat.repl.commands import actions, answer, context_window, history, session
 from zkchat.repl.commands.actions import slash_command
 from zkchat.repl.commands.context_window import why
 from zkchat.repl.commands.places import (
@@ -171,8 +171,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         "long one comes in pages: /show more continues, /show all shows the rest. Without NOTE, the first "
         "source of the last answer. --links shows the links in it and to it, --mentions where it is "
         "mentioned without a link, --neighbours the notes around it, --timeline its history.",
-        act=documents.show,
-        complete=documents.complete_show,
+        act=actions.show,
+        complete=actions.complete_show,
         describe=describe_number,
     ),
     Command(
@@ -181,7 +181,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         help="open in your editor",
         details="NOTE as in /show. In Obsidian if it is an Obsidian vault, otherwise in your system's default "
         "program; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
-        act=documents.open_,
+        act=actions.open_,
         complete=complete_place,
         describe=describe_number,
     ),
@@ -191,7 +191,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         help="tasks and changes",
         details="Today's daily note, open tasks by due date, notes that changed in the last seven days, or DAYS, notes "
         "from this day in earlier years, and what is not linked. With --summary, a model adds a summary.",
-        act=documents.today,
+        act=actions.today,
     ),
     Command(
         name="brief",
@@ -199,7 +199,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         arguments="[DAYS]",
         help="/today --summary",
         details="The old name of /today.",
-        act=documents.brief,
+        act=actions.brief,
     ),
     Command(
         name="link",
@@ -208,7 +208,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         help="link mentioned notes",
         details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show), where others "
         "mention it, then mentions in it; without, mentions in the newest notes. /undo reverts all at once.",
-        act=documents.link,
+        act=actions.link,
         complete=complete_place,
         describe=describe_number,
     ),
@@ -219,7 +219,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         help="rename a note",
         details="/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; "
         "/undo reverts it.",
-        act=documents.rename,
+        act=actions.rename,
         complete=complete_place,
         describe=describe_number,
     ),

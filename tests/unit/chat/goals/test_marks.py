@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goals.plan import StepAnswer, parse_answer
+from zkchat.chat.goal_plan import StepAnswer, parse_answer
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goals.plan import MAX_STEP_LENGTH, parse_plan, plan_text
+from zkchat.chat.goal_plan import MAX_STEP_LENGTH, parse_plan, plan_text
 
 THREE = ("Find the notes.", "Read them.", "Write the summary.")
 

@@ -20,8 +20,8 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
-from zkchat.chat.goals.plan import GoalChecker
-from zkchat.chat.goals.run import GoalBounds, GoalRun
+from zkchat.chat.goal_plan import GoalChecker
+from zkchat.chat.goals import GoalBounds, GoalRun
 from zkchat.chat.memory import Memory
 from zkchat.chat.tools.readings import Readings
 from zkchat.chat.tools.registry import Arguments, FunctionTool

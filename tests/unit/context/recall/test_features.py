@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.message_search.ranking import GAP, asks_for_time, pack_features, reordered
+from zkchat.chat.message_ranking import GAP, asks_for_time, pack_features, reordered
 from zkchat.core.session import MessageRow
 from zkchat.index.search.method_vectors import packed
 from zkchat.index.search.terms import query_terms, terms

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.message_search.ranking import GAP, K1, NEAR_WEIGHT, UNSEEN_WEIGHT, B, MessageRanking, pack_terms
+from zkchat.chat.message_ranking import GAP, K1, NEAR_WEIGHT, UNSEEN_WEIGHT, B, MessageRanking, pack_terms
 from zkchat.index.search.terms import idf
 
 Said = tuple[list[str], list[str]]

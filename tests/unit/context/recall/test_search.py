@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, recall
 from zkchat.core.choices import Role
 from zkchat.core.errors import StorageDamaged

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.render.markdown.blocks import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
+from zkchat.render.markdown_parser import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
 
 
 def words(pieces: list[DrawableBlock]) -> list[str]:

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.screens import in_chunks, on_screen, streamed, terminal, what_acts_on_a_terminal, without_sequences
 from tests.unit.render.markdown.test_wikilinks import Vault
-from zkchat.render.markdown.parser import MAX_ENCLOSED_LINES
-from zkchat.render.markdown.renderer import note_rows
+from zkchat.render.markdown import note_rows
+from zkchat.render.markdown_parser import MAX_ENCLOSED_LINES
 
 
 def shown(text: str, width: int = 80) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from tests.support.screens import in_chunks, on_screen, streamed, terminal, written
 from zkchat.core.message import DocumentReference
 from zkchat.render.links import LinkTarget
-from zkchat.render.markdown.parser import label_of
-from zkchat.render.markdown.renderer import MarkdownStream
+from zkchat.render.markdown import MarkdownStream
+from zkchat.render.markdown_parser import label_of
 
 SHARED = {"[[a/Compost]]", "[[b/Compost#Heap]]"}
 

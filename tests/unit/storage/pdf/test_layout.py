@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.storage.pdf.layout import Line, PageLines, clean, texts_of
+from zkchat.storage.pdf_layout import Line, PageLines, clean, texts_of
 
 HEIGHT = 12.0
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.broken_pdfs import BOMBS, HOPELESS, ODD, SOUND, long_page, text_pdf
 from tests.support.waiting import eventually
 from zkchat.core.note import ExtractedText
-from zkchat.storage.pdf.layout import PdfExtractor, PdfLimits
+from zkchat.storage.pdf_layout import PdfExtractor, PdfLimits
 
 pytestmark = pytest.mark.outside
 
@@ -79,8 +79,8 @@ BOMB = """
 import sys
 from resource import RUSAGE_CHILDREN, getrusage
 from tests.support.broken_pdfs import BOMBS, SOUND
-from zkchat.storage.pdf.layout import PdfLimits
-from zkchat.storage.pdf.layout import PdfExtractor
+from zkchat.storage.pdf_layout import PdfLimits
+from zkchat.storage.pdf_layout import PdfExtractor
 
 extractor = PdfExtractor(PdfLimits(), {})
 print(extractor.extract(BOMBS[sys.argv[1]]).trouble)
@@ -145,8 +145,8 @@ def test_a_process_that_is_ended_says_nothing_of_the_file(extractor: PdfExtracto
 CHILD = """
 import sys
 from tests.support.broken_pdfs import SOUND, long_page
-from zkchat.storage.pdf.layout import PdfLimits
-from zkchat.storage.pdf.layout import PdfExtractor
+from zkchat.storage.pdf_layout import PdfLimits
+from zkchat.storage.pdf_layout import PdfExtractor
 
 extractor = PdfExtractor(PdfLimits(), {})
 extractor.extract(SOUND)

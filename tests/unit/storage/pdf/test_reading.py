@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.broken_pdfs import text_pdf
-from zkchat.storage.pdf.layout import texts_of
-from zkchat.storage.pdf.reading import read_pdf
+from zkchat.storage.pdf_layout import texts_of
+from zkchat.storage.pdf_reading import read_pdf
 
 PDFS = Path(__file__).parents[4] / "benchmarks" / "attachments" / "pdfs"
 LOST = {"cid-fonts": [("出版した。", "出版した")]}

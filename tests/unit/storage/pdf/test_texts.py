@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.core.note import ExtractedText, FileStamp
-from zkchat.storage.pdf.texts import SqliteExtractedTexts
+from zkchat.storage.pdf_texts import SqliteExtractedTexts
 
 TEXT = ExtractedText(
     pages=("Päge one", "", "three"), title="Tides", outline=((1, "Chapter"), (3, "End")), omission="Only three."

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.answers.catalog.answers import CatalogAnswer, answer_query
-from zkchat.answers.catalog.parser import MAX_LISTED, CatalogQuery
+from zkchat.answers.catalog import CatalogAnswer, answer_query
+from zkchat.answers.catalog_parser import MAX_LISTED, CatalogQuery
 from zkchat.core.note import Calendar, DayRange
 from zkchat.index.library import Library
 

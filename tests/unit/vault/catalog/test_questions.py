@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.answers.catalog.parser import LINK_MARK, CatalogQuery, parse_question, tokens_of
+from zkchat.answers.catalog_parser import LINK_MARK, CatalogQuery, parse_question, tokens_of
 from zkchat.core.note import Calendar
 from zkchat.language.words import by_code, phrases
 from zkchat.notes import link_catalog as wikilink

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.unit.vault.catalog.test_questions import Names
-from zkchat.answers.catalog.answers import answer_query
-from zkchat.answers.catalog.parser import LINK_MARK, parse_question
+from zkchat.answers.catalog import answer_query
+from zkchat.answers.catalog_parser import LINK_MARK, parse_question
 from zkchat.core.note import Calendar
 from zkchat.notes.dates.expressions import period_text
 

@@ -12,7 +12,7 @@ from zkchat.core.note import ExtractedText, FileStamp, Link, Resolved
 from zkchat.index.indexing.background import TextExtraction
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.storage.pdf.texts import SqliteExtractedTexts
+from zkchat.storage.pdf_texts import SqliteExtractedTexts
 from zkchat.storage.vault_files import VaultFiles
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from zkchat.index.search.terms import query_terms
 from zkchat.index.search.weighted_question import synonyms_of, with_synonyms
-from zkchat.language.question_words import SYNONYMS
+from zkchat.language.words import SYNONYMS
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from zkchat.core.errors import EditRefused
-from zkchat.writing.edits.sections import append_text
+from zkchat.writing.sections import append_text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from zkchat.core.errors import EditRefused
-from zkchat.writing.edits.passages import replace_passage
+from zkchat.writing.passages import replace_passage
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from zkchat.core.choices import SectionPosition
 from zkchat.core.errors import EditRefused
-from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.sections import edit_section
 
 
 class Case(NamedTuple):

@@ -32,8 +32,7 @@ from rich.theme import Theme
 
 from zkchat.render.console import BLANK, LiveRegion, Matches, Row, Throttle, code_theme, render_rows, terminal_width
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
-from zkchat.render.markdown.blocks import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
-from zkchat.render.markdown.parser import label_of
+from zkchat.render.markdown_parser import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock, label_of
 from zkchat.render.sanitize import sanitize_text
 
 _NO_WRAP_WIDTH: Final = 1_000_000

@@ -49,7 +49,7 @@ class SqliteExtractedTexts:
         """How texts are made now; those that were made otherwise are made again in time."""
         from importlib.metadata import version
 
-        from zkchat.storage.pdf.layout import LAYOUT_VERSION
+        from zkchat.storage.pdf_layout import LAYOUT_VERSION
 
         return f"{PACKAGE} {version(PACKAGE)}, layout {LAYOUT_VERSION}"
 

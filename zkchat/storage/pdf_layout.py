@@ -34,7 +34,7 @@ MAX_REPLY_BYTES: Final = 200_000_000
 """That the process may send for one file, whatever it holds."""
 
 
-_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf.reading import serve; serve()"
+_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf_reading import serve; serve()"
 _KEPT_VARIABLES: Final = ("SYSTEMROOT", "TEMP", "TMP")
 """What Windows needs to start a process at all; keys and the like stay here."""
 _SECONDS_TO_START: Final = 20.0

@@ -21,7 +21,7 @@ from typing import IO, Any, Final, NamedTuple
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from zkchat.storage.pdf.layout import Line, PageLines, PdfLimits, clean, texts_of
+from zkchat.storage.pdf_layout import Line, PageLines, PdfLimits, clean, texts_of
 
 _HYPHEN: Final = "\ufffe"
 """What PDFium has in the place of a hyphen at the end of a line, where a word goes on in the next one."""

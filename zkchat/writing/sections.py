@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from zkchat.core import Block, EditRefused, Heading, SectionPosition, lazy_pattern
 from zkchat.notes import heading_key, parse_note
-from zkchat.writing.edits.passages import (
+from zkchat.writing.passages import (
     ParsedNote,
     Section,
     Splice,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.answers.catalog.parser import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
+from zkchat.answers.catalog_parser import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
 from zkchat.answers.open_tasks import all_tasks
 from zkchat.core import (
     Ambiguous,

@@ -38,7 +38,7 @@ from zkchat.index import query_terms, snippet, terms
 from zkchat.notes import time_in_question
 
 if TYPE_CHECKING:
-    from zkchat.chat.message_search.ranking import MessageRanking
+    from zkchat.chat.message_ranking import MessageRanking
     from zkchat.index import Vectors
 
 
@@ -163,7 +163,7 @@ class ConversationSearch:
     ) -> list[RankedMessage]:
         import numpy as np
 
-        from zkchat.chat.message_search.ranking import GAP, reordered
+        from zkchat.chat.message_ranking import GAP, reordered
 
         ranking = self._ranking(session)
         rows = ranking.rows
@@ -271,7 +271,7 @@ class ConversationSearch:
             self._outdate(session)
 
     def _ranking(self, session: str | None) -> "MessageRanking":
-        from zkchat.chat.message_search.ranking import GAP, NEIGHBOURS, MessageRanking
+        from zkchat.chat.message_ranking import GAP, NEIGHBOURS, MessageRanking
 
         if session not in self._rankings:
             sessions = sorted(self._index.known()) if session is None else [session]
@@ -357,7 +357,7 @@ def _said(entries: Sequence[Entry]) -> Iterator[tuple[int, ChatMessage]]:
 def _indexed(
     session: str, said: Sequence[tuple[int, ChatMessage]], vectors: Sequence[bytes]
 ) -> Iterator[IndexedMessage]:
-    from zkchat.chat.message_search.ranking import pack_features, pack_terms
+    from zkchat.chat.message_ranking import pack_features, pack_terms
 
     for (sequence, message), vector in zip(said, vectors, strict=True):
         at, found = message.created_at, terms(message.text)

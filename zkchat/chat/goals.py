@@ -19,7 +19,7 @@ from zkchat.chat.agents import split_address
 from zkchat.chat.change_settlement import calls_with_results
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.chat.goals.plan import (
+from zkchat.chat.goal_plan import (
     ASK_FOR_RESULT,
     StepAnswer,
     parse_answer,

@@ -1,1 +1,0 @@
-"""Questions about the vault itself, parsed and answered from the index."""

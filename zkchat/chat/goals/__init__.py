@@ -1,1 +1,0 @@
-"""Goals that a model works towards in steps."""

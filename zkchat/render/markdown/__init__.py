@@ -1,1 +1,0 @@
-"""Markdown on a terminal."""

@@ -1,1 +1,0 @@
-"""Edits of the text of a note."""
