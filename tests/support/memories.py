@@ -31,8 +31,8 @@ class MemoriesInMemory:
         local: bool = False,
         agent: str = "",
     ) -> Fact:
-        number, where = len(self.kept) + 1, {"session_id": session_id, "agent": agent}
-        fact = Fact(id=f"f{number}", text=text, source=source, at=self.now, local=local, **where)
+        fact = Fact(id=f"f{len(self.kept) + 1}", text=text, source=source, at=self.now, local=local, agent=agent)
+        fact = replace(fact, session_id=session_id)
         self.kept = (*(old for old in self.kept if old.id not in replaces), fact)
         return fact
 
