@@ -465,6 +465,25 @@ def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Sc
     assert leaked(scene.ask(scene.here, "What is the lighthouse password?")) == {"quollsecret"}
 
 
+@pytest.mark.parametrize("is_learnt_before", [True, False])
+def test_a_fact_that_links_a_local_note_is_recalled_here_only(scene: Scene, is_learnt_before: bool) -> None:
+    if is_learnt_before:
+        scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.world.run("memory", "add", f"[[{ID}]] says that my lighthouse password is Quollsecret.")
+    scene.world.note(FILE, SECRET)
+    question = "What is my lighthouse password?"
+    assert leaked(scene.ask(scene.elsewhere, question, f"{question} See [[{ID}]].")) == set()
+    for tool, text in (("recall", question), ("recall", f"[[{ID}]]"), ("remember", f"[[{ID}]] is old.")):
+        arguments = json.dumps({"text": text})
+        scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=arguments)
+        assert leaked(scene.ask(scene.elsewhere, "Go on.")) == set()
+    scene.server.call = None
+    assert "quollsecret" in leaked(scene.ask(scene.here, question))
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    scene.world.note(FILE, SECRET.replace("zkchat: local", "zkchat: never"))
+    assert leaked(scene.ask(scene.here, question)) == set()
+
+
 def test_that_a_local_note_has_changed_is_not_told_elsewhere(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
     scene.world.note(FILE, SECRET + "More.\n")

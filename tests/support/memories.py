@@ -22,11 +22,17 @@ class MemoriesInMemory:
         return self.kept
 
     def add(
-        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+        self,
+        text: str,
+        source: FactSource,
+        session_id: str = "",
+        replaces: Sequence[str] = (),
+        *,
+        local: bool = False,
+        agent: str = "",
     ) -> Fact:
-        fact = Fact(
-            id=f"f{len(self.kept) + 1}", text=text, source=source, at=self.now, session_id=session_id, local=local
-        )
+        fact = Fact(id=f"f{len(self.kept) + 1}", text=text, source=source, at=self.now, local=local, agent=agent)
+        fact = replace(fact, session_id=session_id)
         self.kept = (*(old for old in self.kept if old.id not in replaces), fact)
         return fact
 

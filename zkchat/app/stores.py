@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -11,6 +12,7 @@ from zkchat import app, chat, config, core, index, models, storage
 from zkchat.app.databases import DatabasePaths, DurableFile, validate_vault_database
 from zkchat.app.paths import find_paths
 from zkchat.app.workspace import UNATTENDED, Notices, Workspace, calendar_of, load_workspace
+from zkchat.app.writing import renamed_notes
 from zkchat.core import (
     Environment,
     ProviderError,
@@ -68,7 +70,8 @@ def open_memory(
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists else (LazyMemories(file), ())
     with store:
-        yield store, chat.Memory(store, chat.Relevance(models.installed()), workspace.environment.now), notices
+        relevance, now = chat.Relevance(models.installed()), workspace.environment.now
+        yield store, chat.Memory(store, relevance, now, renamed=partial(renamed_notes, workspace)), notices
 
 
 @contextmanager

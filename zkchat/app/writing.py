@@ -23,6 +23,7 @@ from zkchat.core import (
     ChangeStore,
     FileMove,
     LocatedModel,
+    StorageError,
     Tool,
     ZkchatError,
     path_before,
@@ -152,6 +153,20 @@ def change_records(workspace: Workspace, notices: Notices = UNATTENDED) -> list[
     """The last changes that zkchat made in the vault, newest first."""
     with open_change_store(workspace, notices=notices) as store:
         return store.records(limit=actions.MAX_RECORDS, with_contents=False)
+
+
+def renamed_notes(workspace: Workspace) -> dict[str, str]:
+    """By the path that a note once had, the one that it has now, as far as the journal tells.
+
+    A journal that cannot be read tells nothing: who changes notes recovers it, and says so.
+    """
+    now, new_id, paths = workspace.environment.now, workspace.environment.new_id, DatabasePaths(workspace)
+    if not (paths.durable_folder / JOURNAL).is_file():
+        return {}
+    with suppress(StorageError), writing.SqliteChangeJournal(paths.durable(JOURNAL), now=now, new_id=new_id) as journal:
+        records = journal.records(limit=actions.MAX_RECORDS, with_contents=False)
+        return writing.past_renames(reversed(records))
+    return {}
 
 
 def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:

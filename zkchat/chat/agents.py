@@ -384,6 +384,12 @@ class Profiles(Struct, frozen=True):
         """Whether a message can be addressed to this name: also to an agent that is off or not approved."""
         return name.casefold() in self.agents or self.unavailable("agent", name) is not None
 
+    def addressed(self, text: str) -> tuple[str, str]:
+        """The agent that a text begins with, empty where there is none, and the rest."""
+        name, rest = split_address(text)
+        agent = self.agents.get(name.casefold()) if name else None
+        return (agent.name, rest) if agent else ("", text)
+
     def without_address(self, text: str) -> str:
         """What a message says, without the agent that it is addressed to."""
         name, rest = split_address(text)

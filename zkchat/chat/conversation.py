@@ -348,7 +348,8 @@ class Conversation:
         return self._core.journal.save_rest()
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
-        """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
+        """Keep a fact for other sessions; one that begins with `@NAME` for that agent alone. Raises `UsageError` where
+        nothing of this one is to be remembered."""
         hint, memory = "To keep it anyway: zkchat memory add 'TEXT'", self._core.memory
         if self.is_private:
             raise UsageError("This conversation is private, so nothing from it is remembered.", hint=hint)
@@ -358,7 +359,8 @@ class Conversation:
             raise UsageError(
                 f"{self.model.shown} only quotes your notes, so it cannot use what is remembered.", hint=hint
             )
-        return memory.remember(text, source, self.session_id)
+        agent, fact = self.profiles.addressed(text)
+        return memory.remember(fact, source, self.session_id, agent=agent)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, Profiles
+from zkchat.chat.agents import DEFAULT, Profiles, split_address
 from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.context.assembly import Budget, Shares, budget_for
 from zkchat.chat.context.selection import Relevance, SelectionLimits
@@ -215,6 +215,12 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         """The agent of this name, else the one of the session."""
         chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT) if each)
         return next(self.profiles.agents[each] for each in chosen if each in self.profiles.agents)
+
+    @property
+    def answering(self) -> Agent:
+        """The agent that the last question is for."""
+        asked = next((message.text for message in self.history.newest_first if message.role == "user"), "")
+        return self.agent_for(split_address(asked)[0])
 
     def shortened_texts(self) -> list[str]:
         """The user's messages that stand in a short form in the prompt, as they were sent, newest first."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from msgspec import Struct
 from zkchat.chat.context.assembly import PromptItem, digest
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Relevance, Selection, dropped_items
+from zkchat.chat.privacy import Elsewhere
 from zkchat.chat.question import DECIDED, OWN
 from zkchat.core import (
     KEY,
@@ -31,8 +32,9 @@ from zkchat.core import (
     VaultError,
     lazy_pattern,
     shorten,
+    without_suffix,
 )
-from zkchat.index import stem, words
+from zkchat.index import GuardedLibrary, Library, stem, targets_of, words
 from zkchat.language import (
     ADDITIONS,
     FACT_STOP_WORDS,
@@ -47,7 +49,7 @@ from zkchat.language import (
     UNSPACED_SINGLE_VALUED,
     UNSPACED_STATEMENTS,
 )
-from zkchat.notes import blank, cut, flatten, outline, sentences
+from zkchat.notes import blank, cut, flatten, link_catalog, name_key, outline, sentences
 
 MAX_POINTS: Final = 3
 """Proposed at one time: more would be a nuisance."""
@@ -174,9 +176,8 @@ class Remembered(Struct, frozen=True):
     def sentence(self) -> str:
         if not self.is_new:
             return f"Known already: {self.fact.text}"
-        if self.replaced:
-            return f"Remembered. It replaces: {'; '.join(fact.text for fact in self.replaced)}"
-        return "Remembered."
+        kept = f"Remembered for {self.fact.agent}." if self.fact.agent else "Remembered."
+        return f"{kept} It replaces: {'; '.join(fact.text for fact in self.replaced)}" if self.replaced else kept
 
 
 class RecallLimits(Struct, frozen=True, kw_only=True):
@@ -188,6 +189,11 @@ class RecallLimits(Struct, frozen=True, kw_only=True):
 
 class FactPrivacy(Protocol):
     """What a conversation says of facts that are to stay on this machine."""
+
+    @property
+    def library(self) -> Library | None:
+        """The notes that facts link to, as the model may see them; without it links lead nowhere."""
+        ...
 
     def withholds(self) -> bool:
         """Whether they are kept from the model."""
@@ -207,6 +213,7 @@ class OwnUse(Struct, frozen=True, kw_only=True):
 
     local: bool = False
     """Whether new facts are to stay on this machine."""
+    library: Library | None = None
 
     def withholds(self) -> bool:
         return False
@@ -216,6 +223,43 @@ class OwnUse(Struct, frozen=True, kw_only=True):
 
     def disclose(self) -> None:
         pass
+
+
+Renamed = Callable[[], Mapping[str, str]]
+"""By the path that a note once had, the one that it has now."""
+
+
+class FactLinks:
+    """The notes that facts link to, as the vault is now."""
+
+    def __init__(self, library: Library | None, renamed: Renamed) -> None:
+        self._library = library
+        self._read_renamed = renamed
+
+    @cached_property
+    def _renamed(self) -> Mapping[str, str]:
+        return {f"/{name_key(without_suffix(path))}": now for path, now in self._read_renamed().items()}
+
+    def notes(self, text: str) -> frozenset[str]:
+        """By path. Where a link leads nowhere, the note that had that name before it was renamed."""
+        if self._library is None or "[" not in text:
+            return frozenset()
+        found = set[str]()
+        for link in link_catalog.prose_of(text).links:
+            if paths := targets_of(self._library.whole.resolve(link, suggestions=0)):
+                found |= {*paths}
+            elif link.target and not link.external:
+                key = f"/{name_key(without_suffix(link.target.removeprefix('/')))}"
+                found |= {now for old, now in self._renamed.items() if old.endswith(key)}
+        return frozenset(found)
+
+    def withholds(self, notes: frozenset[str]) -> bool:
+        """Whether one of these notes is kept from the model."""
+        return bool(notes and isinstance(self._library, GuardedLibrary) and self._library.kept_from_turns(notes))
+
+    def are_local(self, notes: frozenset[str]) -> bool:
+        """Whether one of these notes is to stay on this machine."""
+        return bool(notes and self._library and self._library.whole.guarded_for(Elsewhere()).kept_from_turns(notes))
 
 
 class Memory:
@@ -228,63 +272,96 @@ class Memory:
         now: Callable[[], datetime],
         limits: RecallLimits | None = None,
         privacy: FactPrivacy | None = None,
+        renamed: Renamed = dict,
     ) -> None:
         self._store = store
         self._relevance = relevance
         self._now = now
         self._limits = limits or RecallLimits()
         self._privacy = privacy or OwnUse()
+        self._renamed = renamed
 
     def within(self, privacy: FactPrivacy) -> "Memory":
         """The same memory as a conversation uses it."""
-        return Memory(self._store, self._relevance, self._now, self._limits, privacy)
+        return Memory(self._store, self._relevance, self._now, self._limits, privacy, self._renamed)
 
-    def _shown(self) -> Sequence[Fact]:
-        facts = self._store.facts()
-        return [fact for fact in facts if not fact.local] if self._privacy.withholds() else facts
+    def _links(self) -> FactLinks:
+        return FactLinks(self._privacy.library, self._renamed)
 
-    def facts(self) -> Sequence[Fact]:
-        return self._store.facts()
+    def _shown(self, links: FactLinks, agent: str | None) -> dict[str, tuple[Fact, frozenset[str]]]:
+        """By id, those that may be given to this agent, for None to any, with the notes that they link to."""
+        may_be_local, name = not self._privacy.withholds(), agent and agent.casefold()
+        facts = [fact for fact in self._store.facts() if may_be_local or not fact.local]
+        own = [fact for fact in facts if name is None or fact.agent.casefold() in {"", name}]
+        found = {fact.id: (fact, links.notes(fact.text)) for fact in own}
+        return {key: each for key, each in found.items() if not links.withholds(each[1])}
 
-    def _disclose(self, *facts: Fact | None) -> None:
-        if any(fact and fact.local for fact in facts):
+    def facts(self, note: str = "") -> Sequence[Fact]:
+        """All of them, or those that link to the note with this path."""
+        links, facts = self._links(), self._store.facts()
+        return [fact for fact in facts if note in links.notes(fact.text)] if note else facts
+
+    def _disclose(self, links: FactLinks, shown: Iterable[tuple[Fact, frozenset[str]]]) -> None:
+        given = [*shown]
+        notes = frozenset[str]().union(*(notes for _, notes in given))
+        if any(fact.local for fact, _ in given) or links.are_local(notes):
             self._privacy.disclose()
 
-    def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
-        """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
-        text = _checked(text)
-        found = compare_fact(text, self._shown())
-        self._disclose(found.same, *found.contradicted)
+    def remember(self, text: str, source: FactSource = "user", session_id: str = "", *, agent: str = "") -> Remembered:
+        """Keep a fact, for one agent or for all. One that says the same is merged with it; one that it contradicts
+        gives way, if it is for the same."""
+        text, links = _checked(text), self._links()
+        shown = self._shown(links, agent)
+        found = compare_fact(text, (fact for fact, _ in shown.values()))
         if found.same:
+            self._disclose(links, [shown[found.same.id]])
             return Remembered(self._store.confirm(found.same.id), is_new=False)
-        replaced = [old.id for old in found.contradicted]
-        fact = self._store.add(text, source, session_id, replaced, local=self._privacy.keeps_local())
-        return Remembered(fact, replaced=found.contradicted)
+        replaced = tuple(old for old in found.contradicted if bool(old.agent) == bool(agent))
+        self._disclose(links, [shown[old.id] for old in replaced])
+        local = self._privacy.keeps_local() or links.are_local(links.notes(text))
+        fact = self._store.add(text, source, session_id, [old.id for old in replaced], local=local, agent=agent)
+        return Remembered(fact, replaced=replaced)
 
     def used(self, fact_ids: Sequence[str]) -> None:
         """They went into a request that was answered."""
         self._store.used(fact_ids)
 
-    def search(self, query: str, *, most: int = 10) -> list[tuple[Fact, float]]:
-        """The facts most similar to a query, the best first, with their similarity in words and meaning."""
-        facts = self._shown()
-        scores = self._relevance.scores(query, [fact.text for fact in facts])
-        near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
-        best = sorted(near, key=lambda found: -found[1])[:most]
-        self._disclose(*(fact for fact, _ in best))
+    def search(self, query: str, *, most: int = 10, agent: str | None = None) -> list[tuple[Fact, float]]:
+        """The facts most similar to a query, the best first, with their similarity in words and meaning; before them
+        those that link to a note which the query links to. For one agent, or for None those of all."""
+        return [(fact, score) for _, score, fact in self._near(query, most, agent)]
+
+    def ranked(self, question: str, *, agent: str | None = None) -> list[tuple[Fact, float]]:
+        """The facts that are relevant to a message: those linked to its notes, then the similar ones, ranked by
+        similarity, recency and use."""
+        return [(fact, rank) for _, rank, fact in self._ranked(question, agent)]
+
+    def _near(self, query: str, most: int, agent: str | None) -> list[tuple[bool, float, Fact]]:
+        """Whether it is linked, its similarity, and the fact."""
+        links = self._links()
+        shown, sought = [*self._shown(links, agent).values()], links.notes(query)
+        scores = self._relevance.scores(query, [fact.text for fact, _ in shown])
+        scored = [
+            (not sought.isdisjoint(notes), score, fact) for (fact, notes), score in zip(shown, scores, strict=True)
+        ]
+        near = [found for found in scored if found[0] or found[1] >= self._limits.threshold]
+        best = sorted(near, key=lambda found: found[:2], reverse=True)[:most]
+        given = {fact.id for *_, fact in best}
+        self._disclose(links, (each for each in shown if each[0].id in given))
         return best
 
-    def ranked(self, question: str) -> list[tuple[Fact, float]]:
-        """The facts that are relevant to a message: the similar ones, ranked by similarity, recency and use."""
-        near = self.search(question, most=MAX_RANKED)
-        ranked = [(fact, self._rank(fact, score)) for fact, score in near]
-        return sorted(ranked, key=lambda found: -found[1])
+    def _ranked(self, question: str, agent: str | None) -> list[tuple[bool, float, Fact]]:
+        near = self._near(question, MAX_RANKED, agent)
+        ranked = [(is_linked, self._rank(fact, score), fact) for is_linked, score, fact in near]
+        return sorted(ranked, key=lambda found: found[:2], reverse=True)
 
-    def recall(self, question: str, tokenizer: Tokenizer, budget: int, *, is_plain: bool = False) -> Selection:
+    def recall(
+        self, question: str, tokenizer: Tokenizer, budget: int, *, is_plain: bool = False, agent: str | None = None
+    ) -> Selection:
         """What goes into the request within so many tokens; what does not fit is left out and said."""
         chosen: list[PromptItem] = []
         left_out: list[LeftOut] = []
-        for fact, score in self.ranked(question)[: self._limits.most]:
+        for is_linked, score, fact in self._ranked(question, agent)[: self._limits.most]:
             line = format_fact(fact, is_plain=is_plain)
             tokens = tokenizer.count(line)
             item = RequestItem(
@@ -295,7 +372,7 @@ class Memory:
                 score=round(score, 4),
                 tokens=tokens,
                 digest=digest(line),
-                reason=_origin(fact),
+                reason=f"{_origin(fact)}, about a note that you link" if is_linked else _origin(fact),
                 this_turn_only=True,
             )
             if tokens <= budget:

@@ -209,7 +209,8 @@ class RequestPlanner:
         if core.search:
             tools += recall_tools(self.find_archived)
         if core.memory:
-            tools += memory_tools(core.memory, None if core.settings.private else core.may_remember, core.journal)
+            may_remember = None if core.settings.private else core.may_remember
+            tools += memory_tools(core.memory, may_remember, core.journal, lambda: core.answering.name)
         return [*tools, *attachment_tools(core.shortened_texts)]
 
     def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:
@@ -221,7 +222,7 @@ class RequestPlanner:
         memory = self.memory_state(agent)
         project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
-        facts = self._facts(typed, left // 2) if memory.is_on else Selection()
+        facts = self._facts(agent, typed, left // 2) if memory.is_on else Selection()
         beside = [*project.items, *facts.items]
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
@@ -389,12 +390,16 @@ class RequestPlanner:
         except StorageError:
             return Selection()
 
-    def _facts(self, question: str, budget: int) -> Selection:
+    def _facts(self, agent: Agent, question: str, budget: int) -> Selection:
         if not question or self._core.memory is None or self._core.info.needs_notes:
             return Selection()
         try:
             return self._core.memory.recall(
-                question, self._core.tokenizer, budget, is_plain=self._core.info.needs_evidence
+                question,
+                self._core.tokenizer,
+                budget,
+                is_plain=self._core.info.needs_evidence,
+                agent=agent.name,
             )
         except StorageError:
             return Selection()  # a turn goes on without what is remembered

@@ -6,7 +6,7 @@ import re
 from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from hashlib import sha256
 from html import escape
@@ -24,14 +24,17 @@ from zkchat.chat import Memory, OwnUse, list_items
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option, told_command, unreadable
 from zkchat.cli.note_lookup import find_note, open_refreshed_workspace
 from zkchat.cli.output import UNDO, Listing, write_output
+from zkchat.cli.rules import profile_store
 from zkchat.cli.sessions import find_session_or_last
 from zkchat.core import (
+    DEFAULT_AGENT,
     NOTE_SUFFIXES,
     DocumentReference,
     DocumentUse,
     Entry,
     Fact,
     FileStamp,
+    History,
     NoteNotFound,
     PrivacyClass,
     Session,
@@ -46,6 +49,7 @@ from zkchat.core import (
     thread_of,
     to_plain,
 )
+from zkchat.index import Library
 from zkchat.notes import CurrentClasses, local_files
 
 if TYPE_CHECKING:
@@ -161,37 +165,51 @@ FactArgument = Annotated[str, argument("ID", "The fact's id, or the start of it.
 
 
 @command(app)
-def add(io: CommandIO, text: Annotated[str, argument("TEXT", "A fact, in a sentence.")]) -> Told:
+def add(
+    io: CommandIO,
+    text: Annotated[str, argument("TEXT", "A fact, in a sentence. It may link notes: [[Note]].")],
+    agent: Annotated[str | None, option("--agent", "NAME", "Only for this agent.")] = None,
+) -> Told:
     """Keep a fact for later conversations.
 
     zkchat memory add "My thesis is due on 30 June."
     """
-    with _open_memory(io) as (_, memory):
-        kept = memory.remember(text)
+    name = profile_store(io).load().agent(agent).name if agent else ""
+    with _open_memory(io, text) as (_, memory, _):
+        kept = memory.remember(text, agent=name)
     data = {"fact": kept.fact, "new": kept.is_new, "replaced": kept.replaced}
     return Told(data=data, lines=[f"{kept.sentence} ({kept.fact.id})"])
 
 
 @command(app, "list")
-def list_(io: CommandIO) -> Told:
+def list_(
+    io: CommandIO,
+    agent: Annotated[str | None, option("--agent", "NAME", "Those for this agent alone.")] = None,
+    note: Annotated[str | None, option("--note", "NOTE", "Those that link to this note.")] = None,
+) -> Told:
     """List the facts, the newest first."""
-    with _open_memory(io) as (store, _):
-        facts = sorted(store.facts(), key=lambda fact: fact.at, reverse=True)
+    with _open_memory(io, "[" if note else "") as (_, memory, library):
+        paths = find_paths(io.environment, io.vault)
+        found = memory.facts(find_note(io, paths, library, note) if note and library else "")
+    wanted = [fact for fact in found if agent is None or fact.agent.casefold() == agent.casefold()]
+    facts = sorted(wanted, key=lambda fact: fact.at, reverse=True)
+    none = "Nothing is remembered yet. Start with: zkchat memory add 'I prefer short answers.'"
     return Told(
         data=facts,
-        lines=[f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}" for fact in facts],
-        notes=[] if facts else ["Nothing is remembered yet. Start with: zkchat memory add 'I prefer short answers.'"],
+        lines=[f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {_addressed(fact)}" for fact in facts],
+        notes=[] if facts else ["Nothing remembered matches." if agent or note else none],
     )
 
 
 @command(app)
 def show(io: CommandIO, fact: FactArgument) -> Told:
     """Show a fact: who said it, when, and how often it was used."""
-    with _open_memory(io) as (store, _):
+    with _open_memory(io) as (store, *_):
         found = store.find(fact)
     lines = [
         found.text,
         f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times",
+        *([f"only for the agent {found.agent}"] if found.agent else []),
         *([f"session: {found.session_id}"] if found.session_id else []),
         *([f"It replaced: {found.replaces}"] if found.replaces else []),
     ]
@@ -199,9 +217,9 @@ def show(io: CommandIO, fact: FactArgument) -> Told:
 
 
 @command(app)
-def search(io: CommandIO, query: Annotated[str, argument("WORDS", "What the facts are about.")]) -> Told:
-    """Find facts by words and meaning."""
-    with _open_memory(io) as (_, memory):
+def search(io: CommandIO, query: Annotated[str, argument("WORDS", "What they are about; [[links]] too.")]) -> Told:
+    """Find facts by words and meaning. Those that link to a note which the words link to come first."""
+    with _open_memory(io, query) as (_, memory, _):
         return _scored(memory.search(query))
 
 
@@ -214,11 +232,12 @@ def relevance(
     tally = NoteUsage()
     with io.sessions() as store:
         chosen = find_session_or_last(store, session)
-        asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
+        entries = store.entries(chosen.id)
+        asked = "\n".join([message.text for message in thread_of(entries) if message.role == "user"][-3:])
         for use in document_uses(store, find_paths(io.environment, io.vault).vault):
             tally.add(use)
-    with _open_memory(io) as (_, memory):
-        facts = _scored(memory.ranked("\n".join(asked[-3:])))
+    with _open_memory(io, asked) as (_, memory, _):
+        facts = _scored(memory.ranked(asked, agent=History(entries).agent or DEFAULT_AGENT))
     notes = tally.top(5)
     used = [
         f"{note.path}{f' ({GONE})' * note.is_gone}: used {counted(note.turns, 'time')} "
@@ -231,7 +250,7 @@ def relevance(
 @command(app)
 def forget(io: CommandIO, fact: FactArgument, yes: YesOption = False) -> Told:
     """Forget a fact for good."""
-    with _open_memory(io) as (store, _):
+    with _open_memory(io) as (store, *_):
         found = store.find(fact)
         if not yes and not io.confirm(f"Forget for good: {found.text}?"):
             raise UsageError(f"Nothing was forgotten: {found.text}", hint="To forget without being asked: --yes")
@@ -242,9 +261,9 @@ def forget(io: CommandIO, fact: FactArgument, yes: YesOption = False) -> Told:
 @command(app)
 def export(io: CommandIO) -> Told:
     """Print all facts as a Markdown list. `zkchat memory import` reads it again."""
-    with _open_memory(io) as (store, _):
+    with _open_memory(io) as (store, *_):
         facts = store.facts()
-    return Told(data=facts, lines=[f"- {fact.text}" for fact in facts])
+    return Told(data=facts, lines=[f"- {_addressed(fact)}" for fact in facts])
 
 
 @command(app, "import")
@@ -252,7 +271,9 @@ def import_(
     io: CommandIO,
     path: Annotated[str, argument("@PATH", "The file. @path: in the vault; path: anywhere.")],
 ) -> Told:
-    """Remember each list item of a Markdown file as a fact. Facts from a private note stay private.
+    """Remember each list item of a Markdown file as a fact. After `@NAME` it is for that agent alone.
+
+    Facts from a private note stay private.
 
     zkchat memory import @About/me.md
     """
@@ -262,25 +283,33 @@ def import_(
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
-    with _open_memory(io) as (_, memory):
-        own = memory.within(OwnUse(local=privacy == "local"))
-        kept = [own.remember(item, "import") for item in items]
+    profiles = profile_store(io).load()
+    with _open_memory(io, text) as (_, memory, library):
+        own = memory.within(OwnUse(local=privacy == "local", library=library))
+        addressed = map(profiles.addressed, items)
+        kept = [own.remember(item, "import", agent=agent) for agent, item in addressed]
     new = sum(each.is_new for each in kept)
     return Told(
         data={"new": new, "facts": [each.fact for each in kept]},
         lines=[f"Remembered {new} of {len(items)}; the others were already known."],
-        notes=[f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}" for each in kept if each.replaced],
+        notes=[f"{each.fact.text} {each.sentence.partition('. ')[2]}" for each in kept if each.replaced],
     )
 
 
 @contextmanager
-def _open_memory(io: CommandIO) -> Iterator[tuple["FactStore", Memory]]:
-    """The facts of a vault, and the memory over them."""
-    workspace = io.workspace()
-    with open_memory(workspace) as (store, memory, notices):
-        for warning in (*workspace.loaded.every_warning, *notices):
+def _open_memory(io: CommandIO, text: str = "") -> Iterator[tuple["FactStore", Memory, Library | None]]:
+    """The facts of a vault, the memory over them, and where this text may link to any the notes."""
+    with ExitStack() as stack:
+        library = stack.enter_context(open_refreshed_workspace(io, warn=False))[1] if "[" in text else None
+        workspace = io.workspace()
+        store, memory, notices = stack.enter_context(open_memory(workspace))
+        for warning in (*(() if library else workspace.loaded.every_warning), *notices):
             io.note(f"warning: {warning}")
-        yield store, memory
+        yield store, memory.within(OwnUse(library=library)), library
+
+
+def _addressed(fact: Fact) -> str:
+    return f"@{fact.agent} {fact.text}" if fact.agent else fact.text
 
 
 def _read_import(io: CommandIO, path: str) -> tuple[str, PrivacyClass]:
@@ -307,7 +336,7 @@ def _read_import(io: CommandIO, path: str) -> tuple[str, PrivacyClass]:
 def _scored(found: list[tuple[Fact, float]]) -> Told:
     return Told(
         data=[{"score": round(score, 4), **to_plain(fact)} for fact, score in found],
-        lines=[f"{score:.2f}  {fact.id}  {fact.text}" for fact, score in found],
+        lines=[f"{score:.2f}  {fact.id}  {_addressed(fact)}" for fact, score in found],
         notes=[] if found else ["Nothing remembered matches."],
     )
 

@@ -62,7 +62,14 @@ class MemoryStore(Protocol):
         """Those that hold, the oldest first."""
 
     def add(
-        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+        self,
+        text: str,
+        source: FactSource,
+        session_id: str = "",
+        replaces: Sequence[str] = (),
+        *,
+        local: bool = False,
+        agent: str = "",
     ) -> Fact:
         """Keep a fact; those with the ids in `replaces` do not hold any more."""
 

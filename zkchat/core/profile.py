@@ -27,6 +27,8 @@ class Fact(Value, frozen=True, kw_only=True):
     """What it took the place of, in the words of that time."""
     local: bool = False
     """Whether it was learnt with notes that are to stay on this machine, and stays there too."""
+    agent: str = ""
+    """The agent that alone is given it; empty: all are."""
 
 
 class DocumentUse(Value, frozen=True, kw_only=True):

@@ -40,16 +40,21 @@ def _add_local_facts(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0")
 
 
+def _add_agents(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE facts ADD COLUMN agent TEXT NOT NULL DEFAULT ''")
+
+
 _FACTS: Final = """
     SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
-        SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces, local
+        SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces,
+        local, agent
     FROM facts WHERE replaced_by IS NULL ORDER BY number"""
 
 
 class SqliteMemories(DurableDatabase):
     """Implements `MemoryStore`."""
 
-    migrations = (_create_tables, _add_local_facts)
+    migrations = (_create_tables, _add_local_facts, _add_agents)
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
@@ -60,14 +65,21 @@ class SqliteMemories(DurableDatabase):
                 raise UnreadableRow from error
 
     def add(
-        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+        self,
+        text: str,
+        source: FactSource,
+        session_id: str = "",
+        replaces: Sequence[str] = (),
+        *,
+        local: bool = False,
+        agent: str = "",
     ) -> Fact:
         fact_id = self._new_id()
         text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no UTF-8 form
         with self._writing() as connection:
             connection.execute(
-                "INSERT INTO facts (id, text, source, at, session_id, local) VALUES (?, ?, ?, ?, ?, ?)",
-                (fact_id, text, source, timestamp(self._now()), session_id, local),
+                "INSERT INTO facts (id, text, source, at, session_id, local, agent) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (fact_id, text, source, timestamp(self._now()), session_id, local, agent),
             )
             connection.executemany(
                 "UPDATE facts SET replaced_by = ? WHERE id = ?", [(fact_id, old) for old in replaces]
@@ -115,8 +127,8 @@ class SqliteMemories(DurableDatabase):
                 fact = _stored_fact(row)
                 found.setdefault(fact["id"], fact)
         connection.executemany(
-            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, local) "
-            "VALUES (:id, :text, :source, :at, :session_id, :uses, :used_at, :local)",
+            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, local, agent) "
+            "VALUES (:id, :text, :source, :at, :session_id, :uses, :used_at, :local, :agent)",
             found.values(),
         )
         replaced = [fact for fact in found.values() if fact["replaced_by"] in found]
@@ -137,12 +149,12 @@ def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
 
 
 def _stored_fact(row: Row) -> dict[str, object]:
-    """The columns of a row; those of the first version say nothing of where the fact may go.
+    """The columns of a row; those of earlier versions say nothing of where the fact may go, or to which agent.
 
     Raises `ValueError` for rows of other tables.
     """
-    names = ("number", "id", "text", "source", "at", "session_id", "uses", "used_at", "replaced_by", "local")
-    found: dict[str, object] = {"local": 0, **dict(zip(names, row, strict=False))}
+    names = ("number", "id", "text", "source", "at", "session_id", "uses", "used_at", "replaced_by", "local", "agent")
+    found: dict[str, object] = {"local": 0, "agent": "", **dict(zip(names, row, strict=False))}
     from_plain(Fact, {name: value for name, value in found.items() if name in Fact.__struct_fields__})
     return found
 
@@ -162,9 +174,16 @@ class LazyMemories(LazyStore[SqliteMemories]):
         return store.facts() if store else ()
 
     def add(
-        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+        self,
+        text: str,
+        source: FactSource,
+        session_id: str = "",
+        replaces: Sequence[str] = (),
+        *,
+        local: bool = False,
+        agent: str = "",
     ) -> Fact:
-        return self._writable().add(text, source, session_id, replaces, local=local)
+        return self._writable().add(text, source, session_id, replaces, local=local, agent=agent)
 
     def confirm(self, fact_id: str) -> Fact:
         return self._holding(fact_id).confirm(fact_id)

@@ -9,6 +9,8 @@ from zkchat.chat.memory import Memory
 class Place:
     """Where the model is, and whether it was given something local."""
 
+    library = None
+
     def __init__(self) -> None:
         self.store = MemoriesInMemory()
         self.is_elsewhere = self.is_bound = False

@@ -86,25 +86,27 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
     with opened(path, clock) as store:
         old = store.add("I like tea", "user")
         store.add("I like coffee", "user", replaces=[old.id])
-        store.add("I sleep late", "model", local=True)
+        store.add("I sleep late", "model", local=True, agent="writer")
     shutil.rmtree(path.parent / "backups")
     path.write_bytes(b"garbage!" * 12 + path.read_bytes()[96:])
     store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
-        assert [(fact.text, fact.replaces, fact.local) for fact in store.facts()] == [
-            ("I like coffee", "I like tea", False),
-            ("I sleep late", "", True),
+        assert [(fact.text, fact.replaces, fact.local, fact.agent) for fact in store.facts()] == [
+            ("I like coffee", "I like tea", False, ""),
+            ("I sleep late", "", True, "writer"),
         ]
     assert "2 facts could be saved" in notices[0]
 
 
-def test_facts_of_the_first_version_are_restored_as_ones_that_may_go_anywhere(tmp_path: Path, clock: Clock) -> None:
-    old = old_database(tmp_path, "memories", 1)
+@pytest.mark.parametrize("version", [1, 2])
+def test_facts_of_an_earlier_version_are_restored_with_what_it_knew_of_them(
+    tmp_path: Path, clock: Clock, version: int
+) -> None:
+    old = old_database(tmp_path, "memories", version)
     with opened(tmp_path / "new" / "memories.db", clock) as store:
         with store._writing() as connection:
             SqliteMemories.restore(connection, [old])
-        assert store.facts()
-        assert not any(fact.local for fact in store.facts())
+        assert [(fact.local, fact.agent) for fact in store.facts()] == [(version > 1, "")]
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:

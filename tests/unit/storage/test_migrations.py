@@ -61,7 +61,9 @@ def test_sessions_of_every_version_are_read(tmp_path: Path, version: int) -> Non
 
 
 @pytest.mark.parametrize("version", range(1, len(SqliteMemories.migrations) + 1))
-def test_facts_of_every_version_are_read_and_those_before_version_2_are_open(tmp_path: Path, version: int) -> None:
+def test_facts_of_every_version_are_read_with_what_it_knew_of_them(tmp_path: Path, version: int) -> None:
+    """Before version 2 they were open, before version 3 for all agents."""
     path = old_database(tmp_path, "memories", version)
     with SqliteMemories(path, now=lambda: NOON, new_id=lambda: "new") as store:
-        assert [(fact.text, fact.local) for fact in store.facts()] == [("I like tea", version > 1)]
+        (fact,) = store.facts()
+        assert (fact.text, fact.local, fact.agent) == ("I like tea", version > 1, "writer" if version > 2 else "")

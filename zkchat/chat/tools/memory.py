@@ -37,8 +37,14 @@ class CurrentSession(Protocol):
     def session_id(self) -> str: ...
 
 
-def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, session: CurrentSession) -> list[Tool]:
-    """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything."""
+def memory_tools(
+    memory: Memory,
+    may_remember: Callable[[str], bool] | None,
+    session: CurrentSession,
+    agent: Callable[[], str | None] = lambda: None,
+) -> list[Tool]:
+    """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything. `agent`
+    names the one that uses them."""
 
     def remember(
         *,
@@ -61,7 +67,7 @@ def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, ses
 
     def recall(*, query: Annotated[str, Text(min_length=1, also=("q", "text", "search"))]) -> ToolOutcome:
         """Find facts kept in earlier conversations, where they help."""
-        found = memory.search(query, most=10)
+        found = memory.search(query, most=10, agent=agent())
         if not found:
             return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
         facts = "\n".join(format_fact(fact) for fact, _ in found)

@@ -513,7 +513,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="memory",
         arguments="[FACT]",
         help="keep a fact for later",
-        details="It is used in other sessions when it is relevant; zkchat memory list shows all facts. Without "
+        details="It is used in other sessions when it is relevant; zkchat memory list shows all facts. "
+        "@NAME before it: only with that agent. Without "
         "FACT, opens ZKCHAT.md, which is part of every conversation about this vault, in your editor. If "
         "there is none, you can create it.",
         act=session.memory,
@@ -523,7 +524,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="TEXT",
         help="keep a fact for later",
-        details="It is used in other sessions when it is relevant. zkchat memory list shows all facts.",
+        details="It is used in other sessions when it is relevant. zkchat memory list shows all facts. "
+        "@NAME before it: only with that agent.",
         act=session.remember,
     ),
     Command(

@@ -28,7 +28,7 @@ def fill_sessions(path: Path) -> int:
 
 def fill_memories(path: Path) -> int:
     with SqliteMemories(path, now=lambda: NOON, new_id=lambda: "f1") as store:
-        store.add("I like tea", "user", local=True)
+        store.add("I like tea", "user", local=True, agent="writer")
     return len(SqliteMemories.migrations)
 
 

@@ -1,0 +1,81 @@
+"""Facts that link notes, as a model here and one elsewhere are given them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import Located, library_of
+from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NOON
+from zkchat.chat import Memory, Relevance
+from zkchat.index import GuardedLibrary, Library
+
+OPEN, PRIVATE, SEALED = "[[Oak]] is tall.", "[[Elm]] is hollow.", "[[Ash]] is sick."
+NOTES = {
+    "Oak.md": "A tree.",
+    "Elm.md": "---\nzkchat: local\n---\nA tree.",
+    "Ash.md": "---\nzkchat: never\n---\nA tree.",
+}
+
+
+class Place:
+    """A conversation with a model, and how often it was given something local."""
+
+    def __init__(self, library: Library, *, is_here: bool) -> None:
+        self.library: GuardedLibrary = library.guarded_for(Located(is_here))
+        self.is_here = is_here
+        self.disclosed = 0
+        self.store = MemoriesInMemory(OPEN, PRIVATE, SEALED)
+        self.memory = Memory(self.store, Relevance(), lambda: NOON, renamed=lambda: {"Wood/Beech.md": "Oak.md"})
+        self.memory = self.memory.within(self)
+
+    def withholds(self) -> bool:
+        return not self.is_here
+
+    def keeps_local(self) -> bool:
+        return False
+
+    def disclose(self) -> None:
+        self.disclosed += 1
+
+    def found(self, query: str) -> list[str]:
+        return [fact.text for fact, _ in self.memory.search(query)]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(Path(tmp_path_factory.mktemp("vault")), NOTES) as library:
+        yield library
+
+
+def test_a_model_here_is_given_facts_of_private_notes_and_that_it_was_is_told(library: Library) -> None:
+    place = Place(library, is_here=True)
+    assert (place.found("[[Oak]]"), place.disclosed) == ([OPEN], 0)
+    assert (place.found("[[Elm]]"), place.disclosed) == ([PRIVATE], 1)
+    assert place.memory.remember(PRIVATE).sentence == f"Known already: {PRIVATE}"
+    assert place.disclosed == 2
+    assert place.found("[[Ash]]") == []
+
+
+def test_a_model_elsewhere_is_given_none_of_them_nor_told_that_one_is_known(library: Library) -> None:
+    place = Place(library, is_here=False)
+    assert place.found("[[Oak]] [[Elm]] [[Ash]] hollow sick") == [OPEN]
+    remembered = place.memory.remember(PRIVATE)
+    assert (remembered.sentence, remembered.fact.local) == ("Remembered.", True)
+    assert place.disclosed == 0
+
+
+def test_a_link_with_an_earlier_name_of_a_note_leads_to_it(library: Library) -> None:
+    place = Place(library, is_here=False)
+    for link in ("[[Beech]]", "[[beech#Bark|it]]", "[[Wood/Beech]]", "[it](Wood/Beech.md)"):
+        assert place.found(link) == [OPEN]
+    for link in ("[[eech]]", "[[Other/Beech]]", "[[#Bark]]", "https://example.org/Beech", "`[[Oak]]`"):
+        assert [text for text in place.found(link) if text == OPEN] == [OPEN] * ("Oak" in link)
+
+
+def test_facts_are_listed_by_the_note_that_they_link(library: Library) -> None:
+    place = Place(library, is_here=True)
+    assert [fact.text for fact in place.memory.facts("Elm.md")] == [PRIVATE]
+    assert len(place.memory.facts()) == 3
+    assert Memory(place.store, Relevance(), lambda: NOON).facts("Elm.md") == []
