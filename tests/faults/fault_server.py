@@ -17,7 +17,7 @@ from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, Too
 WORDS = tuple(f"word{number} " for number in range(1, 9))
 HALVED = "Ein Schlüssel: 🗝️"
 OSC_52 = "\x1b]52;c;cm0gLXJmIH4=\x07"
-FIVE_MEGABYTES = ("0123456789abcde\n" * 256,) * 1280
+MORE_THAN_A_MILLION = ("0123456789abcde\n" * 256,) * 260
 MALFORMED_ARGUMENTS = '{"query": "slee'
 
 REFUSALS = {
@@ -58,9 +58,9 @@ IN_THE_MIDDLE = {
 
 ENDLESS: dict[str, ModelChunk] = {
     "endless": TextChunk(text="word word word word\n"),
-    "endless-line": TextChunk(text="word"),
-    "endless-thinking": ThinkingChunk(text="hm "),
-    "endless-blank": TextChunk(text=" \n"),
+    "endless-line": TextChunk(text="word" * 5),
+    "endless-thinking": ThinkingChunk(text="hm " * 7),
+    "endless-blank": TextChunk(text=" \n" * 10),
 }
 """Said again and again until the other side goes."""
 
@@ -72,7 +72,7 @@ def _call(arguments: str, number: int = 1, name: str = "find") -> ToolRequested:
 WHOLE: dict[str, list[ModelChunk]] = {
     "ok": [TextChunk(text=word) for word in WORDS],
     "empty": [],
-    "big": [TextChunk(text=text) for text in FIVE_MEGABYTES],
+    "big": [TextChunk(text=text) for text in MORE_THAN_A_MILLION],
     "osc52": [TextChunk(text=f"Look: {OSC_52}")],
     "loop": [_call('{"query": "again"}')],
     "arguments": [_call(MALFORMED_ARGUMENTS)],
