@@ -104,7 +104,7 @@ def show(
         "--timeline": timeline and partial(command_of("notes", "timeline"), note=note, limit=limit),
         "--used": used and partial(_uses, note=note),
         "--why": why and partial(command_of("links", "resolve"), link=note, source=source),
-        "--open": open_ and partial(_open, note=note),
+        "--open": open_ and partial(_open, note=note or ""),
     }
     chosen = {option: view for option, view in views.items() if view}
     if len(chosen) > 1:
