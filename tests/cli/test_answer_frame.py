@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.world import World
 
-DOUBT = "No passage answers this for certain. These come closest."
+DOUBT = "No passage answers this for certain. The closest:"
 
 
 @pytest.fixture

@@ -42,7 +42,12 @@ def test_a_question_alone_is_asked_and_a_command_may_follow_its_vault(world: Wor
     world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
     vault = ("--vault", str(world.vault))
     question, model = "How many hours are enough?", ("--model", "quote")
-    for arguments in ((question, *vault, *model), (*vault, *model, "ask", question), (*model, "ask", question, *vault)):
+    for arguments in (
+        (question, *vault, *model),
+        (*vault, *model, question),
+        (*vault, *model, "ask", question),
+        (*model, "ask", question, *vault),
+    ):
         assert world.run(*arguments).out.startswith("> Seven hours are enough.")
     assert "1 note" in world.run(*vault, "vault", "status").out
 
@@ -51,7 +56,16 @@ def test_a_question_alone_is_asked_and_a_command_may_follow_its_vault(world: Wor
     ("arguments", "said"),
     [
         (("aks", "x"), "Did you mean 'ask'?\n"),
-        (("ask", "--modle", "x"), "--modle"),
+        (("ask", "--modle", "x"), "No such option: --modle. Did you mean --model?\n"),
+        (("ask", "x", "--save"), "No such option: --save.\n"),
+        (("Beech",), "To ask about it: zkchat ask Beech. All commands: zkchat --help\n"),
+        (("sessions", "list", "last week"), "zkchat sessions search last week\n"),
+        (("memory", "delete", "1"), "'delete'.\n        There is: zkchat memory forget\n"),
+        (("note", "delete", "Sleep"), "There is: zkchat note trash\n"),
+        (("config", "list"), "There is: zkchat config show\n"),
+        (("models", "use", "quote"), "There is: zkchat config set model NAME"),
+        (("open", "1"), "'open'.\n        There is: zkchat show NOTE --open, or /open in a chat\n"),
+        (("save",), "'save'.\n        There is: zkchat ask \"QUESTION\" | zkchat note new TITLE - --yes"),
         (("sessions", "show"), "zkchat sessions show --help"),
         (("search", "a", "--limit", "0"), "'--limit': it must be 1 or more.\n"),
         (("brief", "--days", "400"), "'--days': it must be 366 or less.\n"),

@@ -295,7 +295,7 @@ def test_a_new_note_that_takes_over_links_says_so(world: World) -> None:
     world.note("A.md", "[[Sleep]] and [[Sleep|more]]")
     world.note("B.md", "[[Sleep]], [[Reference/Sleep]]")
     dry = world.run("note", "new", "Sleep", "--dry-run")
-    assert "3 links in 2 notes for Reference/Sleep.md would lead to Sleep.md instead." in " ".join(dry.err.split())
+    assert "Sleep.md takes over 3 links in 2 notes from Reference/Sleep.md." in " ".join(dry.err.split())
     made = world.run("note", "new", "Sleep", "--yes")
     assert (made.code, "3 links in 2 notes" in " ".join(made.err.split())) == (0, True)
     world.note("Other/Plan.md", "")
@@ -312,9 +312,7 @@ def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
     world.note("Board.canvas", CANVAS)
     world.note("All.base", BASE)
     taken_over = world.run("note", "new", "Sleep", "--dry-run")
-    assert "3 links in 3 files for Reference/Sleep.md would lead to Sleep.md instead." in " ".join(
-        taken_over.err.split()
-    )
+    assert "Sleep.md takes over 3 links in 3 files from Reference/Sleep.md." in " ".join(taken_over.err.split())
     awaited = world.run("note", "new", "Plan", "--yes")
     assert "4 links in 3 files that led nowhere lead to Plan.md." in awaited.err
     trashed = world.run("note", "trash", "Plan", "--dry-run")
@@ -361,3 +359,22 @@ def test_words_without_quotes_are_refused(world: World) -> None:
     assert (refused.code, 'zkchat note new "My title here"' in refused.err) == (ExitCode.USAGE, True)
     daily = world.run("note", "append", "--daily", "Hub", "- x", "--yes")
     assert (daily.code, "Give either NOTE or --daily" in daily.err) == (ExitCode.USAGE, True)
+
+
+def test_a_new_note_says_that_it_left_the_pipe_alone(garden: World) -> None:
+    """In a loop over a file, what stands there belongs to others."""
+    made = garden.run("note", "new", "Old age", "--yes", stdin="Eighty.")
+    assert made.err == "Standard input was not read. To write it into the note: zkchat note new 'Old age' -\n"
+    assert garden.run("note", "new", "Age", "-", "--yes", stdin="Eighty.").err == ""
+    assert (garden.vault / "Age.md").read_text() == "Eighty.\n"
+
+
+def test_a_note_is_opened_at_the_line_that_an_answer_showed(garden: World) -> None:
+    program = garden.root / "nano"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {garden.root}/opened\n')
+    program.chmod(0o700)
+    garden.variables["EDITOR"] = str(program)
+    for note in ("Compost", "Plants/Compost.md:3", "[[Inbox#Later]]"):
+        assert (garden.run("show", note, "--open").code, garden.run("show", note, "--open", "--json").code) == (0, 2)
+    compost, inbox = garden.vault / "Plants/Compost.md", garden.vault / "Inbox.md"
+    assert (garden.root / "opened").read_text() == f"{compost}\n+3 {compost}\n+10 {inbox}\n"

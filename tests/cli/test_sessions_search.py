@@ -100,7 +100,7 @@ def test_a_session_is_resumed_by_a_part_of_its_title_or_what_was_said(world: Wor
     assert talk in several
     assert other in several
     assert "To continue one of them: /resume ID." in several
-    assert "No session has “xylophone” in its title or its messages." in several
+    assert "No session matches “xylophone” by its title, its words or its time." in several
 
 
 def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:
@@ -116,11 +116,19 @@ def test_nothing_found_is_said_to_somebody_who_looks(world: World, talk: str) ->
     assert "No message matches." in result.err
 
 
-@pytest.mark.parametrize("arguments", [(), ("heron", "--stdin")])
-def test_a_search_takes_words_or_standard_input(world: World, arguments: tuple[str, ...]) -> None:
-    result = world.run("sessions", "search", *arguments, stdin="")
-    assert result.code == ExitCode.USAGE
-    assert "--stdin" in result.err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [((), "What do you want to search for?"), (("heron", "--stdin"), "either words or --stdin, not both")],
+)
+def test_a_search_takes_words_or_standard_input(world: World, arguments: tuple[str, ...], said: str) -> None:
+    for command in (("sessions", "search"), ("search",)):
+        result = world.run(*command, *arguments, stdin="")
+        assert result.code == ExitCode.USAGE
+        assert said in result.err
+
+
+def test_nothing_found_is_said_in_a_pipe_too(world: World, talk: str) -> None:
+    assert world.run("sessions", "search", "xylophone").err == "No message matches. Try fewer or other words.\n"
 
 
 def test_what_a_model_read_is_found_as_well(world: World) -> None:

@@ -114,7 +114,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     note = (chat.world.vault / "Kept.md").read_text()
     assert note.startswith("---\nzkchat-note: answer\n")
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
-    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo reverts the last change, /undo #3 only")
+    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo reverts the last change, /undo #1 only")
     chat.terminal.send("/undo\r")
     chat.see("Create Kept.md", "Undo change 1? [y/N]")
     chat.terminal.send("y")

@@ -478,7 +478,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
-            notices.append(f"{conversation.model.shown} cannot change notes. Choose another model: /model")
+            notices.append(f"{conversation.model.shown} cannot change notes. Choose another: /model or --model NAME")
         yield OpenConversation(
             conversation=conversation,
             store=session.journal.store,

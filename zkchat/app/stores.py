@@ -31,7 +31,7 @@ from zkchat.sessions import store as message_index
 
 if TYPE_CHECKING:
     from zkchat.chat import ConversationSearch, Memory, Profiles
-    from zkchat.core import CatalogRow
+    from zkchat.core import CatalogRow, SessionsSaid
 
     FactStore = SqliteMemories | LazyMemories
 
@@ -89,16 +89,13 @@ _SAID: Final = 200
 
 
 @contextmanager
-def open_said(workspace: Workspace, store: SessionStore) -> Iterator[Callable[[str], list[str]]]:
-    """From words to the ids of the sessions in which they were said, or of that time, the best first.
-
-    It is asked with each key that is typed: what was read for one is kept for the next.
-    """
+def open_said(workspace: Workspace, store: SessionStore) -> "Iterator[SessionsSaid]":
+    """It is asked with each key that is typed: what was read for one is kept for the next."""
     with open_message_search(workspace) as search:
 
-        def said(words: str) -> list[str]:
+        def said(words: str, *, with_read: bool = False) -> list[str]:
             search.catch_up(store)
-            found = search.look_up(store, words, calendar_of(workspace), limit=_SAID, with_read=False)
+            found = search.look_up(store, words, calendar_of(workspace), limit=_SAID, with_read=with_read)
             return [*dict.fromkeys(hit.session for hit in found)]
 
         yield said

@@ -237,7 +237,7 @@ class GoalRun(Struct, kw_only=True):
         if model.needs_notes:
             raise UsageError(
                 f"{model.shown} only quotes notes, and cannot work on a goal.",
-                hint="Choose another model: --model NAME, in a chat /model NAME. zkchat models lists them.",
+                hint="Choose another model: /model in a chat, --model NAME in a shell. `zkchat models` lists them.",
             )
 
     async def _run(self, goal: Goal, emit: Emit) -> None:

@@ -152,7 +152,7 @@ class Augmentation:
             found = Findings()
         self.further_passages.more[asked.id] = found.more
         named = ", ".join(dict.fromkeys(map(core.library.title, question.notes))) or question.topic
-        about = f"About {named}." if found.evidence and question.stays_with(found.evidence) else ""
+        about = f"Taken as a question about {named}." if found.evidence and question.stays_with(found.evidence) else ""
         return EvidencePart(
             evidence=found.evidence,
             nearest=found.nearest,

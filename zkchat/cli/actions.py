@@ -37,7 +37,9 @@ class Stream(Struct, frozen=True, kw_only=True):
     option: str
     help: str
     refusal: str
-    """Said where neither of the two is given, or both are."""
+    """Said where both of the two are given."""
+    question: str
+    """Said where neither is."""
     hint: str
     run: Callable[[CommandIO, Library, dict[str, Any]], None]
     """Prints the lines; it is given what the command was given."""
@@ -51,7 +53,7 @@ def command_of(module: str, name: str, stream: Stream | None = None) -> Callable
     def command(*, vault: Path | None, json_output: bool, streams: bool = False, **given: Any) -> int:
         io = current_io(vault)
         if stream and streams == bool(given[action.parameters[0].name]):
-            raise UsageError(stream.refusal, hint=stream.hint)
+            raise UsageError(stream.refusal if streams else stream.question, hint=stream.hint)
         with _opened(io, action) as (workspace, library):
             if stream and streams:
                 stream.run(io, library, {**given, "json_output": json_output})

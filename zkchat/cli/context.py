@@ -225,7 +225,8 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
                 io.out(phrases.compacted(event.message))
-                io.out(model_line(conversation))
+                if not conversation.model.needs_notes:  # else it would say that nothing fills a context
+                    io.out(model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
         elif isinstance(event, Warned):
@@ -384,8 +385,9 @@ def summary(
     known = [part for part in parts if part]
     lines = []
     for part in known:
-        by = f"by {part.made_by}" if part.made_by else "without a model, from excerpts of the messages"
-        lines += [f"#{part.number}, {part.effect}, made {by}", part.summary or "(no summary)"]
+        by = f"made by {part.made_by}" if part.made_by else "made without a model, from excerpts of the messages"
+        lines += [f"#{part.number}, {part.effect}, {by if part.summary else 'without a summary'}"]
+        lines += filter(None, [part.summary])
         lines += [f"- {reference.wikilink} is {reference.relative_path}" for reference in part.references]
     nothing = "Nothing was summarised in this session: the model sees all of it."
     return Told(data=known, lines=lines, notes=[] if known else [nothing])

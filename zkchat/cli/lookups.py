@@ -1,6 +1,7 @@
 """`zkchat search`, `show`, `links` and `verify`: actions, and what only the command line does with them."""
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +9,8 @@ from typing import Annotated, Any
 from zkchat.app import Paths
 from zkchat.cli.actions import Stream, command_of, print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, option, unreadable
-from zkchat.cli.note_lookup import open_refreshed_workspace
-from zkchat.core import UsageError, line_place
+from zkchat.cli.note_lookup import find_place, open_refreshed_workspace
+from zkchat.core import ExitCode, UsageError, line_place, may_hold_text
 from zkchat.index import Library
 from zkchat.notes import impossible_times, unknown_times
 
@@ -35,6 +36,7 @@ search = command_of(
         option="--stdin",
         help="Read one query per line from standard input; print a line of JSON for each.",
         refusal="Give either words or --stdin, not both.",
+        question="What do you want to search for?",
         hint="For example: zkchat search sleep and memory",
         run=_answer_each,
     ),
@@ -59,11 +61,15 @@ links = _links = command_of(
     Stream(
         option="--all",
         help="The links of all notes, one per line.",
-        refusal="Give one note, or --all.",
+        refusal="Give either a note or --all, not both.",
+        question="Of which note do you want to see the links?",
         hint="zkchat links NOTE, or zkchat links --all",
         run=_list_all,
     ),
 )
+
+
+_PATH_AND_LINE = re.compile(r"(.+\.md):(\d{1,9})")
 
 
 def show(
@@ -77,6 +83,7 @@ def show(
     used: Annotated[bool, flag("--used", "Which conversations used it; without NOTE, the notes used most.")] = False,
     why: Annotated[bool, flag("--why", "Which note a link means, and why.")] = False,
     source: Annotated[str | None, option("--from", "NOTE", "With --why: the note that contains the link.")] = None,
+    open_: Annotated[bool, flag("--open", "Open it in your editor, PATH:LINE at that line.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
@@ -97,6 +104,7 @@ def show(
         "--timeline": timeline and partial(command_of("notes", "timeline"), note=note, limit=limit),
         "--used": used and partial(_uses, note=note),
         "--why": why and partial(command_of("links", "resolve"), link=note, source=source),
+        "--open": open_ and partial(_open, note=note or ""),
     }
     chosen = {option: view for option, view in views.items() if view}
     if len(chosen) > 1:
@@ -105,6 +113,21 @@ def show(
         raise UsageError("Which note do you want to see?", hint="zkchat show NOTE")
     run = next(iter(chosen.values()), partial(command_of("notes", "show"), note=note))
     return run(vault=vault, json_output=json_output)
+
+
+def _open(*, note: str, vault: Path | None, json_output: bool) -> int:
+    from zkchat.cli.editors import edit_file
+
+    if json_output:
+        raise UsageError("Choose one: --open, --json.")
+    io = current_io(vault)
+    name, line = at_line.groups() if (at_line := _PATH_AND_LINE.fullmatch(note)) else (note, None)
+    with open_refreshed_workspace(io) as (workspace, library):
+        found = find_place(io, workspace.paths, library, name)
+    if not may_hold_text(found.path):
+        raise UsageError(f"{found.path} is no text.", hint="/open in a chat hands it to the desktop.")
+    edit_file(io, str(workspace.paths.vault / found.path), int(line) if line else found.line)
+    return ExitCode.OK
 
 
 def _uses(**given: Any) -> int:

@@ -6,6 +6,7 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
-from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, PLACES, SECTIONS
+from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, MEANT, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.terminal import Terminated
@@ -36,7 +37,10 @@ SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
 _NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
 _NO_COMMAND: Final = re.compile(r"No such command '([\w-]+)'")
+_EXTRA: Final = re.compile(r"unexpected extra argument.* \((.+)\)", re.DOTALL)
 _SHORT_OPTION: Final = re.compile(r"-[^-]")
+_CLOSE: Final = 0.75
+"""How alike a wrong option and the one that was meant are at least; Typer names almost any."""
 
 
 class LazyCommands(MutableMapping[str, Command]):
@@ -205,15 +209,18 @@ def _named(arguments: Sequence[str]) -> list[str]:
     at = 0
     while at < len(arguments) and arguments[at] in SHARED_OPTIONS:
         at += 2
-    if at and at < len(arguments) and arguments[at] in PLACES:
-        return [*arguments[at:], *arguments[:at]]
+    if at and at < len(arguments) and (arguments[at] in PLACES or _is_question(arguments[at])):
+        return _named([*arguments[at:], *arguments[:at]])
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in OWN_OPTIONS:
         return ["chat", *arguments]
     if first == "sessions" and all(each.startswith("-") and each not in HELP_OPTIONS for each in arguments[1:2]):
         return [first, "list", *arguments[1:]]
-    is_question = " " in first.strip() or first.endswith(("?", "？"))
-    return ["ask", *arguments] if is_question and first not in PLACES else [*arguments]
+    return ["ask", *arguments] if _is_question(first) and first not in PLACES else [*arguments]
+
+
+def _is_question(word: str) -> bool:
+    return " " in word.strip() or word.endswith(("?", "？"))
 
 
 def _report_error(io: CommandIO, error: Exception) -> int:
@@ -272,22 +279,41 @@ def _write_crash_report(report: Path, text: str) -> str:
 
 def _usage_message(error: typer.TyperException) -> str:
     error.message = _plain(error.message)
+    if alike := getattr(error, "possibilities", None):
+        close = get_close_matches(getattr(error, "option_name", ""), alike, n=1, cutoff=_CLOSE)
+        return f"{error.message}.{''.join(f' Did you mean {each}?' for each in close)}"
+    if (unknown := _NO_COMMAND.match(error.message)) and _meant(_words(error), unknown[1]):
+        return f"{unknown[0]}."  # Typer's guess would stand beside what is known
     sentence = " ".join(error.format_message().split()).rstrip(".")
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _way_out(error: typer.TyperException) -> str:
     """The help of the command; where a search is to leave a word out, how that is typed."""
-    context = getattr(error, "ctx", None)
-    words = context.command_path.split()[1:] if context else []
+    words = _words(error)
     if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
         return "To exclude a word, put quotes around the whole query: zkchat search 'tea -milk'"
     unknown = _NO_COMMAND.match(error.message)
-    if unknown and (meant := [*_with_that_name(unknown[1])]):
-        return f"There is: {', '.join(meant)}"
+    if unknown and (meant := _meant(words, unknown[1])):
+        return f"There is: {meant}"
     if unknown and words == ["sessions"]:
         return f"To search what was said: zkchat sessions search {unknown[1]}"
+    if unknown and not words and "Did you mean" not in error.message:
+        return f"To ask about it: zkchat ask {unknown[1]}. All commands: zkchat --help"
+    if words == ["sessions", "list"] and (extra := _EXTRA.search(error.message)):
+        return f"To search what was said, and when: zkchat sessions search {extra[1]}"
     return f"See: {' '.join(['zkchat', *words, '--help'])}"
+
+
+def _words(error: typer.TyperException) -> list[str]:
+    """The names of the command that was called, without `zkchat`."""
+    context = getattr(error, "ctx", None)
+    return context.command_path.split()[1:] if context else []
+
+
+def _meant(words: Sequence[str], name: str) -> str:
+    """What does what somebody typed a wrong name for; empty where that cannot be told."""
+    return MEANT.get(" ".join(words), {}).get(name) or ", ".join(_with_that_name(name))
 
 
 def _with_that_name(name: str) -> Iterator[str]:

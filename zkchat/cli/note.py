@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -157,6 +158,10 @@ def new(
         return editor.create(title, body, folder)
 
     made = change_notes(io, "note new", stage, yes=yes, dry_run=dry_run)
+    if text is None and not template and io.environment.stdin_is_piped:
+        # Not read unasked: in a loop over a file, what is there belongs to others.
+        unread = f"Standard input was not read. To write it into the note: zkchat note new {quote(title)} -"
+        made = replace(made, notes=[*made.notes, unread])
     if not (open_ and made.data["applied"]):
         return made
     return replace(made, then=lambda: edit_file(io, str(io.workspace().paths.vault / made.data["path"])))

@@ -136,7 +136,8 @@ def search(
     """
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
-        raise UsageError("Give either words or --stdin, not both.", hint="For example: zkchat sessions search sleep")
+        wrong = "Give either words or --stdin, not both." if from_stdin else "What do you want to search for?"
+        raise UsageError(wrong, hint="For example: zkchat sessions search sleep")
     calendar = calendar_for(io.environment, io.vault)
     with _open_search(io) as (store, conversations):
         only = store.find(session).id if session is not None else None
@@ -154,8 +155,9 @@ def search(
         f"   {hit.snippet}"
         for number, hit in enumerate(hits, start=1)
     ]
-    nothing = "No message matches. Try fewer or other words."
-    told = f"To continue one: zkchat --session {hits[0].session}" if hits else nothing
+    if not hits:
+        return Told(data=hits, notes=["No message matches. Try fewer or other words."])
+    told = f"To continue one: zkchat --session {hits[0].session}"
     return Told(data=hits, lines=lines, notes=[told] * io.environment.stderr_is_tty)
 
 

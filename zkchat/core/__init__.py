@@ -291,6 +291,7 @@ if TYPE_CHECKING:
         MemoryStore,
         MessageIndex,
         ModelProvider,
+        SessionsSaid,
         SessionStore,
         Tokenizer,
         Tool,

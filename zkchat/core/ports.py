@@ -156,6 +156,14 @@ class Tool(Protocol):
         """Run with JSON arguments as the model wrote them. Bad arguments give a failed outcome, not an exception."""
 
 
+class SessionsSaid(Protocol):
+    """From words to the ids of the sessions in which they were said, or of that time, the best first."""
+
+    def __call__(self, words: str, *, with_read: bool = False) -> Sequence[str]:
+        """`with_read` also finds what a model read, which takes longer."""
+        ...
+
+
 class SessionStore(Protocol):
     """Sessions on disk. What `append` returned from is there after a crash."""
 

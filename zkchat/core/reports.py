@@ -15,7 +15,7 @@ from zkchat.core.text import shorten, without_block_ids
 from zkchat.core.values import Value
 
 ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
-DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come closest.")
+DOUBT: Final = RemarkChunk(text="No passage answers this for certain. The closest:")
 NOTHING: Final = "Your notes say nothing about "
 """How the answer begins where there is none; then comes what was looked for."""
 _MAX_SOUGHT: Final = 100

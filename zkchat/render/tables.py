@@ -140,7 +140,7 @@ def problem_lines(listings: Sequence[ModelListing]) -> list[str]:
         if listing.problem or not listing.models:
             is_named = listing.host and listing.host in listing.problem
             source = "" if is_named else f"{listing.source}:"
-            lines.append(" ".join(filter(None, (source, listing.problem or "No models.", listing.hint))))
+            lines.append(" ".join(filter(None, (source, listing.problem or "none yet.", listing.hint))))
     return lines
 
 

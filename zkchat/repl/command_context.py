@@ -17,6 +17,7 @@ from zkchat.core import (
     ModelInfo,
     ModelOverview,
     ModelRow,
+    SessionsSaid,
     SessionStore,
     UsageError,
 )
@@ -111,8 +112,7 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """How far the vectors of the vault are."""
     clipboard_image: Callable[[], ImagePart] = no_clipboard
     """The image on the clipboard. Raises `UsageError` where there is none."""
-    said: Callable[[], AbstractContextManager[Callable[[str], Sequence[str]]]] = lambda: nullcontext(lambda _: ())
-    """Opens the search from words to the ids of the sessions in which they were said, the best first."""
+    said: Callable[[], AbstractContextManager[SessionsSaid]] = lambda: nullcontext(lambda *_, **__: ())
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
 

@@ -29,7 +29,7 @@ def test_the_topic_of_the_question_before_goes_along(library: Library, question:
         events_of(talk.say(said))
     events = events_of(talk.say(question))
     assert answer_of(events).text.startswith("> Jellyfin plays our films. It listens on port 8096.")
-    assert of_kind(events, Remarked)[0].text == "About Jellyfin."
+    assert of_kind(events, Remarked)[0].text == "Taken as a question about Jellyfin."
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("which port?", ["About Jellyfin."]),
+        ("which port?", ["Taken as a question about Jellyfin."]),
         ("How long does bread bake?", []),
         ("What is the port of the router?", []),
         ("What is bread?", []),
@@ -135,7 +135,7 @@ def test_a_word_that_no_note_has_is_a_topic_of_its_own(library: Library, questio
     events_of(talk.say("What is Jellyfin?"))
     events = events_of(talk.say(question))
     assert answer_of(events).abstained is is_new
-    assert any("About Jellyfin." in each.text for each in of_kind(events, Remarked)) is not is_new
+    assert any("Taken as a question about Jellyfin." in each.text for each in of_kind(events, Remarked)) is not is_new
 
 
 @pytest.mark.parametrize(

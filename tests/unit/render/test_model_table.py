@@ -56,5 +56,5 @@ def test_what_has_nothing_to_offer_is_told_once_with_the_way_out() -> None:
     empty = ModelListing(source="Files in /models", hint="Fetch one.")
     assert problem_lines([unreachable, empty]) == [
         "Ollama (http://10.0.0.1) is gone. Start it.",
-        "Files in /models: No models. Fetch one.",
+        "Files in /models: none yet. Fetch one.",
     ]

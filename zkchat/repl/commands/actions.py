@@ -256,7 +256,7 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
     is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
     if is_edited and may_edit:
         is_there = browser.editor.edit(path, place.line)
-        line = "" if is_there else f" The passage begins in line {place.line}."
+        line = "" if is_there else f" The passage begins on line {place.line}."
         context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
         return NOTHING
     if browser.open_with == "editor" and not browser.editor.name:

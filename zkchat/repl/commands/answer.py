@@ -77,7 +77,9 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
-    context.surface.print_dimmed("/undo reverts the last change, /undo #3 only change 3; /undo --list 3 shows it.")
+    number = next((record.id for record in found if record.state == "applied"), None)
+    undo = f"/undo reverts the last change, /undo #{number} only change {number}; " if number else ""
+    context.surface.print_dimmed(f"{undo}/undo --list {number or found[0].id} shows it.")
     return NOTHING
 
 

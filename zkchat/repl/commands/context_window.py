@@ -163,6 +163,8 @@ _COMING: Final = "Older messages are a summary now. Your next message is sent wi
 
 
 async def context(context: CommandContext, argument: str) -> Outcome:
+    if argument == "stats":  # as in a shell
+        return await stats(context, "")
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(

@@ -35,7 +35,7 @@ ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
 _MIN_TITLE_CELLS: Final = 10
-_NOT_SAID: Final = "No session has “{}” in its title or its messages."
+_NOT_SAID: Final = "No session matches “{}” by its title, its words or its time."
 
 
 async def history(context: CommandContext, argument: str) -> Outcome:
@@ -182,7 +182,7 @@ def _about(context: CommandContext, words: str) -> list[Session]:
     titled = [session for session in known if all(word in session.title.casefold() for word in wanted)]
     by_id = {session.id: session for session in known}
     with context.said() as said:
-        return titled or [by_id[each] for each in said(words) if each in by_id]
+        return titled or [by_id[each] for each in said(words, with_read=True) if each in by_id]
 
 
 async def _session_named(context: CommandContext, name: str) -> Session | None:
@@ -196,7 +196,8 @@ async def _session_named(context: CommandContext, name: str) -> Session | None:
     except SessionNotFound as error:
         if found := _about(context, name):
             return found[0] if len(found) == 1 else await _pick_session(context, found)
-        raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
+        hint = error.hint.replace("zkchat sessions list", "/sessions")
+        raise SessionNotFound(_NOT_SAID.format(name), hint=hint) from error
 
 
 async def new(context: CommandContext, _argument: str) -> Outcome:

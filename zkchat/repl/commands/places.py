@@ -32,7 +32,7 @@ def parse_number(argument: str, count: int, what: str, hint: str) -> int:
         raise UsageError(f"{argument!r} is not the number of a {what}.", hint=hint)
     number = int(typed[:_MAX_DIGITS])
     if not 1 <= number <= count:
-        there = f"there are {count}" if count > 1 else "there is one" if count else "there is none yet"
+        there = f"there are {count}" if count > 1 else "there is one" if count else "there are none yet"
         raise UsageError(f"There is no {what} {number}: {there}.", hint=hint)
     return number
 

@@ -67,7 +67,8 @@ async def run(context: CommandContext, line: str) -> Outcome:
             return await session.send_prompt(context, *prompt, argument)
         return await find_command(name).run(context, argument)
     except ZkchatError as error:
-        context.surface.print(f"{error.message} {error.hint}".strip())
+        hint = (error.hint or "").replace("zkchat undo", "/undo")
+        context.surface.print(f"{error.message} {hint}".strip())
         return NOTHING
 
 

@@ -40,13 +40,13 @@ def shown(*events: Event, thinking: ThinkingView = "folded", width: int = 80, **
 
 def test_remarks_stand_where_they_belong() -> None:
     rows = shown(
-        Remarked(text="No passage answers this for certain. These come closest."),
+        Remarked(text="No passage answers this for certain. The closest:"),
         TextDelta(text="> a\n\n— [[A]]\n"),
         Remarked(text="Elsewhere in your notes:"),
         TextDelta(text="\n> b\n\n— [[B]]\n"),
     )
     assert rows == [
-        "No passage answers this for certain. These come closest.",
+        "No passage answers this for certain. The closest:",
         "",
         "▌ a",
         "— A",

@@ -34,7 +34,7 @@ def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> N
     assert last.split()[0] == "2"
     assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
-    assert hint == "/undo reverts the last change, /undo #3 only change 3; /undo --list 3 shows it."
+    assert hint == "/undo reverts the last change, /undo #2 only change 2; /undo --list 2 shows it."
     assert "+three" in harness.typed("/changes 2")
     assert harness.typed("/changes 9").startswith("There is no change 9.")
     assert harness.typed("/changes x") == "'x' is not a number. /undo --list 12 shows change 12."
@@ -63,7 +63,7 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
     assert harness.typed("/undo #2").endswith("Old.md is back (it was New.md).")
     assert harness.surface.questions == ["Undo change 2?"]
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
-    assert harness.typed("/undo 4").startswith("Only the last 3 changes can be undone.")
+    assert harness.typed("/undo 4") == "Only the last 3 changes can be undone. See: /undo --list"
     told = harness.typed("/undo 3").splitlines()
     assert told[-3:] == ["Old.md is back (it was New.md).", "Inbox.md is as it was.", "Inbox.md is as it was."]
     assert harness.surface.questions[-1] == "Undo the last 3 changes (4, 3, 1)?"

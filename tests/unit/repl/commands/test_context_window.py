@@ -37,6 +37,7 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     harness.conversation.pin("m2")
     compact(harness)
     told = harness.typed("/stats")
+    assert harness.typed("/context stats") == told
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
         "2 messages: 1 sent to the model, 1 archived, 1 pinned.",

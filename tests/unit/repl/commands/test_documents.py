@@ -78,7 +78,7 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
     [
         ("/show", "Which note? /show [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/open", "Which note? /open [[Note]], a path, or the number of a hit of /search WORDS."),
-        ("/show 7", "There is no hit 7: there is none yet. /search and /sources show the numbers."),
+        ("/show 7", "There is no hit 7: there are none yet. /search and /sources show the numbers."),
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/open ²", "There is no note '²' in the vault. To search for it: /search WORDS"),
         ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. To search for it: /search WORDS"),
@@ -175,7 +175,7 @@ def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harn
     assert harness.editor.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
     assert not harness.surface.questions  # an editor runs nothing
     harness.editor.knows_lines = False
-    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md in ed. The passage begins in line 8."
+    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md in ed. The passage begins on line 8."
     harness.editor.name = ""
     assert harness.typed("/open Sleep").startswith(
         "Nothing here can open it: there is no desktop, and no editor is set"

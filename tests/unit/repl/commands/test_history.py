@@ -233,8 +233,8 @@ def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -
     harness.store.create()
     assert harness.outcome("/resume s2") == Switch(session="s2")
     assert harness.typed("/resume s1") == "You are in that session."
-    assert harness.typed("/resume zzz") == "No session 'zzz'."
-    assert harness.typed(f"/resume {'5' * 5000}").startswith("No session '555")
+    assert harness.typed("/resume zzz") == "No session matches “zzz” by its title, its words or its time."
+    assert harness.typed(f"/resume {'5' * 5000}").startswith("No session matches “555")
 
 
 def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harness: CommandHarness) -> None:
