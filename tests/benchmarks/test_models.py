@@ -88,10 +88,10 @@ def test_no_question_gives_its_answer_away() -> None:
             assert not right(task, " ".join(task["turns"])), task["id"]
 
 
-def test_a_long_conversation_has_thirty_turns_and_eight_facts() -> None:
+def test_a_long_conversation_has_at_least_thirty_turns_and_eight_facts() -> None:
     for task in all_tasks():
         if task["kind"] == "long":
-            assert (len(task["turns"]), len(task["facts"])) == (30, 8)
+            assert (len(task["turns"]) >= 30, len(task["facts"])) == (True, 8)
             assert task["turns"][-8:] == [fact["ask"] for fact in task["facts"]]
 
 
