@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.agents import build_profiles
 from zkchat.chat.context.assembly import SUMMARY, Shares
+from zkchat.chat.context.selection import Relevance
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
@@ -51,6 +52,7 @@ def conversation_over(
     choices: Sequence[AgentEntry | ItemsEntry] = (),
     proposals: Callable[[GuardedLibrary, Readings], Proposals] | None = None,
     servers: ServerAccess | None = None,
+    relevance: Relevance | None = None,
     **shares: Any,
 ) -> Conversation:
     """A conversation as `zkchat.app` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
@@ -69,6 +71,7 @@ def conversation_over(
         provider=provider,
         tokenizer=tokenizer or Estimate(),
         prior=prior,
+        relevance=relevance or Relevance(),
         profiles=build_profiles(profiles),
         page_is_approved=lambda _name, _text: True,
         vault="/notes",

@@ -31,7 +31,7 @@ from zkchat.chat.context.selection import (
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in
-from zkchat.chat.question import Question, told_in, wants_change
+from zkchat.chat.question import OWN, Question, told_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
     StaleNote,
@@ -180,8 +180,12 @@ USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
 MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
-MAX_TOLD = 2
-"""Earlier messages of the user that are repeated to a small model."""
+MAX_TOLD, MAX_OWN_TOLD = 2, 3
+"""Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"."""
+MIN_NEAR = 0.15
+"""How near in meaning what was told is to such a question, where no word of it is there."""
+WORTH_OF_WORD = 0.3
+"""Of each word that both have, beside how near they are."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
@@ -442,7 +446,13 @@ class RequestPlanner:
             if each.role == "user" and each.id not in left_out and (said := told_in(each.text))
         ]
         shared = {each.message.id: sum(map(partial(is_said, said={*terms(each.text)}), topic)) for each in told}
-        best = sorted(filter(shared.__getitem__, shared), key=lambda id_: -shared[id_])[:MAX_TOLD]
+        near = dict.fromkeys(shared, 0.0)
+        if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
+            scores = self._core.relevance.scores(question, [each.text for each in told])
+            near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
+        wanted = [id_ for id_ in shared if shared[id_] or near[id_] >= MIN_NEAR]
+        wanted.sort(key=lambda id_: -(WORTH_OF_WORD * shared[id_] + near[id_]))
+        best = wanted[: MAX_OWN_TOLD if is_own else MAX_TOLD]
         found = [each for each in told if each.message.id in best]
         last = max((place for place, each in enumerate(found) if CORRECTS.search(each.text)), default=0)
         found = [
@@ -450,7 +460,12 @@ class RequestPlanner:
             for place, each in enumerate(found)
             if place >= last or shared[each.message.id] > shared[found[last].message.id]
         ]
-        kept = [_recalled_item(each, is_plain=True, stays=len(each.text) <= MAX_TOLD_CHARS) for each in found]
+        kept = [
+            _recalled_item(
+                each, is_plain=True, stays=bool(shared[each.message.id]) and len(each.text) <= MAX_TOLD_CHARS
+            )
+            for each in found
+        ]
         return kept, {*best}
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:

@@ -11,6 +11,7 @@ from tests.support.sessions import SessionsInMemory
 from tests.unit.chat.test_proposed_changes import Vault
 from zkchat.chat import request_plan
 from zkchat.chat.context.assembly import prompt_item, request_from
+from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
@@ -18,6 +19,7 @@ from zkchat.chat.second_look import is_founded
 from zkchat.core.events import AnswerReplaced, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
+from zkchat.models.static_vectors import installed
 
 NOTES = {
     "Mara.md": "# Mara\n\nMara teaches physics. ^work\n\n## Van\n\nShe lends us her van if the tank comes back full.\n",
@@ -352,6 +354,16 @@ def test_what_is_neither_in_the_notes_nor_told_is_not_said(library: Library) -> 
     assert "brass hammer" not in invented.text
     assert "> I parked the car with the zither in Linden Street." in invented.text
     assert answer_of(events_of(talk.say("Where is the car with the zither?"))).text == "You parked in Linden Street."
+
+
+def test_what_was_told_comes_to_a_question_of_ones_own_without_any_of_its_words(library: Library) -> None:
+    model = small("Noted.", "Noted.", "Linden Street.")
+    talk = talk_with(library, model, relevance=Relevance(installed()))
+    for said in ("My car is parked in Linden Street.", "I bought nine blue buckets.", "Where do I leave my vehicle?"):
+        events_of(talk.say(said))
+    asked = model.requests[2].messages[-1].text
+    assert "Earlier I said: My car is parked in Linden Street." in asked
+    assert "buckets" not in asked
 
 
 def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
