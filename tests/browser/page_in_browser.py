@@ -39,7 +39,8 @@ REPORTS = (
     "window.reports = [];"
     "addEventListener('securitypolicyviolation', (event) => reports.push(event.violatedDirective + event.blockedURI));"
     "window.shifts = []; const seen = (list) => shifts.push("
-    "...list.getEntries().filter((each) => !each.hadRecentInput).map((each) => each.value));"
+    "...list.getEntries().filter((each) => !each.hadRecentInput).flatMap((each) => each.sources.map("
+    "({ node, previousRect, currentRect }) => `${node?.id ?? node} from ${previousRect.y} to ${currentRect.y}`)));"
     "new PerformanceObserver(seen).observe({ type: 'layout-shift' });"
 )
 IS_IDLE = "!document.getElementById('send').hidden"
