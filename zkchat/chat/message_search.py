@@ -223,19 +223,16 @@ class ConversationSearch:
         """
         time = time_in_question(words, calendar)
         if time is None or time.period is None or time.topic:
-            said = self.search(words, session=session, limit=limit)
-            return self._with_read(store, words, said, session)[:limit] if with_read else said
+            hits = self.search(words, session=session, limit=limit)
+            return self._with_read(store, words, hits, session)[:limit] if with_read else hits
         first, end = (
             datetime.combine(day, datetime.min.time(), calendar.now.tzinfo) if day else None
             for day in (time.period.first, time.period.end)
         )
         wanted = EntryFilter(role="user", since=first, until=end)
         sessions = store.sessions() if session is None else [store.get(session)]
-        first_said = (
-            (each.id, next((message for _, message in _said(store.entries(each.id, wanted))), None))
-            for each in sessions
-        )
-        begun = ((each, message) for each, message in first_said if message)
+        said = (next((message for _, message in _said(store.entries(each.id, wanted))), None) for each in sessions)
+        begun = ((each.id, message) for each, message in zip(sessions, said, strict=True) if message)
         return [_hit(each, message, message.created_at, set(), 1.0) for each, message in islice(begun, limit)]
 
     def _with_read(

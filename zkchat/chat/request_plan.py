@@ -439,7 +439,8 @@ class RequestPlanner:
         Also the ids of the messages that need not come twice, among them those that a later one takes the place of.
         """
         history, topic, left_out = self._core.history, topic_terms(question), self._core.privacy.hidden() | {user.id}
-        earlier = sorted([*history.archived.values(), *history.window.live], key=lambda each: each.created_at)
+        places = {id_: place for place, id_ in enumerate(history.messages)}  # a message that was kept may be the oldest
+        earlier = sorted([*history.archived.values(), *history.window.live], key=lambda each: places[each.id])
         told = [
             Recalled(each, said, 1.0)
             for each in earlier[-MAX_CANDIDATES:]
@@ -453,18 +454,11 @@ class RequestPlanner:
         wanted = [id_ for id_ in shared if shared[id_] or near[id_] >= MIN_NEAR]
         wanted.sort(key=lambda id_: -(WORTH_OF_WORD * shared[id_] + near[id_]))
         best = wanted[: MAX_OWN_TOLD if is_own else MAX_TOLD]
-        found = [each for each in told if each.message.id in best]
-        last = max((place for place, each in enumerate(found) if CORRECTS.search(each.text)), default=0)
-        found = [
-            each
-            for place, each in enumerate(found)
-            if place >= last or shared[each.message.id] > shared[found[last].message.id]
-        ]
+        found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
-            _recalled_item(
-                each, is_plain=True, stays=bool(shared[each.message.id]) and len(each.text) <= MAX_TOLD_CHARS
-            )
-            for each in found
+            _recalled_item(each, is_plain=True, stays=bool(count) and len(each.text) <= MAX_TOLD_CHARS)
+            for place, (each, count) in enumerate(found)
+            if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
         ]
         return kept, {*best}
 

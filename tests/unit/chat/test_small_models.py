@@ -1,5 +1,6 @@
 """What a small model is given, and what is made of what it says."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,15 @@ from zkchat.chat import request_plan
 from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
-from zkchat.core.events import AnswerReplaced, TextDelta, ToolFinished, Warned
+from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
 from zkchat.models.static_vectors import installed
+from zkchat.sessions.store import SqliteMessageIndex
 
 NOTES = {
     "Mara.md": "# Mara\n\nMara teaches physics. ^work\n\n## Van\n\nShe lends us her van if the tank comes back full.\n",
@@ -356,13 +359,48 @@ def test_what_is_neither_in_the_notes_nor_told_is_not_said(library: Library) -> 
     assert answer_of(events_of(talk.say("Where is the car with the zither?"))).text == "You parked in Linden Street."
 
 
+def test_a_correction_counts_though_what_it_corrects_was_kept_from_the_archive(library: Library) -> None:
+    model = small(*["Noted."] * 4, "Friday.")
+    talk = talk_with(library, model)
+    for said in ("My dentist is on Thursday.", "Actually, my dentist is on Friday.", "I like tea.", "I like rain."):
+        events_of(talk.say(said))
+    talk.pin(talk.messages[0].id)
+    assert of_kind(events_of(talk.compact(keep=2, strategy="discard")), Compacted)
+    events_of(talk.say("When is the dentist?"))
+    asked = model.requests[-1].messages[-1].text
+    assert ("dentist is on Friday" in asked, "dentist is on Thursday" in asked) == (True, False)
+
+
+def test_what_is_only_near_in_meaning_is_not_taken_for_corrected(library: Library) -> None:
+    model = small("Noted.", "Noted.", "Linden Street.")
+    talk = talk_with(library, model, relevance=Relevance(installed()))
+    for said in ("I park in Linden Street.", "I take the bus home now.", "Where do I leave the vehicle?"):
+        events_of(talk.say(said))
+    assert (
+        "Earlier I said: I park in Linden Street.\n\nEarlier I said: I take the bus home now."
+        in model.requests[2].messages[-1].text
+    )
+
+
+def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_path: Path) -> None:
+    model = small("Physics.", "Noted.", "Noted.", "Blue.")
+    with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
+        talk = talk_with(library, model, search=ConversationSearch(index))
+        for said in ("Is the tent of Mara old?", "The tent of Mara leaks a lot.", "I like tea."):
+            events_of(talk.say(said))
+        assert of_kind(events_of(talk.compact(keep=2)), Compacted)
+        events_of(talk.say("Which colour has the tent of Mara?"))
+    asked = model.requests[-1].messages[-1].text
+    assert ("I said: The tent of Mara leaks" in asked, "I said: Is the tent" in asked) == (True, False)
+
+
 def test_what_was_told_comes_to_a_question_of_ones_own_without_any_of_its_words(library: Library) -> None:
     model = small("Noted.", "Noted.", "Linden Street.")
     talk = talk_with(library, model, relevance=Relevance(installed()))
-    for said in ("My car is parked in Linden Street.", "I bought nine blue buckets.", "Where do I leave my vehicle?"):
+    for said in ("I park in Linden Street.", "I bought nine blue buckets.", "Where do I leave the vehicle?"):
         events_of(talk.say(said))
     asked = model.requests[2].messages[-1].text
-    assert "Earlier I said: My car is parked in Linden Street." in asked
+    assert "Earlier I said: I park in Linden Street." in asked
     assert "buckets" not in asked
 
 
