@@ -206,6 +206,49 @@ def test_the_client_of_openai_is_content(web: Web) -> None:
         openai.OpenAI(base_url=f"{web.base}/v1", api_key="wrong").models.list()
 
 
+def test_responses_go_on_with_each_other_as_often_as_a_client_likes(world: World) -> None:
+    with served(world, world.script(*([[{"text": f"Answer {number}, [[Sleep]]."}] for number in range(4)]))) as web:
+        client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
+        first = client.responses.create(model="zkchat", instructions="Speak like a pirate.", input="[[Sleep]]?")
+        assert (first.status, first.output[0].role) == ("completed", "assistant")
+        assert first.usage.total_tokens == first.usage.input_tokens + first.usage.output_tokens > 0
+        (annotation,) = first.output[0].content[0].annotations
+        citation = {"type": annotation.type, "url_citation": annotation.model_dump(exclude={"type"})}
+        check_sources(first.output_text, [citation], world.vault / "Sleep.md", "Sleep")
+        (session,) = sessions(web)
+        assert "like a pirate" in world.run("context", "show", session["id"], "--request", "--json").out
+        go_on = {"model": "zkchat", "previous_response_id": first.id}
+        asked = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "[[Sleep]], why?"}]}]
+        second = client.responses.create(input=asked, **go_on)
+        assert [each["message_count"] for each in sessions(web)] == [4]
+        client.responses.create(input="[[Sleep]], really?", model="zkchat", previous_response_id=second.id)
+        assert [each["message_count"] for each in sessions(web)] == [6]
+        assert client.responses.create(input="[[Sleep]], how?", **go_on).output_text.startswith("Answer 1")
+        assert sorted(each["message_count"] for each in sessions(web)) == [4, 6]
+        with pytest.raises(openai.BadRequestError, match="resp_0 is not known any more"):
+            client.responses.create(model="zkchat", input="Why?", previous_response_id="resp_0")
+        for wrong in (5, [], [5], ""):
+            assert web.post("/v1/responses", {"input": wrong})["error"]["type"] == "UsageError"
+
+
+def test_a_response_can_be_streamed_and_tells_what_failed(world: World) -> None:
+    model = world.script(
+        [{"text": "Seven hours, "}, {"text": "says [[Sleep]]."}], [{"text": "Eight"}, {"error": "Gone."}]
+    )
+    with served(world, model) as web:
+        client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
+        with client.responses.stream(model="zkchat", input="How long should I [[Sleep]]?") as stream:
+            kinds = [event.type for event in stream]
+            whole = stream.get_final_response()
+        assert whole.output_text.startswith(TEXT)
+        assert kinds[:3] == ["response.created", "response.output_item.added", "response.content_part.added"]
+        assert kinds[-3:] == ["response.content_part.done", "response.output_item.done", "response.completed"]
+        assert {"response.output_text.delta", "response.output_text.annotation.added"} <= {*kinds}
+        failed = client.responses.create(model="zkchat", input="Why?", stream=True, previous_response_id=whole.id)
+        last = [*failed][-1]
+        assert (last.type, last.response.error.message) == ("response.failed", "Gone.")
+
+
 def test_clients_of_two_protocols_and_the_command_line_use_one_vault_at_once(web: Web) -> None:
     client: Any = openai.OpenAI(base_url=f"{web.base}/v1", api_key=TOKEN)
 

@@ -1,18 +1,18 @@
-"""The API of OpenAI: models, chat completions over the notes with their sources, and embeddings."""
+"""The API of OpenAI: models, answers over the notes with their sources in two forms, and embeddings."""
 
 import asyncio
 import json
 import time
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from hashlib import sha256
-from itertools import islice
-from typing import Final
+from itertools import count, islice
+from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -34,6 +34,7 @@ from zkchat.core import (
     Brief,
     ChatMessage,
     EntryBody,
+    History,
     ImagePart,
     ImageUnusable,
     ListingEntry,
@@ -64,6 +65,8 @@ MAX_COMPARED: Final = 10
 """Sessions that begin alike, of which it is looked whether a client goes on with one."""
 MAX_TEXTS: Final = 2_048
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
+_TEXTS: Final = ("text", "input_text", "output_text")
+_PLACE: Final[Plain] = {"output_index": 0, "content_index": 0}
 _GONE: Final = 499
 _END: Final = b"data: [DONE]\n\n"
 
@@ -74,6 +77,8 @@ class Said(Struct, frozen=True):
     role: Role
     text: str
     images: tuple[ImagePart, ...] = ()
+    local: bool = True
+    """Whether it is kept from models elsewhere: who wrote it with which notes is not known."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -88,6 +93,19 @@ class Asked(Struct, frozen=True, kw_only=True):
     streams: bool = False
     with_usage: bool = False
     is_private: bool = False
+    previous: str = ""
+    """The response with which this goes on."""
+
+    @classmethod
+    def read_response(cls, body: Plain) -> "Asked":
+        """Of the newer form of the API. Raises `UsageError` for a request that cannot be answered."""
+        given = body.get("input")
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+            raise UsageError("input must be a text, or a list of messages.")
+        told = {"role": "system", "content": text_in(body, "instructions")}
+        asked = cls.read({**body, "messages": [told, *items]})
+        return structs.replace(asked, previous=text_in(body, "previous_response_id"))
 
     @classmethod
     def read(cls, body: Plain) -> "Asked":
@@ -117,7 +135,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 def _text(message: Plain) -> str:
     content = message.get("content") or ""
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in _TEXTS]
     if not all(isinstance(text, str) for text in texts):
         raise UsageError("The content of a message must be a text, or a list of parts.")
     return "\n\n".join(text for text in texts if isinstance(text, str))
@@ -128,10 +146,11 @@ def _images(message: Plain) -> tuple[ImagePart, ...]:
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     found = []
     for part in parts:
-        image = part.get("image_url")
-        if part.get("type") != "image_url" or not isinstance(image, dict):
+        if part.get("type") not in {"image_url", "input_image"}:
             continue
-        head, _, data = str(image.get("url")).partition(";base64,")
+        image = part.get("image_url")
+        address = image.get("url") if isinstance(image, dict) else image
+        head, _, data = str(address).partition(";base64,")
         if not head.startswith("data:image/"):
             raise UsageError("Images must be sent along: data:image/png;base64,…")
         try:
@@ -151,7 +170,8 @@ class Completion:
         self.annotations: list[Plain] = []
         self.finish = "stop"
         self.usage: Plain = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-        self._head = {"id": f"chatcmpl-{time.time_ns():x}", "created": int(time.time()), "model": model}
+        self.id = f"{time.time_ns():x}"
+        self._head = {"id": f"chatcmpl-{self.id}", "created": int(time.time()), "model": model}
         self._answer = ""
         """What was said since the last request to the model."""
 
@@ -229,6 +249,45 @@ class Completion:
         choice = {"index": 0, "message": message, "finish_reason": self.finish, "logprobs": None}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": self.usage}
 
+    def item(self, status: str = "completed") -> Plain:
+        """The message of a response."""
+        about = {"id": f"msg_{self.id}", "type": "message", "role": "assistant", "status": status}
+        return {**about, "content": [self.part()] if self.text else []}
+
+    def part(self) -> Plain:
+        annotations = [{"type": each["type"], **each["url_citation"]} for each in self.annotations]
+        return {"type": "output_text", "text": self.text, "annotations": annotations, "logprobs": []}
+
+    def response(self, status: str = "") -> Plain:
+        """As the newer form of the API has it."""
+        is_cut = self.finish == "length"
+        status, is_over = status or ("incomplete" if is_cut else "completed"), status != "in_progress"
+        usage = {
+            "input_tokens": self.usage["prompt_tokens"],
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": self.usage["completion_tokens"],
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": self.usage["total_tokens"],
+        }
+        return {
+            "id": f"resp_{self.id}",
+            "object": "response",
+            "created_at": self._head["created"],
+            "model": self.model,
+            "status": status,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+            "instructions": None,
+            "metadata": {},
+            "output": [self.item(status)] if self.text and is_over else [],
+            "parallel_tool_calls": False,
+            "tool_choice": "none",
+            "tools": [],
+            "temperature": None,
+            "top_p": None,
+            "usage": usage if is_over else None,
+        }
+
 
 def _escaped(title: str) -> str:
     return title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
@@ -250,6 +309,7 @@ class Completions:
         return [
             Route("/v1/models", answered(self.models)),
             Route("/v1/chat/completions", answered(self.complete), methods=["POST"]),
+            Route("/v1/responses", answered(self.respond), methods=["POST"]),
             Route("/v1/embeddings", answered(self.embed), methods=["POST"]),
         ]
 
@@ -277,11 +337,16 @@ class Completions:
         if asked.streams:
             first = await anext(pieces)  # what fails before the model speaks is an error, and no stream
             return Stream(_chunks(completion, first, pieces, asked))
-        async with aclosing(pieces):
-            async for items in pieces:
-                if not items and await request.is_disconnected():
-                    return Response(status_code=_GONE)
-        return Json(completion.whole())
+        return await _whole(request, pieces, completion.whole)
+
+    async def respond(self, request: Request) -> Response:
+        asked = Asked.read_response(await body_of(request))
+        completion = Completion(asked.model)
+        pieces = self._pieces(asked, completion)
+        if asked.streams:
+            first = await anext(pieces)
+            return Stream(_response_events(completion, first, pieces))
+        return await _whole(request, pieces, completion.response)
 
     async def _pieces(self, asked: Asked, completion: Completion) -> AsyncGenerator[list[Plain], None]:
         """The pieces of the answer. Raises `ZkchatError` where there is none."""
@@ -312,6 +377,8 @@ class Completions:
             outbox.put(None)
 
     async def _play(self, asked: Asked, completion: Completion, outbox: Outbox) -> None:
+        if asked.previous:
+            asked = structs.replace(asked, before=(*self._said_until(asked.previous), *asked.before))
         options = self._conversation(asked)
         with open_conversation(self._workspace.environment, options) as opened:
             brief = Brief(text=asked.told, purpose="client") if asked.told else None
@@ -321,7 +388,8 @@ class Completions:
                     for piece in completion.of(event, opened):
                         outbox.put(piece)
             said = (*asked.before, asked.question, Said("assistant", completion.text))
-            self._sessions[_digest(said)] = opened.conversation.session_id, opened.conversation.history.head
+            place = opened.conversation.session_id, opened.conversation.history.head
+            self._sessions |= {_digest(said): place, f"resp_{completion.id}": place}
             while len(self._sessions) > MAX_REMEMBERED:
                 self._sessions.popitem(last=False)
 
@@ -354,7 +422,7 @@ class Completions:
                 role=said.role,
                 parts=(TextPart(text=said.text), *said.images),
                 created_at=environment.now(),
-                local=True,  # who wrote it with which notes is not known
+                local=said.local,
             )
             parent = message.id
             entries.append(MessageEntry(message=message))
@@ -368,6 +436,21 @@ class Completions:
         """The session of what a client was told, unless somebody has gone on in it; empty where it is not known."""
         session, head = self._sessions.pop(_digest(before), ("", None))
         return session if session and head_of(store.entries(session)) == head else ""
+
+    def _said_until(self, response: str) -> list[Said]:
+        """What had been said when a response was given, from which a client may go on more than once."""
+        session, head = self._sessions.get(response, ("", None))
+        with open_sessions(self._workspace.environment, self._workspace.paths.vault) as store:
+            messages = History(store.entries(session)).messages if session else {}
+        said: list[Said] = []
+        while head is not None and (message := messages.get(head)):
+            if message.role in _ROLES and message.text.strip():
+                said.insert(0, Said(_ROLES[message.role], message.text, local=message.local))
+            head = message.parent_id
+        if not said:
+            raise UsageError(f"The response {response} is not known any more. Send the conversation in input.")
+        self._sessions[_digest(said)] = self._sessions[response]
+        return said
 
     async def embed(self, request: Request) -> Response:
         body = await body_of(request)
@@ -392,6 +475,50 @@ class Completions:
 
 async def _nothing() -> None:
     pass
+
+
+async def _whole(request: Request, pieces: AsyncGenerator[list[Plain], None], made: Callable[[], Plain]) -> Response:
+    """The answer at once; nobody waits for it any more where the client is gone."""
+    async with aclosing(pieces):
+        async for items in pieces:
+            if not items and await request.is_disconnected():
+                return Response(status_code=_GONE)
+    return Json(made())
+
+
+async def _response_events(
+    completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None]
+) -> AsyncGenerator[bytes, None]:
+    numbers, of_item = count(), {**_PLACE, "item_id": f"msg_{completion.id}"}
+
+    def event(kind: str, **more: Any) -> bytes:
+        name = f"response.{kind}"
+        return f"event: {name}\n".encode() + sent({"type": name, "sequence_number": next(numbers), **more})
+
+    def said(items: list[Plain]) -> bytes:
+        texts = (piece["content"] for piece in items if piece.get("content"))
+        return b"".join(event("output_text.delta", **of_item, delta=text, logprobs=[]) for text in texts) or BEAT
+
+    try:
+        empty = Completion(completion.model)
+        yield event("created", response=completion.response("in_progress"))
+        yield event("output_item.added", output_index=0, item={**completion.item("in_progress"), "content": []})
+        yield event("content_part.added", **of_item, part=empty.part())
+        yield said(first)
+        async for items in pieces:
+            yield said(items)
+        for number, annotation in enumerate(completion.part()["annotations"]):
+            yield event("output_text.annotation.added", **of_item, annotation_index=number, annotation=annotation)
+        yield event("output_text.done", **of_item, text=completion.text, logprobs=[])
+        yield event("content_part.done", **of_item, part=completion.part())
+        yield event("output_item.done", output_index=0, item=completion.item())
+        done = completion.response()
+        yield event(done["status"], response=done)
+    except ZkchatError as error:
+        told = {"code": "server_error", "message": f"{error.message} {error.hint}".strip()}
+        yield event("failed", response={**completion.response("failed"), "error": told})
+    finally:
+        await pieces.aclose()
 
 
 async def _chunks(
