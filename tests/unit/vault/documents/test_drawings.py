@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.notes.documents import Document, is_indexed
+from zkchat.notes.documents import Document
 from zkchat.notes.drawings import read_drawing
 
 BOARDS = Path(__file__).parents[4] / "vault-fixtures" / "boards"
@@ -112,21 +112,10 @@ def test_names_of_ends_are_their_first_words_without_marks() -> None:
     assert connections[2].startswith(f"- an empty card —4→ {first}")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "{}", "\ufeff{}", '{"nodes": []}', '{"nodes": [], "edges": []}'])
+@pytest.mark.parametrize("text", ["", "\ufeff{}", '{"nodes": [], "edges": []}'])
 def test_an_empty_canvas_is_no_problem(text: str) -> None:
     shown = read_drawing("New.canvas", text)
     assert (shown.text, list(shown.sections), shown.note.warnings, shown.note.title) == ("", [], (), "New")
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("a.md", True), ("a.canvas", True), ("a.CANVAS", True), ("a.excalidraw", True), ("a.pdf", False),
-        ("a.txt", False),
-    ],
-)  # fmt: skip
-def test_what_is_indexed_goes_by_the_suffix(path: str, expected: bool) -> None:
-    assert is_indexed(path) is expected
 
 
 def test_texts_frames_links_and_labelled_arrows_are_read() -> None:

@@ -9,16 +9,14 @@ from zkchat.notes.link_catalog import scan
     ("text", "target", "anchor", "display"),
     [
         ("[[N]]", "N", "", ""),
-        ("[[N.md]]", "N.md", "", ""),
         ("[[N|text]]", "N", "", "text"),
+        ("[[Years|2024]]", "Years", "", "2024"),
         ("[[N|one|two]]", "N", "", "one|two"),
         ("[[N#H]]", "N", "H", ""),
         ("[[N#H#Sub]]", "N", "H#Sub", ""),
         ("[[#H]]", "", "H", ""),
-        ("[[N#^id]]", "N", "^id", ""),
         ("[[N\\|text]]", "N", "", "text"),
         ("[[ N # H | text ]]", "N", "H", "text"),
-        ("[[\u00a0N\u00a0]]", "N", "", ""),
         ("[[a%20b]]", "a%20b", "", ""),
         ("[[a [b] c]]", "a [b] c", "", ""),
     ],
@@ -34,13 +32,8 @@ def test_a_wikilink_is_split_into_target_anchor_and_text(text: str, target: str,
 @pytest.mark.parametrize(
     ("text", "target", "anchor", "display", "size"),
     [
-        ("![[N]]", "N", "", "", ""),
         ("![[img.png|300]]", "img.png", "", "", "300"),
-        ("![[img.png|300x200]]", "img.png", "", "", "300x200"),
         ("![[img.png|A caption|300]]", "img.png", "", "A caption", "300"),
-        ("![[img.png|A caption]]", "img.png", "", "A caption", ""),
-        ("![[f.pdf#page=2]]", "f.pdf", "page=2", "", ""),
-        ("![alt](img.png)", "img.png", "", "alt", ""),
         ("![alt|300](img.png)", "img.png", "", "alt", "300"),
     ],
 )
@@ -53,21 +46,12 @@ def test_an_exclamation_mark_embeds_and_digits_are_a_size(
     assert (link.text, link.target, link.anchor, link.display, link.size) == (text, target, anchor, display, size)
 
 
-def test_digits_after_the_pipe_of_a_plain_link_are_its_text() -> None:
-    (link,) = scan("[[Years|2024]]")
-
-    assert (link.display, link.size) == ("2024", "")
-
-
 @pytest.mark.parametrize(
     ("text", "target", "anchor", "display"),
     [
-        ("[x](n.md)", "n.md", "", "x"),
         ("[x](<my note.md>)", "my note.md", "", "x"),
-        ("[x](my%20note.md)", "my note.md", "", "x"),
         ("[x](n.md#A%20heading)", "n.md", "A heading", "x"),
         ("[x](a%23b.md#c)", "a#b.md", "c", "x"),
-        ("[x](#H)", "", "H", "x"),
         ('[x](n.md "a title")', "n.md", "", "x"),
         ("[*x* `y`](n.md)", "n.md", "", "*x* `y`"),
     ],
@@ -84,10 +68,6 @@ def test_a_link_by_reference_leads_where_the_reference_does(text: str) -> None:
     (link,) = scan(f"{text}\n\n[there]: my%20note.md#H 'Title'\n")
 
     assert (link.text, link.target, link.anchor) == (text, "my note.md", "H")
-
-
-def test_a_picture_in_a_hyperlink_gives_two_links() -> None:
-    assert [(link.target, link.embed) for link in scan("[![x](p.png)](n.md)")] == [("n.md", False), ("p.png", True)]
 
 
 @pytest.mark.parametrize("text", ["[[https://example.org/a#b]]", "[x](https://example.org/a#b)"])
@@ -122,24 +102,16 @@ def test_this_is_no_link(text: str) -> None:
     ("text", "targets"),
     [
         ("[[a]b]]", ["a]b"]),
-        ("[[a [[b]] c]]", ["b"]),
-        ("[[[[x]]]]", ["x"]),
         ("\\\\[[x]]", ["x"]),
-        ("[[a]][[b]]", ["a", "b"]),
         ("[[x]](url)", ["x"]),
         ("[see [[x]] there](n.md)", ["x"]),
         ("[x](n.md '[[no]]')", ["n.md"]),
-        ("[x]: [[y]]", ["y"]),
-        ("<b>[[x]]</b>", ["x"]),
-        ("- [ ] [[x]]\n  1. [[y]]", ["x", "y"]),
-        ("> [!note] [[x]]\n> [[y]]", ["x", "y"]),
         ("# [[x]]\n[[y]]\n===", ["x", "y"]),
         ("<div>\n\n[[x]]\n\n</div>", ["x"]),
-        ("[[A$B]] and [[C$D]]", ["A$B", "C$D"]),
         ("[[A$AP]], [[b]] and [[Ke$ha]]", ["A$AP", "b", "Ke$ha"]),
         ("[[A$AP]] and $x [[b]] y$", ["A$AP"]),
-        ("$5 or [[x]] or$6", ["x"]),
         ("\ufeff[[x]]", ["x"]),
+        ("[![x](p.png)](n.md)", ["n.md", "p.png"]),
         ("\ud800 [[x]]", ["x"]),
     ],
 )

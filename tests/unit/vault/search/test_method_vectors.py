@@ -47,19 +47,9 @@ def add_without_vectors(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     opened(files, index)
 
 
-def copy_a_text(files: MemoryFiles, index: SqliteNoteIndex) -> None:
-    files.write("again/two.md", NOTES["two"])
-    opened(files, index).embed()
-
-
 def remove(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     files.remove("one.md")
     opened(files, index).embed()
-
-
-def rebuild(files: MemoryFiles, index: SqliteNoteIndex) -> None:
-    files.rename("one.md", "zero.md")
-    opened(files, index).rebuild()
 
 
 def forget_vectors(files: MemoryFiles, index: SqliteNoteIndex) -> None:
@@ -79,9 +69,7 @@ def counted(library: Library) -> tuple[int, int]:
     [
         (edit, (7, 7)),
         (add_without_vectors, (8, 9)),
-        (copy_a_text, (8, 8)),
         (remove, (6, 6)),
-        (rebuild, (8, 8)),
         (forget_vectors, (1, 8)),
     ],
 )
@@ -98,13 +86,6 @@ def test_after_a_change_a_library_that_was_open_answers_and_counts_as_a_new_one(
     long_open.refresh()
     assert answers(long_open) == answers(opened(files, index))
     assert counted(long_open) == counted(opened(files, index)) == expected
-
-
-def test_a_changed_note_gets_its_vectors_and_only_it(files: MemoryFiles, index: SqliteNoteIndex) -> None:
-    files.write("two.md", NOTES["two"] + "\n\n## New\n\nplums")
-    STATIC.texts.clear()
-    assert opened(files, index).embed() == 1
-    assert STATIC.texts == ["two\n## New\n\nplums"]
 
 
 def test_vectors_that_are_damaged_are_made_again(files: MemoryFiles, index: SqliteNoteIndex, tmp_path: Path) -> None:

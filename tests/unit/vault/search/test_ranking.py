@@ -67,14 +67,6 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
         yield Notes(index)
 
 
-def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> None:
-    notes.hold(a="blue", b="a red barn over the field", c="a red kite over the field")
-    scores = notes.scores("red kite")
-    assert scores["c"] == pytest.approx(1)
-    assert 0 < scores["b"] < 1
-    assert scores["a"] == 0
-
-
 def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
     notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
     assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
@@ -92,11 +84,3 @@ def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: N
     assert notes.scores("kite")["kite"] > 1
     assert notes.lose("kite").scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
     assert notes.note_scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
-
-
-def test_of_no_notes_there_are_no_scores() -> None:
-    index = TextRanking((), ())
-    signals = index.signals(index.matches(Counter(["kite"]), ()))
-    scores = index.section_scores(signals)
-    assert scores.tolist() == []
-    assert index.note_scores([], signals, scores, scores > 0).tolist() == []

