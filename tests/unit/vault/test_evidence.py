@@ -10,7 +10,7 @@ from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
 from zkchat.answers.evidence import find_undated_evidence as find_evidence
-from zkchat.core.index import OpenText, SimilarityTraits
+from zkchat.core.index import OpenText
 from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
 from zkchat.core.session import read_message
 from zkchat.core.values import to_plain
@@ -105,15 +105,6 @@ def test_a_question_that_only_names_a_note_is_answered_by_how_it_begins(library:
     assert (found[0].text, found[0].linked) == (CAFFEINE, True)
 
 
-def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
-    notes = {"a/Tea.md": "Tea is a plant. It has leaves.\n", "b/Tea.md": "We drink it at five. Every day.\n"}
-    with library_of(tmp_path, notes) as library:
-        assert texts(library, "What do I know about tea?") == [
-            "Tea is a plant. It has leaves.",
-            "We drink it at five. Every day.",
-        ]
-
-
 def test_notes_that_are_named_together_are_each_quoted_unless_the_list_is_long(tmp_path: Path) -> None:
     notes = {
         "Tea.md": "# Tea\n\nLeaves.\n",
@@ -183,15 +174,6 @@ def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
 
 
-def test_a_short_section_is_quoted_whole_and_once(tmp_path: Path) -> None:
-    notes = {"Bees.md": "# Bees\n\nBees sleep.\n\nBees sleep at night.\n\n## Rain\n\nIt fell on the roof.\n"}
-    with library_of(tmp_path, notes) as library:
-        found = ask(library, "When do bees sleep at night?").evidence
-        assert found[0].text == "Bees sleep.\n\nBees sleep at night."
-        assert (found[0].lines.first, found[0].lines.last) == (3, 5)
-        assert sum("Bees" in each.text for each in found) == 1
-
-
 MEETING = """# Choir tour
 
 ## Present
@@ -229,12 +211,6 @@ def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None
         found = ask(library, "Where do bees stay in rain?", limit=10)
         assert [each.relative_path for each in found.evidence] == ["Bees.md"]
         assert found.more == 0
-
-
-def test_lines_are_right_in_a_note_with_windows_line_ends(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Bees.md": "# Bees\r\n\r\nBees sleep\r\nat night.\r\n\r\nMore.\r\n"}) as library:
-        (found,) = ask(library, "When do bees sleep at night?").evidence[:1]
-        assert (found.lines.first, found.lines.last) == (3, 6)
 
 
 def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:
@@ -314,29 +290,12 @@ def test_what_is_said_in_other_words_is_shown_with_doubt_where_a_model_finds_it_
     assert found.is_doubtful
 
 
-def test_where_words_leave_no_doubt_no_model_is_asked_to_compare(library: Library, index: SqliteNoteIndex) -> None:
-    model = TopicEmbedder()
-    question = "How long does caffeine keep its strength?"
-    with compared_by(model, index) as by_model:
-        before = len(model.texts)
-        assert [each.text for each in ask(by_model, question).evidence] == texts(library, question)
-    assert len(model.texts) == before
-
-
 def test_passages_are_compared_by_no_model_elsewhere(index: SqliteNoteIndex) -> None:
     model = TopicEmbedder(on_this_machine=False)
     with compared_by(model, index) as by_model:
         before = len(model.texts)
         assert ask(by_model, OpenText(OTHER_WORDS)).evidence == ()
     assert len(model.texts) == before
-
-
-def test_passages_are_not_compared_by_a_model_that_does_not_know_their_language(index: SqliteNoteIndex) -> None:
-    model = TopicEmbedder()
-    with compared_by(model, index) as by_model:
-        assert ask(by_model, "doze lunch").evidence
-        model.traits = SimilarityTraits(languages=frozenset({"de"}))
-        assert ask(by_model, "doze lunch").evidence == ()
 
 
 def test_what_the_best_passage_points_to_comes_along(tmp_path: Path) -> None:
@@ -354,17 +313,6 @@ def test_what_the_best_passage_points_to_comes_along(tmp_path: Path) -> None:
         pages = [ask(library, "photo library nightly dump", limit=1, skip=skip) for skip in range(6)]
         shown = [(each.relative_path, each.text) for page in pages for each in page.evidence]
         assert len(shown) == len({*shown})
-
-
-def test_what_a_passage_that_only_points_elsewhere_points_to_comes_before_it(tmp_path: Path) -> None:
-    notes = {
-        "Greenhouse.md": "# Greenhouse\n\nWe build one.\n\n## Decisions\n\nThe reasons are in [[Log]]; the most "
-        "important one is [[Log|the choice of glazing]]. Minutes: [[Kick-off]].\n",
-        "Log.md": "# Log\n\n## Choices\n\nThe glazing will be polycarbonate: we chose it, since glass is heavy.\n",
-        "Kick-off.md": "# Kick-off\n\nAll were there.\n",
-    }
-    with library_of(tmp_path, notes) as library:
-        assert texts(library, "What was the choice of glazing?")[0].startswith("The glazing will be")
 
 
 def test_a_section_that_says_all_of_the_question_is_looked_at_and_not_how_its_note_begins(tmp_path: Path) -> None:

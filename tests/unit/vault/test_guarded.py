@@ -198,15 +198,6 @@ def test_of_several_notes_the_open_ones_answer(
     assert elsewhere.resolve(link("Plan")) == Ambiguous(path="Home/Plan.md", via="name", others=("Work/Plan.md",))
 
 
-def test_private_names_are_not_suggested_elsewhere(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
-    suggested = here.resolve(link("Secrt"))
-    assert isinstance(suggested, Missing)
-    assert "Secret" in suggested.suggestions
-    kept = elsewhere.resolve(link("Secrt"))
-    assert isinstance(kept, Missing)
-    assert "Secret" not in kept.suggestions
-
-
 def test_why_a_link_is_withheld(elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library) -> None:
     assert elsewhere.withheld(link("Secret")) == "is private"
     assert elsewhere.withheld(link("Never")) == "is never to be read"

@@ -98,19 +98,18 @@ def test_on_this_day_are_notes_dated_to_it_in_earlier_years(tmp_path: Path) -> N
 
 
 def test_where_no_year_has_this_day_it_is_a_month_or_a_week_ago(tmp_path: Path) -> None:
-    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-01.md": "y"}) as library:
-        assert (brief_of(library).past_day, paths(brief_of(library).past)) == ("month", ["2026-02-08.md"])
-        later = brief_of(library, now=NOW.replace(day=31))
-        assert (later.past_day, paths(later.past)) == ("year", [])
-    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-02.md": "y"}) as library:
-        week = brief_of(library, now=NOW.replace(day=9))
-        assert (week.past_day, paths(week.past)) == ("week", ["2026-03-02.md"])
+    notes = ["2024-02-29.md", "2026-02-08.md", "2026-03-01.md", "2026-03-02.md"]
+    with vault_of(tmp_path, dict.fromkeys(notes, "x")) as library:
 
+        def past(**day: int) -> tuple[str, list[str]]:
+            found = brief_of(library, now=NOW.replace(**day))
+            return found.past_day, paths(found.past)
 
-def test_a_leap_day_is_remembered_on_the_28th(tmp_path: Path) -> None:
-    with vault_of(tmp_path, {"2024-02-29.md": "x"}) as library:
-        assert paths(brief_of(library, now=NOW.replace(month=2, day=28)).past) == ["2024-02-29.md"]
-        assert paths(brief_of(library, now=NOW.replace(year=2028, month=2, day=28)).past) == []
+        assert past() == ("month", ["2026-02-08.md"])
+        assert past(day=31) == ("year", [])
+        assert past(day=9) == ("week", ["2026-03-02.md"])
+        assert past(month=2, day=28) == ("year", ["2024-02-29.md"]), "a leap day is remembered on the 28th"
+        assert past(year=2028, month=2, day=28) == ("year", [])
 
 
 def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) -> None:

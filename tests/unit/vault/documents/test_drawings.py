@@ -132,11 +132,3 @@ def test_texts_frames_links_and_labelled_arrows_are_read() -> None:
     assert shown.note.warnings == ()
     assert "transformer" not in shown.text  # it is deleted
     assert "base64" not in shown.text
-
-
-def test_the_label_of_a_free_arrow_is_a_text() -> None:
-    place = {"x": 0, "y": 0, "width": 1, "height": 1}
-    arrow = {"id": "a", "type": "arrow", "startBinding": {"elementId": "gone"}, "endBinding": None, **place}
-    label = {"id": "b", "type": "text", "containerId": "a", "text": "somewhere", **place}
-    shown = read_drawing("x.excalidraw", json.dumps({"elements": [arrow, label]}))
-    assert shown.text == "somewhere\n"

@@ -75,11 +75,6 @@ def test_the_title_of_a_callout_and_the_question_of_an_answer_keep_their_lines()
     assert cut(f"Why?\n\n{said}", 2, limit=56) == "Why?\n\n[…] It is here all the same. So it goes."
 
 
-def test_what_introduces_the_rest_does_not_stand_at_the_end() -> None:
-    said = "Before the long way over the mountain take all of these:\n\n- bread\n- salt\n- matches"
-    assert cut(said, 0, limit=58) == "Before the long way over the mountain take all of these:\n\n- bread\n…"
-
-
 def test_a_sentence_that_is_too_long_is_cut_at_a_word_and_not_within_a_link() -> None:
     said = "This sentence goes on and on until it comes to [[A note with a long name]] and then still goes on."
     assert cut(said, 0) == "This sentence goes on and on until it comes to …"

@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,20 +84,6 @@ def test_forms_and_parts_of_a_word_count_half() -> None:
     assert best("绿茶", passage("绿茶很好。")).coverage == 1.0
 
 
-def test_words_that_no_note_has_weigh_alike_where_there_is_no_other() -> None:
-    question = WeightedQuestion.of("Heizungsventil pfeift", lambda _: {}, rarest=3.0)
-    (found,) = rank_blocks(question, [passage("Das Ventil ist alt.")])
-    assert found.coverage == 0.25
-
-
-@given(st.lists(st.text("bees lp.\n#-|", max_size=60), max_size=6), st.randoms(use_true_random=False))
-def test_the_order_of_passages_does_not_matter(texts: list[str], chance: Random) -> None:
-    passages = [passage(text, path=f"{number}.md", score=number % 3) for number, text in enumerate(texts)]
-    shuffled = [*passages]
-    chance.shuffle(shuffled)
-    assert rank_blocks(asked("bees sleep"), passages) == rank_blocks(asked("bees sleep"), shuffled)
-
-
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_a_share_is_never_more_than_the_whole(question: str, text: str) -> None:
     for each in rank_blocks(asked(question), [passage(text, heading=text[:20])]):
@@ -111,14 +96,6 @@ def test_what_the_rest_of_the_note_says_counts_for_its_blocks() -> None:
     stranger = passage("A birthday is in July.", path="a.md")
     found = rank_blocks(asked("When is the birthday of my cousin?"), [cousin, stranger])
     assert next(each.block.text for each in found if "irthday" in each.block.text) == "Her birthday is in June."
-
-
-def test_what_a_note_is_named_after_says_what_it_is_about() -> None:
-    scale = passage("The Grama is our kitchen scale.", path="g.md", title="Grama")
-    answer = passage("It shows each gram.", path="z.md", title="Grama FAQ")
-    other = passage("It shows each degree.", path="a.md", title="Corrie FAQ")
-    found = rank_blocks(asked("What does the kitchen scale show?"), [scale, answer, other])
-    assert [each.passage.title for each in found if each.block.text.startswith("It")] == ["Grama FAQ", "Corrie FAQ"]
 
 
 def test_of_a_note_that_was_read_whole_all_blocks_count_and_each_once() -> None:

@@ -8,6 +8,7 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.note import Passage
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.ranking import NAME_WEIGHT
 
 FILLER = {f"filler {number}": f"# Filler {number}\n\nNothing to see in place {number}." for number in range(8)}
 
@@ -125,6 +126,10 @@ def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vau
 def test_a_note_is_found_by_its_name_before_one_that_has_a_heading_of_that_name(vault: Vault) -> None:
     vault.holds(compost="Peelings and leaves.", diary="# Diary\n\n## Compost\n\nCompost, compost and compost again.")
     assert [found.path for found in vault.library.documents("compost")] == ["compost.md", "diary.md"]
+    vault.holds(**{"kite": "one", "paper kite": "two", "tail of a paper kite": "three"})
+    names, scores = zip(*((found.path, found.score) for found in vault.find("kite")), strict=True)
+    assert names == ("kite.md", "paper kite.md", "tail of a paper kite.md")
+    assert scores == pytest.approx((NAME_WEIGHT, NAME_WEIGHT / 8, NAME_WEIGHT / 27))
 
 
 def test_a_section_counts_by_the_name_of_its_note_and_by_its_heading(vault: Vault) -> None:

@@ -14,7 +14,6 @@ from zkchat.index.search.terms import (
     query_terms,
     query_words,
     stem,
-    term_spans,
     terms,
     words,
 )
@@ -55,25 +54,6 @@ def test_endless_words_are_cut() -> None:
 )
 def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
     assert query_terms(question) == asked
-
-
-def test_terms_are_found_where_they_stand() -> None:
-    assert [*term_spans("A note, noted: 東京")] == [
-        (0, 1, "a"),
-        (2, 6, "note"),
-        (8, 13, "note"),
-        (15, 16, "東"),
-        (15, 17, "東京"),
-        (16, 17, "京"),
-        (16, 17, "京"),
-    ]
-
-
-def test_spelling_looks_past_markup_and_line_breaks_but_not_past_word_forms() -> None:
-    assert phrase_text("exact phrase") in phrase_text("an **exact**\nphrase, here")
-    assert phrase_text("exact phrase") not in phrase_text("exact phrases")
-    assert phrase_text("cat") not in phrase_text("category")
-    assert phrase_text("京都") in phrase_text("東京都は")
 
 
 def test_threads_do_not_spoil_each_others_stems() -> None:
