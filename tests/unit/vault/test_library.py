@@ -37,17 +37,6 @@ def test_links_are_resolved_against_the_vault_as_it_is(index: SqliteNoteIndex) -
     assert isinstance(library.resolve(link("a")), Missing)
 
 
-def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="[[b]] and [[b|B]]", b="[[a]]", c="[[b]]")
-    every = ["a.md", "b.md"]
-    assert library.sources_of({"[[b]]", "[[a]]", "[[c]]"}, every) == {"[[b]]": "a.md", "[[a]]": "b.md"}
-    assert library.sources_of({"[[b|B]]"}, every) == {"[[b|B]]": "a.md"}
-    assert library.sources_of({"[[b]]"}, ["c.md", "gone.md"]) == {"[[b]]": "c.md"}
-    files.write("a.md", "[[c]]")
-    library.refresh()
-    assert library.sources_of({"[[b]]", "[[c]]"}, every) == {"[[c]]": "a.md"}
-
-
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
     assert library.link_to("sub/Alone.md") == "[[Alone]]"

@@ -42,19 +42,13 @@ def target(library: Library, name: str) -> str:
     return found.path
 
 
-def test_without_changes_it_is_the_same(library: Library, plain: Library) -> None:
+def test_a_new_or_changed_note_is_found_and_read_as_it_will_be(
+    library: Library, plain: Library, staged: StagedChanges
+) -> None:
     assert library.files() == plain.files()
-    assert target(library, "Bean") == "Coffee.md"
-    assert library.on_disk is plain
-
-
-def test_a_changed_note_is_read_as_it_will_be(library: Library, staged: StagedChanges) -> None:
     staged.write("Tea.md", "\ufeff# Tea\n\nGreen.\n", made_from="# Tea\n", title="Edit")
-    assert library.read("Tea.md") == "# Tea\n\nGreen.\n"
-    assert library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
-
-
-def test_a_new_note_is_found_and_read(library: Library, staged: StagedChanges) -> None:
+    assert library.read("Tea.md") == library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
+    assert library.on_disk is plain
     staged.create("Inbox/Milk.md", "# Milk\n", title="Create")
     for name in ("Milk", "Inbox/Milk", "/Inbox/Milk.md", "milk.md"):
         assert target(library, name) == "Inbox/Milk.md"

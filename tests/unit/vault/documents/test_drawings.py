@@ -81,9 +81,10 @@ def test_cards_are_read_row_by_row_and_inside_their_group() -> None:
     group = node("g", 0, 500, type="group", label="Group", width=900, height=900)
     inside = [node("4", 500, 610, text="four"), node("3", 10, 620, text="three")]
     loose = [node("2", 300, -20, text="two"), node("1", 0, 0, text="one"), node("5", 0, 3000, text="five")]
-    shown = canvas(*inside, group, *loose)
-    words = [word for word in shown.text.split() if word.isalpha()]
+    words = [word for word in canvas(*inside, group, *loose).text.split() if word.isalpha()]
     assert words == ["one", "two", "five", "Group", "three", "four"]
+    empty = read_drawing("New.canvas", "\ufeff{}")
+    assert (empty.text, [*empty.sections], empty.note.warnings, empty.note.title) == ("", [], (), "New")
 
 
 def test_what_a_card_leaves_open_does_not_take_in_the_next() -> None:
@@ -110,12 +111,6 @@ def test_names_of_ends_are_their_first_words_without_marks() -> None:
     assert connections[0].endswith("… —1→ https://example.org")
     assert connections[1:2] == ["- https://example.org —2 3→ an empty card"]
     assert connections[2].startswith(f"- an empty card —4→ {first}")
-
-
-@pytest.mark.parametrize("text", ["", "\ufeff{}", '{"nodes": [], "edges": []}'])
-def test_an_empty_canvas_is_no_problem(text: str) -> None:
-    shown = read_drawing("New.canvas", text)
-    assert (shown.text, list(shown.sections), shown.note.warnings, shown.note.title) == ("", [], (), "New")
 
 
 def test_texts_frames_links_and_labelled_arrows_are_read() -> None:

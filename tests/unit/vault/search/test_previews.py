@@ -27,7 +27,9 @@ def test_markdown_is_shown_as_readable_text(written: str, shown: str) -> None:
 
 
 def passage(path: str, text: str, why: str = "text") -> Passage:
-    return Passage(path, path, (), text, 1, 1, 1.0, "", why)
+    return Passage(
+        path=path, title=path, heading_path=(), text=text, first_line=1, last_line=1, score=1.0, snippet="", why=why
+    )
 
 
 def test_passages_with_the_same_text_are_one_hit_unless_their_names_were_asked_for() -> None:

@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 
 from zkchat.index.search.terms import (
     END,
-    are_all_queried,
     count_words,
     phrase_text,
     pieces,
     query_terms,
-    query_words,
     stem,
     terms,
     words,
@@ -89,16 +87,6 @@ def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
         else:
             found[-1] += words(piece.decode())
     assert found == [*map(words, texts), []]
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(st.sampled_from(["garden", "the", "и", "笔记", "Straße", "die", "ab", "x"]) | without_sigma, max_size=5)
-)
-def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: list[str]) -> None:
-    if all(are_all_queried(words(part)) for part in parts):
-        text = " ".join(parts)
-        assert query_words(text) == words(text)
 
 
 @pytest.mark.parametrize(

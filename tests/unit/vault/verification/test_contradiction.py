@@ -41,9 +41,7 @@ def test_contradictions_are_noticed(answer: str, source: str, kind: str) -> None
         ("Is Obsidian Sync not end-to-end encrypted?", ENCRYPTED),
         ("Obsidian Sync is not encrypted without a password.", ENCRYPTED),
         ("Not all of Obsidian Sync is end-to-end encrypted.", ENCRYPTED),
-        ("The seedlings rest 9 days.", "The seedlings rest 7 to 10 days."),
         ("The rent is 1.250 euros.", "The rent is 1250 euros."),
-        ("The archive is in NL.", "The archive is in Northern Lapland."),
         ("Крыша протекает.", "Крыша протекает с марта."),
     ],
 )
