@@ -114,6 +114,7 @@ def test_a_folder_part_must_end_the_path_by_whole_names(text: str, path: str | N
             "N.md",
             ("long/N.md", "long/n.md", "x/N.md"),
         ),
+        (["A/n.md", "a/n.md"], "[[A/n]]", "a/S.md", "A/n.md", ("a/n.md",)),
         (["A/n.md", "a/n.md", "x/a/n.md"], "[[a/N]]", "a/S.md", "a/n.md", ("A/n.md", "x/a/n.md")),
     ],
 )

@@ -7,6 +7,11 @@ from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH
 from zkchat.notes.parse import parse_note
 
 
+def nested(levels: int) -> str:
+    """Properties of so many levels, among more signs than could do no harm."""
+    return f"a: {'[ ' * (levels - 1)}{'] ' * (levels - 1)}\nb: {'-' * 100}"
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
@@ -127,6 +132,7 @@ def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
     assert note.frontmatter == {"created": date(2024, 1, 15), "count": 3, "2024": {"1": [True, None, "text"]}}
     assert text[note.body_start :] == "Body"
     assert note.warnings == ()
+    assert parse_note("n.md", f"---\n{nested(MAX_DEPTH)}\n---\n").warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +176,7 @@ def test_a_byte_order_mark_and_any_line_end_are_understood(end: str) -> None:
         ("a: 0x" + "f" * 1_000, "has a number that is too long"),
         ("a: &x [1]\nb: *x", "uses YAML aliases"),
         ("a: " + "[" * 40_000, f"is nested more than {MAX_DEPTH} levels deep"),
-        ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {MAX_DEPTH} levels deep"),
+        (nested(MAX_DEPTH + 1), f"is nested more than {MAX_DEPTH} levels deep"),
         ("a: " + "x" * MAX_CHARACTERS, f"is longer than {MAX_CHARACTERS:,} characters"),
     ],
 )
