@@ -329,3 +329,23 @@ def test_a_question_for_a_number_is_not_answered_by_how_the_note_of_that_name_be
     waxing = "# Chain waxing\n\nWe began because of black trousers.\n\n## Steps\n\n1. Heat the wax to 93 degrees.\n"
     with library_of(tmp_path, {"Chain waxing.md": waxing, "Bread.md": NOTES["Bread.md"]}) as library:
         assert "93" in texts(library, "Chain waxing, how hot?")[0]
+
+
+def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
+    notes = {"a/Tea.md": "Tea is a plant. It has leaves.\n", "b/Tea.md": "We drink it at five. Every day.\n"}
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "What do I know about tea?") == [
+            "Tea is a plant. It has leaves.",
+            "We drink it at five. Every day.",
+        ]
+
+
+def test_what_a_passage_that_only_points_elsewhere_points_to_comes_before_it(tmp_path: Path) -> None:
+    notes = {
+        "Greenhouse.md": "# Greenhouse\n\nWe build one.\n\n## Decisions\n\nThe reasons are in [[Log]]; the most "
+        "important one is [[Log|the choice of glazing]]. Minutes: [[Kick-off]].\n",
+        "Log.md": "# Log\n\n## Choices\n\nThe glazing will be polycarbonate: we chose it, since glass is heavy.\n",
+        "Kick-off.md": "# Kick-off\n\nAll were there.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "What was the choice of glazing?")[0].startswith("The glazing will be")

@@ -31,8 +31,14 @@ def test_links_are_resolved_against_the_vault_as_it_is(index: SqliteNoteIndex) -
     assert library.resolve(link("Naming things")) == Resolved(path="Naming.md", via="title")
     assert library.resolve(link(""), "a.md") == Resolved(path="a.md", via="self")
     files.write("sub/Naming.md", "x")
+    files.write("waits.md", "[[Later^b1]]")
     files.remove("a.md")
     library.refresh()
+    files.write("Later.md", "A block. ^b1")
+    library.refresh()
+    assert [each.resolution for each in library.links_from("waits.md")] == [
+        Resolved(path="Later.md", via="name", line=1)
+    ]
     assert library.resolve(link("naming")) == Ambiguous(path="Naming.md", via="name", others=("sub/Naming.md",))
     assert isinstance(library.resolve(link("a")), Missing)
 

@@ -180,6 +180,15 @@ def test_git_tells_when_a_note_was_written_and_changed_as_long_as_it_holds_what_
         assert {each.rpartition(" ")[2] for each in anew.changed().values()} == {"file"}
 
 
+def test_a_date_that_nobody_stored_is_damage_that_is_repaired(vault: Vault) -> None:
+    vault.write("2026-05-05T10:00Z", plain="text")
+    vault.refresh()
+    for value in ("'soon'", "x'00'", "5"):
+        with vault.index._writing() as database:
+            database.execute(f"UPDATE notes SET created = {value}")
+        assert vault.written() == {"plain": "2026-05-05 10:00 file"}
+
+
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("America/Sao_Paulo")]
 stated = st.one_of(
     st.none(),

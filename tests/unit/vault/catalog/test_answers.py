@@ -197,6 +197,7 @@ def test_no_answer_for_a_model_elsewhere_names_a_local_note(library: Library, qu
 
 def test_it_is_known_that_an_answer_names_a_local_note(library: Library) -> None:
     here = library.guarded_for(Located(True))
+    here.disclosed = False
     assert "Diary" in repr(ask(here, kind="notes", order="newest"))
     assert here.disclosed
 

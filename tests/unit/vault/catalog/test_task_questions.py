@@ -21,6 +21,7 @@ CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
         ("Which tasks are due this week?", "due", True),
         ("overdue tasks", "overdue", False),
         ("What do I have to do today?", "due", True),
+        ("What is left to do this week?", "due", True),
         ("O que falta fazer?", "open", False),
         ("まだやること", "open", False),
         ("überfällige Aufgaben", "overdue", False),

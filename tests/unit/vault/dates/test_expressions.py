@@ -179,6 +179,7 @@ def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: 
         ("2024-02-28", "29 February", "2020-02-29"),
         ("2026-03-31", "since one month ago", "since 2026-02-28"),
         ("2026-03-10", "last March", "2025-03-01 to 2025-03-31"),
+        ("2026-11-18", "this Monday", "2026-11-16"),
         ("2026-11-15", "this weekend", "2026-11-14 to 2026-11-15"),
         ("2026-10-25", "the last week of October", "2026-10-25 to 2026-10-31"),
         ("2026-03-20", "end of March", "2025-03-21 to 2025-03-31"),

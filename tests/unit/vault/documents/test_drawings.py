@@ -83,7 +83,7 @@ def test_cards_are_read_row_by_row_and_inside_their_group() -> None:
     loose = [node("2", 300, -20, text="two"), node("1", 0, 0, text="one"), node("5", 0, 3000, text="five")]
     words = [word for word in canvas(*inside, group, *loose).text.split() if word.isalpha()]
     assert words == ["one", "two", "five", "Group", "three", "four"]
-    empty = read_drawing("New.canvas", "\ufeff{}")
+    empty = read_drawing("New.canvas", "\ufeff\n")
     assert (empty.text, [*empty.sections], empty.note.warnings, empty.note.title) == ("", [], (), "New")
 
 

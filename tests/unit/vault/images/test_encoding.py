@@ -133,6 +133,7 @@ def scans() -> bytes:
 BROKEN = {
     "empty": (b"", "is empty"),
     "a page": (b"<!doctype html><title>404</title>", "is not an image"),
+    "png cut in its header": (picture()[:20], "its size cannot be read"),
     "png cut in its pixels": (picture(size=(200, 200))[:-40], "a part of it is missing"),
     "png with changed bytes": (picture()[:45] + b"\xff\xff\xff" + picture()[48:], "is broken"),
     "jpeg cut in its header": (picture("JPEG")[:30], "its size cannot be read"),

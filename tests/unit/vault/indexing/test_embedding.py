@@ -99,7 +99,7 @@ def test_of_many_former_models_the_last_two_are_kept(files: MemoryFiles, index: 
     assert {*index.vectors.methods()} == {"static", "model 2", "model 3", "model 4"}
 
 
-@pytest.mark.parametrize("damage", ["changed", "cut", "gone"])
+@pytest.mark.parametrize("damage", ["changed", "cut", "gone", "empty"])
 def test_damaged_vectors_leave_the_search_and_are_made_again(
     files: MemoryFiles, index: SqliteNoteIndex, tmp_path: Path, damage: str
 ) -> None:
@@ -114,8 +114,10 @@ def test_damaged_vectors_leave_the_search_and_are_made_again(
             file.write_bytes(content[:60] + bytes(len(content) - 60))
         case "cut":
             file.write_bytes(content[: len(content) // 2])
-        case _:
+        case "gone":
             file.unlink()
+        case _:
+            file.write_bytes(b"")
     assert [passage.path for passage in made.search("apples")] == ["a.md"]
     made = library(files, index, STATIC)
     assert [passage.path for passage in made.search("apples")] == ["a.md"]
@@ -288,7 +290,7 @@ def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index
     assert attempts == ["apples", "bread"]
 
 
-def test_in_the_background_a_server_that_comes_back_is_asked_again_and_static_vectors_stand_in_for_it(
+def test_in_the_background_a_server_that_comes_back_is_asked_again(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "_FIRST_PAUSE", 0.01)
@@ -297,13 +299,9 @@ def test_in_the_background_a_server_that_comes_back_is_asked_again_and_static_ve
     made.embed_in_background()
     eventually(made.embedding_notice)
     assert made.embedding_notice() == ""
-    files.write("d.md", "# D\n\ndates")
-    made.refresh()
-    made.embed_in_background()
-    eventually(lambda: len(vectors_of(index, "static")) == 4)
     server.before = lambda _: None
     eventually(lambda: active_method(made) == "server")
-    eventually(lambda: (found := made.embedding_progress()) and (found.done, found.problem) == (4, ""))
+    eventually(lambda: (found := made.embedding_progress()) and (found.done, found.problem) == (3, ""))
     made.close()
 
 
@@ -352,3 +350,17 @@ def test_what_another_process_embeds_is_not_embedded_here(
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as other, other.vectors.claim("server"):
         assert made.embed_by_server() == 0
     assert made.embed_by_server() == 3
+
+
+def test_while_a_server_is_away_changed_notes_get_static_vectors(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    server.before = away
+    made = library(files, index, server)
+    made.embed_in_background()
+    eventually(made.embedding_notice)
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    made.embed_in_background()
+    eventually(lambda: len(vectors_of(index, "static")) == 4)
+    made.close()

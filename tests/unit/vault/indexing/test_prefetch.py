@@ -111,6 +111,7 @@ def test_what_a_look_found_while_the_user_typed_or_that_it_failed_is_told_by_the
     assert [warning.path for warning in told.warnings] == ["first", "second"]
     assert typist.send() == Refreshed()
     typist.trouble = VaultError("The disk is gone.")
+    typist.now += 2.0
     typist.type()
     with pytest.raises(VaultError, match="The disk is gone"):
         typist.send()

@@ -43,6 +43,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ),
         ("[[b/Note]]", None, "The paths of 2 files end like that; this one wins because its path is exactly that."),
         (
+            "[[B/NOTE]]",
+            None,
+            "The paths of 2 files end like that; this one wins because its path is that, but for upper and lower case.",
+        ),
+        (
             "[[Shared]]",
             None,
             "No file has that name; 2 notes have that alias; this one wins because "

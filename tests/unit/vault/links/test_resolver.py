@@ -186,7 +186,7 @@ def test_a_missing_note_has_the_closest_names_as_suggestions() -> None:
     assert look_up(catalog, "[[a/naming]]") == Missing(target="a/naming", suggestions=("Naming things",))
     assert look_up(catalog, "![[pictures.png]]") == Missing(target="pictures.png", suggestions=("picture.png",))
     assert look_up(catalog, "[[qqq]]") == Missing(target="qqq")
-    alike = look_up(files(*(f"Note {number}.md" for number in range(500))), "[[Note 471x]]")
+    alike = look_up(files(*(f"Note {number}.md" for number in range(2_000))), "[[Note 471x]]")
     assert isinstance(alike, Missing)
     assert alike.suggestions[0] == "Note 471"
 

@@ -77,6 +77,7 @@ def test_the_units_of_a_block_are_in_order_and_lead_to_those_before_them(section
         ("**F:** Wo ist er? **A:** Hier.", "faq", ["**F:** Wo ist er?", "**A:** Hier."]),
         ("问：几点开门？\n答：九点。", "faq", ["问：几点开门？", "答：九点。"]),
         ("> [!tip] Water\n> At dawn.\n> - one can", "callout", ["> [!tip] Water", "> At dawn.", "> - one can"]),
+        ("- one ^a\n- two ^b", "list", ["- one", "- two"]),
         ("Run:\n\n    make it. Now\n\n    go", "code", ["Run:", "    make it. Now\n\n    go"]),
     ],
 )  # fmt: skip
@@ -89,6 +90,7 @@ def test_what_belongs_together_is_one_block(section: str, kind: str, units: list
     ("section", "found"),
     [
         ("Q: Who?\nA: Me.\nQ: When?\nA: Now.", ["Q: Who?\nA: Me.", "Q: When?\nA: Now."]),
+        ("[^1]: First.\n[^2]: Second.", ["[^1]: First.", "[^2]: Second."]),
         ("Hoe\n: A tool.\nRake\n: Another.", ["Hoe\n: A tool.", "Rake\n: Another."]),
         ("- a\n- b\nNext steps:\n- c", ["- a\n- b", "Next steps:\n- c"]),
         ("- a\n  - b\n\n  more of a\n\n- c\n\nEnd.", ["- a\n  - b\n\n  more of a\n\n- c", "End."]),

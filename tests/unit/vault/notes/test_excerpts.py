@@ -79,3 +79,8 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_word_and_not_within_a_link() ->
     said = "This sentence goes on and on until it comes to [[A note with a long name]] and then still goes on."
     assert cut(said, 0) == "This sentence goes on and on until it comes to …"
     assert cut(f"{'word ' * 30}. Another.", 0, limit=26) == "word word word word word …"
+
+
+def test_what_introduces_the_rest_does_not_stand_at_the_end() -> None:
+    said = "Before the long way over the mountain take all of these:\n\n- bread\n- salt\n- matches"
+    assert cut(said, 0, limit=58) == "Before the long way over the mountain take all of these:\n\n- bread\n…"

@@ -68,6 +68,13 @@ def test_what_is_said_in_other_words_is_found_once_sections_have_vectors(vault: 
     assert made.embed() == 2
     assert found(made, "cat") == [("Pets.md", "meaning")]
     assert made.search("cat", words_only=True) == []
+    other = library(vault, index)
+    assert found(other, "cat") == [("Pets.md", "meaning")]
+    (vault / "Pets.md").rename(vault / "Zoo.md")
+    made.rebuild()
+    made.embed()
+    other.refresh()
+    assert found(made, "cat") == found(other, "cat") == [("Zoo.md", "meaning")]
 
 
 def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(

@@ -8,7 +8,6 @@ from tests.support.evidence import passage
 from zkchat.answers.verification.contradiction import answer_differently
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("half", "missed"), [("dev", 1), ("test", 2)])
 def test_pairs_of_the_benchmark_are_told_apart_as_they_are_today(half: str, missed: int) -> None:
     pairs = [each for each in read_pairs() if each.half == half]

@@ -1,6 +1,7 @@
 """Which statements of a text the notes support, and where."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,11 @@ def test_statements_of_the_benchmark_are_judged_as_it_says() -> None:
     assert all(quoted)
     assert sum(supported) >= 0.7 * len(supported) > 0
     assert len(wrong) <= 1
+
+
+def test_a_quote_is_found_where_many_notes_come_nearer(tmp_path: Path) -> None:
+    near = {f"{number}.md": "# New app\n\nAdd the new app. New, new app: add it.\n" for number in range(12)}
+    with library_of(
+        tmp_path, {**near, "Far.md": f"Add it to the app as if new.\n{'Something else. ' * 60}\n"}
+    ) as library:
+        assert check(library, "Add it to the app as if new.").places[0].path == "Far.md"
