@@ -101,15 +101,15 @@ def test_where_no_year_has_this_day_it_is_a_month_or_a_week_ago(tmp_path: Path) 
     notes = ["2024-02-29.md", "2026-02-08.md", "2026-03-01.md", "2026-03-02.md"]
     with vault_of(tmp_path, dict.fromkeys(notes, "x")) as library:
 
-        def past(**day: int) -> tuple[str, list[str]]:
-            found = brief_of(library, now=NOW.replace(**day))
+        def past(now: datetime) -> tuple[str, list[str]]:
+            found = brief_of(library, now=now)
             return found.past_day, paths(found.past)
 
-        assert past() == ("month", ["2026-02-08.md"])
-        assert past(day=31) == ("year", [])
-        assert past(day=9) == ("week", ["2026-03-02.md"])
-        assert past(month=2, day=28) == ("year", ["2024-02-29.md"]), "a leap day is remembered on the 28th"
-        assert past(year=2028, month=2, day=28) == ("year", [])
+        assert past(NOW) == ("month", ["2026-02-08.md"])
+        assert past(NOW.replace(day=31)) == ("year", [])
+        assert past(NOW.replace(day=9)) == ("week", ["2026-03-02.md"])
+        assert past(NOW.replace(month=2, day=28)) == ("year", ["2024-02-29.md"]), "a leap day counts on the 28th"
+        assert past(NOW.replace(year=2028, month=2, day=28)) == ("year", [])
 
 
 def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) -> None:

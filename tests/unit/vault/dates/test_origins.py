@@ -18,13 +18,24 @@ def nanoseconds(text: str) -> int:
 def test_the_most_trusted_origin_counts() -> None:
     march = 1_772_500_000
     facts = DateFacts("2026-01-01", "2026-02-02", "2026-03-03", march, march, nanoseconds("2026-11-11T11:11Z"))
-    origins = []
-    for gone in (None, "named", "created", "updated", "committed", "first_committed"):
-        facts = facts._replace(**{gone: None}) if gone else facts
-        dates = note_dates(facts, UTC)
-        origins.append((dates.written.origin, dates.changed.origin))
-    assert origins[:3] == [("name", "frontmatter"), ("frontmatter", "frontmatter"), ("frontmatter", "frontmatter")]
-    assert origins[3:] == [("git", "git"), ("git", "file"), ("file", "file")]
+    without = [
+        facts,
+        facts._replace(named=None),
+        facts._replace(named=None, created=None),
+        facts._replace(named=None, created=None, updated=None),
+        facts._replace(named=None, created=None, updated=None, committed=None),
+        facts._replace(named=None, created=None, updated=None, committed=None, first_committed=None),
+    ]
+    dates = [note_dates(each, UTC) for each in without]
+    origins = [(each.written.origin, each.changed.origin) for each in dates]
+    assert origins == [
+        ("name", "frontmatter"),
+        ("frontmatter", "frontmatter"),
+        ("frontmatter", "frontmatter"),
+        ("git", "git"),
+        ("git", "file"),
+        ("file", "file"),
+    ]
 
 
 def test_the_latest_of_properties_and_commits_is_the_change() -> None:

@@ -28,7 +28,7 @@ def test_each_broken_file_is_one_warning_and_nothing_else_is_hurt(tmp_path: Path
 
 
 def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_path: Path) -> None:
-    with library_of(tmp_path, UNREADABLE) as library:
+    with library_of(tmp_path, {**UNREADABLE}) as library:
         for warning in library.warnings():
             assert warning.text.startswith("It ")
             assert warning.text.endswith("and is only found by its name.")

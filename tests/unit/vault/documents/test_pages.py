@@ -49,8 +49,8 @@ def test_a_page_stands_below_the_entry_of_the_outline_it_is_part_of() -> None:
 
 def test_a_title_that_somebody_gave_is_used_and_none_that_a_program_wrote() -> None:
     given = {"  Gezeiten \n und Pegel ": "Gezeiten und Pegel", "潮汐的预测": "潮汐的预测"}
-    written = ("", "untitled", "(anonymous)", "Microsoft Word - draft 7.docx", "paper.tex", "Untitled", "Slide 1")
-    written += ("12345", "https://example.org/a b", "Document1", "x" * 200, "a")
+    written = ["", "untitled", "(anonymous)", "Microsoft Word - draft 7.docx", "paper.tex", "Untitled", "Slide 1"]
+    written += ["12345", "https://example.org/a b", "Document1", "x" * 200, "a"]
     for title, shown in {**given, **dict.fromkeys(written, "Tides")}.items():
         assert document_of_pages(PAPER, ExtractedText(title=title)).note.title == shown
 
