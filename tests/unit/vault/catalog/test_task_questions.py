@@ -63,6 +63,7 @@ def test_tasks_are_due_on_coming_days(text: str, period: str) -> None:
     "text",
     [
         "What is the task of the roof?",
+        "What are tasks?",
         "Which tasks did Ann get?",
         "What is left to do for the roof?",
         "What should I do about the roof today?",

@@ -98,6 +98,7 @@ TABLE = """
 2026-11-21 to 2026-11-22 = this weekend
 2026-11-23 to 2026-11-29 = next week|nächste Woche|la semaine prochaine|la próxima semana|próxima semana|来週
 2026-11-23 to 2026-11-29 = w przyszłym tygodniu|volgende week|на следующей неделе
+2026-12-01 to 2026-12-31 = this December
 before 2026-01-01 = before 2026
 before 2026-03-08 = vor dem 8. März|avant le 8 mars|antes del 8 de marzo|antes de 8 de março|3月8日之前
 before 2026-03-08 = przed 8 marca|voor 8 maart|до 8 марта
