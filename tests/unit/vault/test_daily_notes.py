@@ -1,6 +1,6 @@
 """Names of daily notes in the notation of moment.js, and the note that they lead to."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
-from zkchat.index.daily_notes import DailyNoteSettings, daily_path, find_daily_note, format_day
+from zkchat.index.daily_notes import DailyNoteSettings, find_daily_note, format_day, format_moment
 
 SUNDAY = date(2026, 11, 1)
+AT = datetime(2026, 3, 1, 15, 4, 9, 7_000, tzinfo=timezone(timedelta(hours=-2, minutes=-30)))
 
 
 @pytest.mark.parametrize(
@@ -33,12 +34,24 @@ def test_a_day_is_named_as_moment_does(notation: str, name: str) -> None:
     assert format_day(notation, SUNDAY) == name
 
 
+def test_ordinals() -> None:
+    days = [format_day("Do", date(2026, 1, day)) for day in (2, 3, 4, 11, 12, 13, 21, 30)]
+    assert days == ["2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "30th"]
+
+
 @pytest.mark.parametrize(
-    ("day", "ordinal"),
-    [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"), (30, "30th")],
+    ("notation", "written"),
+    [
+        ("HH:mm", "15:04"),
+        ("h:mm:ss a", "3:04:09 pm"),
+        ("H m s SSS A", "15 4 9 007 PM"),
+        ("YYYY-MM-DDTHH:mmZ", "2026-03-01T15:04-02:30"),
+        ("ZZ X", "-0230 1772386449"),
+        ("[HH] dddd", "HH Sunday"),
+    ],
 )
-def test_ordinals(day: int, ordinal: str) -> None:
-    assert format_day("Do", date(2026, 1, day)) == ordinal
+def test_a_moment_is_written_in_the_notation_of_templates(notation: str, written: str) -> None:
+    assert format_moment(notation, AT) == written
 
 
 @settings(max_examples=50)
@@ -50,14 +63,6 @@ def test_weeks_follow_each_other(day: date) -> None:
     assert this < then
     first = date(day.year, 1, 1)
     assert format_day("gggg ww", first) == f"{day.year} 01"
-
-
-@settings(max_examples=50)
-@given(notation=st.text(max_size=30), folder=st.text(max_size=20))
-def test_any_settings_give_the_path_of_a_note(notation: str, folder: str) -> None:
-    path = daily_path(DailyNoteSettings(folder=folder, format=notation), SUNDAY)
-    assert path.endswith(".md")
-    assert not path.startswith("/")
 
 
 def test_the_note_is_found_where_the_settings_put_it_and_else_by_its_name(tmp_path: Path) -> None:

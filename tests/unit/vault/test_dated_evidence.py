@@ -25,7 +25,6 @@ NOTES = {
     "Compost.md": "---\ndate: 2024-05-01\n---\n# Compost\n\nTurn the compost heap when it is no longer warm.\n",
     "Ann.md": "---\ndate: 2024-05-01\n---\n# Ann\n\nEvery meeting with Ann is about the roof.\n",
     "Monday routine.md": "---\ndate: 2024-05-01\n---\n# Monday routine\n\nSweep the shed first.\n",
-    "Luhmann.md": "---\ndate: 2024-05-01\n---\n# Luhmann\n\nLuhmann published his essay on slip boxes in 1981.\n",
     "Diary/Secret.md": "---\ndate: 2026-11-14\nzkchat: local\n---\nThe secret picnic.\n",
 }
 
@@ -43,9 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("What did I write on 8 March?", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
         ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
         ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
-        ("compost on:2026-03-08", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
         ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is from 2026-09-21."),
-        ("first meeting with Ann", "Meetings/2026-02-03 Ann.md", "The oldest is from 2026-02-03."),
         (
             "When did I last write about compost?",
             "Daily/2026-11-15.md",
@@ -62,7 +59,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             "Notes of 2026-11-09 to 2026-11-15 say nothing about “rye”; this is how they begin. From other days: "
             "[[2026-03-09]].",
         ),
-        ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
         ("What comes first in my Monday routine?", "Monday routine.md", ""),
     ],
 )
@@ -71,33 +67,19 @@ def test_the_note_of_that_time_answers(library: Library, question: str, path: st
     assert (found.evidence[0].relative_path, found.remark) == (path, remark)
 
 
-@pytest.mark.parametrize(
-    ("question", "days", "topic", "paths"),
-    [
-        ("What did I pack on 8 March?", "of 2026-03-08", "pack", ["Daily/2026-03-08.md"]),
-        (
-            "What did I knit in March?",
-            "of 2026-03-01 to 2026-03-31",
-            "knit",
-            ["Daily/2026-03-09.md", "Daily/2026-03-08.md"],
-        ),
-    ],
-)
-def test_the_few_notes_of_a_time_are_shown_where_none_holds_the_topic(
-    library: Library, question: str, days: str, topic: str, paths: list[str]
+def test_few_notes_of_a_time_are_shown_where_none_holds_the_topic_and_many_are_not(
+    library: Library, tmp_path: Path
 ) -> None:
-    found = find_evidence(library, question, ())
-    assert [each.relative_path for each in found.evidence] == paths
+    found = find_evidence(library, "What did I knit in March?", ())
+    assert [each.relative_path for each in found.evidence] == ["Daily/2026-03-09.md", "Daily/2026-03-08.md"]
     assert found.is_doubtful
-    assert found.remark == f"Notes {days} say nothing about “{topic}”; this is how they begin."
-
-
-def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) -> None:
+    days = "Notes of 2026-03-01 to 2026-03-31"
+    assert found.remark == f"{days} say nothing about “knit”; this is how they begin."
     notes = {f"Daily/2026-03-{day:02}.md": f"Walk number {day}.\n" for day in range(1, 13)}
     now = datetime(2026, 11, 16, 12, tzinfo=UTC)
-    with library_of(tmp_path, notes, lambda: now) as library:
-        assert find_evidence(library, "What did I knit in March?", ()).evidence == ()
-        assert find_evidence(library, "What did I knit on 3 March?", ()).evidence
+    with library_of(tmp_path, notes, lambda: now) as walks:
+        assert find_evidence(walks, "What did I knit in March?", ()).evidence == ()
+        assert find_evidence(walks, "What did I knit on 3 March?", ()).evidence
 
 
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
@@ -141,28 +123,11 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-LOG = "Projects/Greenhouse decisions.md"
-
-
-@pytest.mark.parametrize(
-    ("question", "heading", "remark"),
-    [
-        (
-            "What did we choose in March for the frame?",
-            "2026-03-19: Larch for the frame",
-            "Notes of 2026-03-01 to 2026-03-31.",
-        ),
-        (
-            "When did I last write about heating?",
-            "2026-03-05: No heating",
-            "The last time was on Thursday, 2026-03-05.",
-        ),
-    ],
-)
-def test_a_section_is_of_the_day_of_its_heading(garden: Library, question: str, heading: str, remark: str) -> None:
-    found = find_evidence(garden, question, ())
+def test_a_section_is_of_the_day_of_its_heading(garden: Library) -> None:
+    found = find_evidence(garden, "When did I last write about heating?", ())
     first = found.evidence[0]
-    assert (first.relative_path, first.heading, found.remark) == (LOG, heading, remark)
+    assert (first.relative_path, first.heading) == ("Projects/Greenhouse decisions.md", "2026-03-05: No heating")
+    assert found.remark == "The last time was on Thursday, 2026-03-05."
 
 
 def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
@@ -179,7 +144,6 @@ def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
     [
         ("last meeting with Tomás", "2026-03-19"),
         ("first meeting with Mara", "2026-03-05"),
-        ("last meeting with Ann", "2026-09-21"),
     ],
 )
 def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, question: str, day: str) -> None:
@@ -190,36 +154,24 @@ def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, questi
 
 def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
     found = find_evidence(garden, "last meeting with Zebedee", ())
-    assert (found.evidence[0].relative_path, found.remark) == (
-        "Meetings/2026-09-21 Ann.md",
-        "The newest is from 2026-09-21.",
-    )
+    assert found.remark == "The newest is from 2026-09-21."
 
 
 @pytest.mark.parametrize(
     ("question", "has_evidence", "remark"),
     [
         ("compost on:foo", True, "on:foo is not a time."),
-        ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 is not a time. Notes "),
         ("compost after:2026-06-01 before:2026-05-01", False, "No day fits after:2026-06-01 and before:2026-05-01."),
         ('the compost "turned on:foo"', True, ""),
-    ],
-)
-def test_a_filter_that_names_no_time_is_told(library: Library, question: str, has_evidence: bool, remark: str) -> None:
-    found = find_evidence(library, question, ())
-    assert (bool(found.evidence), found.remark[: len(remark) or None]) == (has_evidence, remark)
-
-
-@pytest.mark.parametrize(
-    ("question", "has_evidence", "remark"),
-    [
         ("What did I write on 30 February?", False, "There is no 30 February."),
         ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
         ("What did I write tomorrow?", False, "No note is dated 2026-11-17, which is in the future."),
         ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
     ],
 )
-def test_the_remark_tells_of_days(library: Library, question: str, has_evidence: bool, remark: str) -> None:
+def test_the_remark_tells_of_days_and_of_filters_that_name_none(
+    library: Library, question: str, has_evidence: bool, remark: str
+) -> None:
     found = find_evidence(library, question, ())
     assert (bool(found.evidence), found.remark) == (has_evidence, remark)
 

@@ -1,7 +1,7 @@
 """The library as a model gets it."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -37,18 +37,34 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
+def library_over(folder: Path, index: SqliteNoteIndex) -> Library:
     for path, text in NOTES.items():
-        file = tmp_path / "vault" / path
+        file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
+    files = VaultFiles(folder, exclude=(), max_note_bytes=10_000)
     extracted = PagesByPath({"Journal/door.pdf": ExtractedText(pages=("Apples are crimson at the Door.",))})
     options = LibraryOptions(local_only=["Journal"], extracted=extracted)
     library = Library.over(files, index, options=options)
     library.refresh()
     return library
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """For tests that change no note."""
+    folder = tmp_path_factory.mktemp("guarded")
+    with closing(SqliteNoteIndex(folder / "index.db")) as index:
+        (folder / "vault").mkdir()
+        (folder / "vault" / "Mirror.md").symlink_to("Journal/Plan.md")
+        (folder / "vault" / "Journal").mkdir()
+        (folder / "vault" / "Journal" / "Odd.md").write_bytes(b"\xff\xfe\xfa odd")
+        yield library_over(folder / "vault", index)
+
+
+@pytest.fixture
+def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
+    return library_over(tmp_path / "vault", index)
 
 
 @pytest.fixture
@@ -98,15 +114,6 @@ def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: GuardedLi
     assert elsewhere.idf({apples})[apples] > here.idf({apples})[apples]
 
 
-def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
-    elsewhere: GuardedLibrary, whole: Library, tmp_path: Path
-) -> None:
-    assert found(elsewhere, "apples") == {"Open.md"}
-    (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
-    whole.refresh()
-    assert found(elsewhere, "apples") == set()
-
-
 def ask_as_a_turn_does(library: GuardedLibrary) -> set[str]:
     """The paths that are told of."""
     told = {row.path for row in library.files()} | found(library, "apples")
@@ -152,23 +159,16 @@ def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
         *("Journal/door.pdf", "Journal/Board.canvas"),
     ],
 )
-def test_a_private_note_cannot_be_read_elsewhere(elsewhere: GuardedLibrary, path: str) -> None:
+def test_a_private_note_cannot_be_read_elsewhere(unchanged: Library, path: str) -> None:
+    elsewhere = unchanged.guarded_for(Located(False))
     with pytest.raises(NoteNotFound) as caught:
         elsewhere.read(path)
     assert caught.value.message == f"There is no file {path} in the vault."
     assert "Secret" not in caught.value.hint
-    with pytest.raises(NoteNotFound, match="There is no file"):
-        elsewhere.read_data(path, 1_000)
-
-
-def test_a_note_is_asked_for_its_class_as_it_stands_in_the_file(elsewhere: GuardedLibrary, tmp_path: Path) -> None:
-    assert "green" in elsewhere.section("Open.md")
-    assert b"green" in elsewhere.read_data("Open.md", 1_000)
-    (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
-    with pytest.raises(NoteNotFound):
-        elsewhere.section("Open.md")
-    with pytest.raises(NoteNotFound):
-        elsewhere.read_data("Open.md", 1_000)
+    for read in (elsewhere.section, elsewhere.read_raw, lambda name: elsewhere.read_data(name, 1_000)):
+        with pytest.raises(NoteNotFound, match="There is no file"):
+            read(path)
+    assert not elsewhere.disclosed
 
 
 def test_on_this_machine_only_what_is_never_read_is_not_there(here: GuardedLibrary) -> None:
@@ -179,33 +179,23 @@ def test_on_this_machine_only_what_is_never_read_is_not_there(here: GuardedLibra
     assert isinstance(here.resolve(link("Never")), Missing)
 
 
-@pytest.mark.parametrize("target", ["Secret", "Hush", "secret.md", "/Secret", "Journal/Plan", "photo.png"])
-def test_a_link_to_a_private_note_leads_nowhere_elsewhere(elsewhere: GuardedLibrary, target: str) -> None:
-    assert elsewhere.resolve(link(target)) == Missing(target=target)
+def test_a_link_to_a_private_note_leads_nowhere_elsewhere(unchanged: Library) -> None:
+    elsewhere = unchanged.guarded_for(Located(False))
+    for target in ("Secret", "Hush", "secret.md", "/Secret", "Journal/Plan", "photo.png"):
+        assert elsewhere.resolve(link(target)) == Missing(target=target)
+    assert not elsewhere.disclosed
 
 
-def test_of_several_notes_the_open_ones_answer(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
+def test_of_several_notes_the_open_ones_answer(
+    whole: Library, elsewhere: GuardedLibrary, here: GuardedLibrary, tmp_path: Path
+) -> None:
     assert isinstance(here.resolve(link("Plan")), Ambiguous)
     assert elsewhere.resolve(link("Plan", "Soon")) == Resolved(path="Work/Plan.md", via="name", line=3)
     assert elsewhere.resolve(link("Plan", "Later")) == Resolved(path="Work/Plan.md", via="name", anchor_found=False)
-
-
-def test_of_more_than_two_the_open_ones_stay_in_doubt(
-    tmp_path: Path, whole: Library, elsewhere: GuardedLibrary
-) -> None:
     (tmp_path / "vault" / "Home").mkdir()
     (tmp_path / "vault" / "Home" / "Plan.md").write_text("# Plan\n")
     whole.refresh()
     assert elsewhere.resolve(link("Plan")) == Ambiguous(path="Home/Plan.md", via="name", others=("Work/Plan.md",))
-
-
-def test_private_names_are_not_suggested_elsewhere(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
-    suggested = here.resolve(link("Secrt"))
-    assert isinstance(suggested, Missing)
-    assert "Secret" in suggested.suggestions
-    kept = elsewhere.resolve(link("Secrt"))
-    assert isinstance(kept, Missing)
-    assert "Secret" not in kept.suggestions
 
 
 def test_why_a_link_is_withheld(elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library) -> None:
@@ -244,63 +234,40 @@ def test_tags_are_those_of_the_notes_that_may_be_seen(
 
 
 IN_JOURNAL = ("Journal/Copy.md", "Journal/door.pdf", "Journal/Board.canvas")
-ASKED: dict[str, Callable[[Library], object]] = {
-    "notes": lambda library: library.notes(),
-    "indexed": lambda library: library.indexed(),
-    "is_empty": lambda library: library.is_empty(),
-    "title": lambda library: library.title("Secret.md"),
-    "names": lambda library: library.names("Secret.md"),
-    "outline": lambda library: library.outline("Secret.md"),
-    "sources_of": lambda library: library.sources_of({"[[Hush]]", "[[Open]]"}, ["Open.md", "Secret.md"]),
-    "links_from": lambda library: library.links_from("Secret.md", "Journal/Doubt.md"),
-    "links_to": lambda library: library.links_to("Secret.md"),
-    "doubtful_links": lambda library: library.doubtful_links(),
-    "notes_with_keys": lambda library: library.notes_with_keys(["open", "hush"]),
-    "linked_files": lambda library: library.linked_files(["Open.md", "Secret.md"]),
-    "edges": lambda library: library.edges(),
-    "copies": lambda library: library.copies(),
-    "tags": lambda library: library.tags(),
-    "tasks": lambda library: library.tasks(),
-    "search": lambda library: library.search("crimson door secret apples"),
-    "similarities": lambda library: library.similarities("crimson", ["apples"]),
-    "nearest": lambda library: library.nearest("crimson door secret apples"),
-    "likenesses": lambda library: library.likenesses("crimson", ["apples"]),
-    "documents": lambda library: library.documents("crimson door secret apples"),
-    "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
-    "spelled": lambda library: [library.spelled(word) for word in ("crimsonn", "whimsper", "jurnal")],
-    "stamps": lambda library: library.stamps(),
-    "commits": lambda library: library.commits("Secret.md", 5),
-    "dates": lambda library: (library.dates(), library.dates(["Open.md", "Secret.md"])),
-    "dates_of_days": lambda library: (library.dates_of_days(NotesOfDays()), library.dates_of_days(NotesOfDays(most=1))),
-    "files": lambda library: library.files(),
-    "has_text": lambda library: [*map(library.has_text, ("Secret.md", *IN_JOURNAL))],
-    "find_folder": lambda library: library.find_folder("Journal/"),
-    "warnings": lambda library: library.warnings(),
-    "resolve": lambda library: library.resolve(link("Hus")),
-    "withheld": lambda library: library.withheld(link("Hush")),
-    "confirmed": lambda library: library.confirmed(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
-    "open_among": lambda library: library.open_among(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
-    "link_to": lambda library: library.link_to("Open.md"),
-    "link_into": lambda library: library.link_into("Open.md", ["Page 7"]),
-    "counts": lambda library: library.counts().notes,
-    "note_count": lambda library: library.note_count(),
-    "generation": lambda library: library.generation(),
+SOME = ["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]
+WORDS = "crimson door secret apples"
+ASKED: dict[str, list[tuple[object, ...]]] = {
+    **{
+        name: [()]
+        for name in (
+            *("notes", "indexed", "is_empty", "doubtful_links", "edges", "copies", "tags", "tasks", "stamps", "dates"),
+            *("files", "warnings", "counts", "note_count", "generation"),
+        )
+    },
+    **{name: [("Secret.md",)] for name in ("title", "names", "outline", "links_from", "links_to")},
+    **{name: [(WORDS,)] for name in ("search", "nearest", "documents")},
+    **{name: [("crimson", ["apples"])] for name in ("similarities", "likenesses")},
+    **{name: [(SOME,)] for name in ("linked_files", "confirmed", "open_among")},
+    "sources_of": [({"[[Hush]]", "[[Open]]"}, ["Open.md", "Secret.md"])],
+    "notes_with_keys": [(["open", "hush"],)],
+    "idf": [({"door", "journal", "crimson"},)],
+    "spelled": [("crimsonn",), ("whimsper",), ("jurnal",)],
+    "commits": [("Secret.md", 5)],
+    "dates_of_days": [(NotesOfDays(),), (NotesOfDays(most=1),)],
+    "has_text": [("Secret.md",), ("Journal/Copy.md",), ("Journal/door.pdf",), ("Journal/Board.canvas",)],
+    "find_folder": [("Journal/",)],
+    "resolve": [(link("Hus"),)],
+    "withheld": [(link("Hush"),)],
+    "link_to": [("Open.md",)],
+    "link_into": [("Open.md", ["Page 7"])],
 }
+"""Every question to a library, with arguments."""
 TOLD_IN_OTHER_TESTS = {"read", "read_data", "read_raw", "section"}
 NOTHING_TOLD = {
     *("refresh", "refresh_within", "refresh_in_background", "prefetch", "rebuild"),
     *("embed", "embed_by_server", "embed_in_background", "embedding_progress", "embedding_notice", "close"),
-    *(
-        "whole",
-        "guarded_for",
-        "over",
-        "without_templates",
-        "history_status",
-        "overlaid",
-        "is_overlaid",
-        "on_disk",
-        "calendar",
-    ),
+    *("whole", "guarded_for", "over", "without_templates", "history_status", "calendar"),
+    *("overlaid", "is_overlaid", "on_disk"),
     *("may_hold_text", "is_indexed", "extract", "extract_in_background", "unextracted", "has_unread_pdf"),
 }
 
@@ -310,15 +277,16 @@ def test_every_question_to_a_library_is_one_that_is_asked_here() -> None:
     assert public == ASKED.keys() | TOLD_IN_OTHER_TESTS | NOTHING_TOLD
 
 
-@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED.keys())
-def test_no_answer_tells_of_a_private_note(
-    elsewhere: GuardedLibrary, tmp_path: Path, whole: Library, ask: Callable[[Library], object]
-) -> None:
-    (tmp_path / "vault" / "Journal" / "Odd.md").write_bytes(b"\xff\xfe\xfa odd")
-    whole.refresh()
-    told = repr(ask(elsewhere))
-    assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "crimson") if word in told]
-    assert "Secret.md" not in told
+def hidden_in(told: str) -> list[str]:
+    """What no model elsewhere may be told of, and is there."""
+    words = ("Hush", "Door", "Journal", "whisper", "Unsaid", "crimson", "Mirror", "Secret.md")
+    return [word for word in words if word in told]
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_no_answer_tells_of_a_private_note(unchanged: Library, question: str) -> None:
+    elsewhere = unchanged.guarded_for(Located(False))
+    assert hidden_in(repr([getattr(elsewhere, question)(*arguments) for arguments in ASKED[question]])) == []
 
 
 PORTS: dict[str, dict[str, tuple[object, ...]]] = {
@@ -363,9 +331,10 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
 """With arguments, every question to what a library is made of."""
 
 
-def test_every_question_to_a_port_is_one_that_is_asked_here(elsewhere: GuardedLibrary) -> None:
+def test_every_question_to_a_port_is_one_that_is_asked_here(unchanged: Library) -> None:
+    guarded = unchanged.guarded_for(Located(False))._ports
     ports = {
-        each.name: getattr(elsewhere._ports, each.name)
+        each.name: getattr(guarded, each.name)
         for each in fields(VaultPorts)
         if each.name not in {"vectors", "calendar"}
     }
@@ -374,16 +343,11 @@ def test_every_question_to_a_port_is_one_that_is_asked_here(elsewhere: GuardedLi
 
 
 @pytest.mark.parametrize(("port", "method"), [(port, method) for port, methods in PORTS.items() for method in methods])
-def test_no_port_of_a_guarded_library_tells_of_a_private_note(
-    elsewhere: GuardedLibrary, tmp_path: Path, whole: Library, port: str, method: str
-) -> None:
-    (tmp_path / "vault" / "Mirror.md").symlink_to("Journal/Plan.md")
-    whole.refresh()
+def test_no_port_of_a_guarded_library_tells_of_a_private_note(unchanged: Library, port: str, method: str) -> None:
     named = {"limit": 10} if method in {"passages", "documents", "nearest"} else {}
-    answer = getattr(getattr(elsewhere._ports, port), method)(*PORTS[port][method], **named)
-    told = repr(answer)
-    assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "Mirror") if word in told]
-    assert "Secret.md" not in told
+    asked = getattr(unchanged.guarded_for(Located(False))._ports, port)
+    told = repr(getattr(asked, method)(*PORTS[port][method], **named))
+    assert {*hidden_in(told)} <= {"crimson"}, "which is what was asked for"
 
 
 def test_of_hidden_notes_no_section_can_be_reached(elsewhere: GuardedLibrary, whole: Library) -> None:
@@ -418,34 +382,14 @@ def test_what_cannot_be_read_stays_here_with_its_name(
         lambda library: library.resolve(link("Plan")),
     ],
 )
-def test_it_is_known_that_a_local_note_was_lent(here: GuardedLibrary, ask: Callable[[Library], object]) -> None:
+def test_it_is_known_that_a_local_note_was_lent(unchanged: Library, ask: Callable[[Library], object]) -> None:
+    here = unchanged.guarded_for(Located(True))
     here.read("Open.md")
     here.resolve(link("Open"))
     here.resolve(link("Work/Plan"))
     assert not here.disclosed
     ask(here)
     assert here.disclosed
-
-
-def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: GuardedLibrary) -> None:
-    elsewhere.resolve(link("Hush"))
-    elsewhere.names("Secret.md")
-    with pytest.raises(NoteNotFound):
-        elsewhere.read("Secret.md")
-    assert not elsewhere.disclosed
-
-
-def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    (tmp_path / "A.md").write_text("# A\n\nApples. [[B]]\n")
-    whole = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
-    whole.refresh()
-    shared = whole.guarded_for(Located(False))
-    assert shared.hidden() == frozenset()
-    assert shared.search("apples") == whole.search("apples")
-    assert shared.documents("apples") == whole.documents("apples")
-    assert shared.idf({"apples"}) == whole.idf({"apples"})
-    assert shared.resolve(link("B")) == whole.resolve(link("B"))
-    assert shared.whole is whole
 
 
 @pytest.mark.parametrize(
@@ -512,14 +456,18 @@ NAMING: dict[str, Callable[[Library], object]] = {
 }
 
 
-@pytest.mark.parametrize("ask", NAMING.values(), ids=NAMING.keys())
 @pytest.mark.parametrize("change", BECAME_PRIVATE.values(), ids=BECAME_PRIVATE.keys())
 def test_a_note_that_became_private_after_it_was_indexed_is_not_there(
-    tmp_path: Path, elsewhere: GuardedLibrary, ask: Callable[[Library], object], change: Callable[[Path], object]
+    tmp_path: Path, whole: Library, change: Callable[[Path], object]
 ) -> None:
-    assert "Open" in str(ask(elsewhere))
+    asked = [(whole.guarded_for(Located(False)), ask) for ask in NAMING.values()]
+    assert all("Open" in str(ask(elsewhere)) for elsewhere, ask in asked)
     change(tmp_path / "vault")
-    assert "Open" not in str(ask(elsewhere)).replace("target='Open'", "").replace("target='Opem'", "")
+    for elsewhere, ask in asked:
+        assert "Open" not in str(ask(elsewhere)).replace("target='Open'", "").replace("target='Opem'", "")
+        for read in (elsewhere.section, elsewhere.read_raw, lambda path, it=elsewhere: it.read_data(path, 1_000)):
+            with pytest.raises(NoteNotFound):
+                read("Open.md")
 
 
 def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: GuardedLibrary) -> None:

@@ -31,27 +31,16 @@ def test_links_are_resolved_against_the_vault_as_it_is(index: SqliteNoteIndex) -
     assert library.resolve(link("Naming things")) == Resolved(path="Naming.md", via="title")
     assert library.resolve(link(""), "a.md") == Resolved(path="a.md", via="self")
     files.write("sub/Naming.md", "x")
+    files.write("waits.md", "[[Later^b1]]")
     files.remove("a.md")
     library.refresh()
+    files.write("Later.md", "A block. ^b1")
+    library.refresh()
+    assert [each.resolution for each in library.links_from("waits.md")] == [
+        Resolved(path="Later.md", via="name", line=1)
+    ]
     assert library.resolve(link("naming")) == Ambiguous(path="Naming.md", via="name", others=("sub/Naming.md",))
     assert isinstance(library.resolve(link("a")), Missing)
-
-
-def test_a_heading_below_text_is_no_title_by_which_a_note_is_found(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, Mocking="Fakes.\n\n# References\n\nA book.", Naming="Names.")
-    assert (library.title("Mocking.md"), library.search("book")[0].title) == ("Mocking", "Mocking")
-    assert library.resolve(link("References")) == Missing(target="References")
-
-
-def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="[[b]] and [[b|B]]", b="[[a]]", c="[[b]]")
-    every = ["a.md", "b.md"]
-    assert library.sources_of({"[[b]]", "[[a]]", "[[c]]"}, every) == {"[[b]]": "a.md", "[[a]]": "b.md"}
-    assert library.sources_of({"[[b|B]]"}, every) == {"[[b|B]]": "a.md"}
-    assert library.sources_of({"[[b]]"}, ["c.md", "gone.md"]) == {"[[b]]": "c.md"}
-    files.write("a.md", "[[c]]")
-    library.refresh()
-    assert library.sources_of({"[[b]]", "[[c]]"}, every) == {"[[c]]": "a.md"}
 
 
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
@@ -98,23 +87,14 @@ last
 """
 
 
-@pytest.mark.parametrize(
-    ("anchor", "text"),
-    [
-        ("One", "# One\n\nfirst\n\n## Inner\n\ninner \n\n text\n\n"),
-        ("One#Inner", "## Inner\n\ninner \n\n text\n\n"),
-        ("^b1", "a block\nof lines ^b1\n"),
-    ],
-)
-def test_a_section_is_what_stands_under_its_heading_without_comments(
-    index: SqliteNoteIndex, anchor: str, text: str
+def test_a_section_is_what_stands_under_its_heading_without_comments_and_else_the_whole_note(
+    index: SqliteNoteIndex,
 ) -> None:
     library, _ = library_of(index, a=SECTIONS)
-    assert library.section("a.md", anchor) == text
-
-
-def test_the_whole_note_is_given_where_no_place_is_asked_for_or_it_is_not_there(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a=SECTIONS)
+    inner = "## Inner\n\ninner \n\n text\n\n"
+    assert library.section("a.md", "One") == f"# One\n\nfirst\n\n{inner}"
+    assert library.section("a.md", "One#Inner") == inner
+    assert library.section("a.md", "^b1") == "a block\nof lines ^b1\n"
     whole = library.section("a.md")
     assert whole == library.section("a.md", "Nowhere")
     assert whole.startswith("---\ntitle: T\n---\nintro \n")
@@ -217,25 +197,10 @@ def test_a_saved_answer_takes_no_name_from_another_note(index: SqliteNoteIndex) 
     assert [stored.resolution for stored in library.links_from("Pond.md")] == [real]
 
 
-@pytest.mark.parametrize(
-    ("value", "is_one"),
-    [
-        ("answer", False),
-        ("conversation", False),
-        ("Answer ", False),
-        (["answer"], False),
-        (None, True),
-        ("mine", True),
-        ([["answer"]], True),
-        ({"answer": 1}, True),
-        (1, True),
-    ],
-)
-def test_a_note_is_a_source_unless_its_property_says_what_it_was_saved_of(value: object, is_one: bool) -> None:
-    assert is_source({"zkchat-note": value}) is is_one
-
-
-def test_a_property_of_any_form_does_not_keep_a_vault_from_being_read(index: SqliteNoteIndex) -> None:
+def test_a_note_is_a_source_unless_its_property_says_what_it_was_saved_of(index: SqliteNoteIndex) -> None:
+    saved: list[object] = ["answer", "conversation", "Answer ", ["answer"]]
+    sources: list[object] = [None, "mine", [["answer"]], {"answer": 1}, 1]
+    assert [value for value in (*saved, *sources) if is_source({"zkchat-note": value})] == sources
     odd = "---\nzkchat-note: [a, {b: c}]\n---\nHerons sleep.\n"
     library, _ = library_of(index, Odd=odd, Listed="---\nzkchat-note:\n  - answer\n---\nHerons sleep.\n")
     assert [found.path for found in library.search("herons sleep")] == ["Odd.md"]

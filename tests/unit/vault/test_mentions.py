@@ -16,21 +16,14 @@ def found(text: str, *paths: str, source: str = "Source.md") -> list[str]:
     "text",
     [
         "Sleep",
-        "good sleep matters",
         "(Sleep), “Sleep”",
         "**Sleep** and _sleep_ and __SLEEP__",
         "Sleep's effects",
-        "- [ ] sleep",
         "> sleep",
-        "| sleep | tea |",
         "l’sleep",
-        "sleep. Tea",
-        "see: sleep",
         "[good sleep now] today",
         "日本sleep語",
         "> [!note] sleep",
-        "Sleep – well",
-        "1. sleep",
     ],
 )
 def test_a_name_is_found_as_a_whole_word(text: str) -> None:
@@ -40,24 +33,19 @@ def test_a_name_is_found_as_a_whole_word(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "asleep sleeping sleep2 sleep_walk snake_sleep_case",
+        "asleep sleeping sleep2 sleep_walk snake_sleep_case sleep.js",
         "sleep-walking, non-sleep",
-        "sleep.js www.sleep.org https://example.org/sleep me@sleep.org",
         "and/sleep sleep/and C:\\sleep",
         "#sleep #health/sleep",
-        "`sleep` and ``sleep``",
         "```\nsleep\n```",
         "    sleep\n",
         "$sleep$ and\n\n$$\nsleep\n$$",
         "[[sleep]] [[Other|sleep]] [sleep](x.md) ![sleep](x.png) <https://sleep.org>",
-        "[[sleep",
         "[sleep][ref]\n\n[ref]: sleep.md\n[sleep]: x.md",
         "%% sleep %% <!-- sleep --> <b title='sleep'>x</b> <a href='x'>sleep</a>",
-        "<div>\nsleep\n</div>",
         "---\ntags: sleep\n---\n",
         "# Sleep\n\n## On sleep\n\nMore on sleep\n-------------\n\n> # Sleep\n\n- # Sleep",
         "{{sleep}} <% sleep %>",
-        "sleep:: deep",
         "[sleep:: deep]",
         "[sleep] [^sleep] [sleep well] [on sleep]",
         "O'Sleep",
@@ -69,16 +57,10 @@ def test_no_name_is_found_where_a_link_would_be_wrong(text: str) -> None:
     assert found(text, "Sleep") == []
 
 
-def test_the_longest_name_wins() -> None:
+def test_the_longest_name_wins_also_where_it_leads_to_no_note_or_to_this_one() -> None:
     assert found("Sleep hygiene, sleep", "Sleep", "Sleep hygiene") == ["Sleep hygiene", "sleep"]
     assert found("deep sleep hygiene", "Deep sleep", "Sleep hygiene") == ["deep sleep"]
-
-
-def test_a_note_does_not_mention_itself() -> None:
     assert found("Sleep hygiene", "Sleep", "Sleep hygiene", source="Sleep hygiene.md") == []
-
-
-def test_a_name_of_two_notes_means_neither_and_hides_what_is_inside_it() -> None:
     assert found("The twin towers", "a/Twin towers", "b/Twin towers", "Twin") == []
 
 
@@ -99,13 +81,9 @@ def test_signs_are_part_of_a_name() -> None:
     assert found("What is sleep? (draft)", "What is sleep?", "What is") == ["What is sleep?"]
 
 
-@pytest.mark.parametrize(("name", "text"), [("IT", "it is it"), ("C", "C"), ("42", "42"), ("2026", "in 2026")])
-def test_short_names_and_numbers_are_none(name: str, text: str) -> None:
-    assert found(text, name) == []
-
-
-def test_short_names_in_capitals_and_dates_are_found_as_they_are_written() -> None:
+def test_short_names_in_capitals_and_dates_are_found_as_they_are_written_and_other_short_ones_are_not() -> None:
     assert found("The IT of it, on 2026-03-07.", "IT", "2026-03-07") == ["IT", "2026-03-07"]
+    assert found("A C in 2026, 42: go on", "C", "42", "2026", "Go") == []
 
 
 def test_scripts_without_spaces_have_names_inside_of_runs() -> None:

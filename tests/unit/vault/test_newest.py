@@ -39,8 +39,7 @@ def test_of_several_the_newest_comes_first_and_outdates_all() -> None:
     middle = "The rent of the workshop is 680 euros a month."
     texts = [(OLD, "2024-05-02"), (NEW, "2026-02-03"), (middle, "2025-01-01"), ("The workshop is dry.", "2026-03-01")]
     found = chronology(RENT, [passage(text, day) for text, day in texts])
-    assert found.order == (1, 2, 0, 3)
-    assert found.outdated == {0: 1, 2: 1}
+    assert (found.order, found.outdated) == ((1, 2, 0, 3), {0: 1, 2: 1})
 
 
 @pytest.mark.parametrize(

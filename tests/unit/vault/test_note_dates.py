@@ -132,43 +132,12 @@ def test_another_format_of_daily_notes_dates_all_names_anew_and_reads_none(vault
 
 @needs_git
 @pytest.mark.outside
-def test_git_tells_when_a_note_changed_as_long_as_it_holds_what_was_committed(vault: Vault) -> None:
+def test_git_tells_when_a_note_was_written_and_changed_as_long_as_it_holds_what_was_committed(vault: Vault) -> None:
     repository(vault.root)
     commit(vault.root, "2026-01-01T12:00Z", a="one", b="two", c="\ufeffmarked")
-    commit(vault.root, "2026-02-02T12:00Z", b="changed")
-    for name in "abc":
-        vault.touch(name, "2026-11-01T00:00Z")
-    vault.refresh()
-    assert vault.changed() == {
-        "a": "2026-01-01 12:00 git",
-        "b": "2026-02-02 12:00 git",
-        "c": "2026-01-01 12:00 git",
-    }
-    vault.write("2026-06-06T12:00Z", a="not committed", new="neither")
-    vault.refresh()
-    assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-06-06 12:00 file", "2026-06-06 12:00 file")
-    commit(vault.root, "2026-07-07T12:00Z")
-    assert vault.refresh() == 0
-    assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-07-07 12:00 git", "2026-07-07 12:00 git")
-    git(vault.root, "reset", "-q", "--hard", "HEAD~1")
-    vault.refresh()
-    assert vault.changed() == {
-        "a": "2026-01-01 12:00 git",
-        "b": "2026-02-02 12:00 git",
-        "c": "2026-01-01 12:00 git",
-    }
-    (vault.root / ".git").rename(vault.root / ".gone")
-    vault.refresh()
-    assert {each.rpartition(" ")[2] for each in vault.changed().values()} == {"file"}
-
-
-@needs_git
-@pytest.mark.outside
-def test_the_first_commit_tells_when_a_note_was_written_whatever_came_later(vault: Vault) -> None:
-    repository(vault.root)
-    commit(vault.root, "2026-01-01T12:00Z", a="one", b="two", c="three")
     commit(vault.root, "2026-02-02T12:00Z", b="changed", d="later")
-    vault.write("2026-06-06T12:00Z", c="not committed", new="neither")
+    vault.write("2026-06-06T12:00Z", a="not committed", new="neither")
+    vault.touch("d", "2026-10-10T12:00Z")
     vault.refresh()
     written = {
         "a": "2026-01-01 12:00 git",
@@ -178,12 +147,18 @@ def test_the_first_commit_tells_when_a_note_was_written_whatever_came_later(vaul
         "new": "2026-06-06 12:00 file",
     }
     assert vault.written() == written
-    assert vault.changed()["c"] == "2026-06-06 12:00 file"
+    changed = {
+        "a": "2026-06-06 12:00 file",
+        "b": "2026-02-02 12:00 git",
+        "c": "2026-01-01 12:00 git",
+        "d": "2026-02-02 12:00 git",
+        "new": "2026-06-06 12:00 file",
+    }
+    assert vault.changed() == changed
     assert vault.between(date(2026, 1, 1), date(2026, 1, 2)) == {"a", "b", "c"}
-    commit(vault.root, "2026-07-07T12:00Z", a="again")
     git(vault.root, "mv", "b.md", "moved.md")
-    commit(vault.root, "2026-08-08T12:00Z")
-    vault.refresh()
+    commit(vault.root, "2026-07-07T12:00Z")
+    assert vault.refresh() == 1
     moved = {"moved": written.pop("b"), "new": "2026-07-07 12:00 git"}
     assert vault.written() == written | moved
     assert vault.changed()["a"] == "2026-07-07 12:00 git"
@@ -193,11 +168,16 @@ def test_the_first_commit_tells_when_a_note_was_written_whatever_came_later(vaul
     with closing(anew.index), closing(anew.library):
         anew.refresh()
         assert anew.written() == written | moved
-    git(vault.root, "rm", "-q", "--cached", "d.md")
-    git(vault.root, "commit", "-q", "-m", "untrack", at="2026-09-09T12:00Z")
-    vault.touch("d", "2026-10-10T12:00Z")
-    vault.refresh()
-    assert vault.written()["d"] == "2026-10-10 12:00 file"
+        git(vault.root, "rm", "-q", "--cached", "d.md")
+        git(vault.root, "commit", "-q", "-m", "untrack", at="2026-09-09T12:00Z")
+        anew.refresh()
+        assert anew.written()["d"] == "2026-10-10 12:00 file"
+        git(vault.root, "reset", "-q", "--hard", "HEAD~2")
+        anew.refresh()
+        assert anew.changed()["a"] == "2026-01-01 12:00 git"
+        (vault.root / ".git").rename(vault.root / ".gone")
+        anew.refresh()
+        assert {each.rpartition(" ")[2] for each in anew.changed().values()} == {"file"}
 
 
 def test_a_date_that_nobody_stored_is_damage_that_is_repaired(vault: Vault) -> None:

@@ -26,14 +26,8 @@ def test_a_single_warning_is_told_as_it_is() -> None:
 
 
 def test_kinds_are_told_apart_and_the_list_is_named_once() -> None:
-    told = summarize_warnings(
-        [
-            warning("a.md", "frontmatter"),
-            warning("b.md", "encoding"),
-            *(warning(f"{n}.md", "frontmatter") for n in "cd"),
-        ]
-    )
-    assert told == [
+    of_frontmatter = [warning(f"{name}.md", "frontmatter") for name in "acd"]
+    assert summarize_warnings([*of_frontmatter, warning("b.md", "encoding")]) == [
         "3 notes have frontmatter that cannot be read, e.g. a.md.",
         "b.md: It is odd. zkchat check lists them.",
     ]

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,9 @@ def staged() -> StagedChanges:
     return StagedChanges(FilesInMemory(NOTES))
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("overlay"), NOTES) as library:
         yield library
 
 
@@ -43,19 +42,13 @@ def target(library: Library, name: str) -> str:
     return found.path
 
 
-def test_without_changes_it_is_the_same(library: Library, plain: Library) -> None:
+def test_a_new_or_changed_note_is_found_and_read_as_it_will_be(
+    library: Library, plain: Library, staged: StagedChanges
+) -> None:
     assert library.files() == plain.files()
-    assert target(library, "Bean") == "Coffee.md"
-    assert library.on_disk is plain
-
-
-def test_a_changed_note_is_read_as_it_will_be(library: Library, staged: StagedChanges) -> None:
     staged.write("Tea.md", "\ufeff# Tea\n\nGreen.\n", made_from="# Tea\n", title="Edit")
-    assert library.read("Tea.md") == "# Tea\n\nGreen.\n"
-    assert library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
-
-
-def test_a_new_note_is_found_and_read(library: Library, staged: StagedChanges) -> None:
+    assert library.read("Tea.md") == library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
+    assert library.on_disk is plain
     staged.create("Inbox/Milk.md", "# Milk\n", title="Create")
     for name in ("Milk", "Inbox/Milk", "/Inbox/Milk.md", "milk.md"):
         assert target(library, name) == "Inbox/Milk.md"
@@ -64,6 +57,9 @@ def test_a_new_note_is_found_and_read(library: Library, staged: StagedChanges) -
 
 
 def test_a_moved_note_is_found_by_its_old_and_new_names(library: Library, staged: StagedChanges) -> None:
+    staged.move("Work", "Job", title="Move")
+    assert target(library, "Job/Plan") == "Job/Plan.md"
+    assert {row.path for row in library.notes()} == {"Coffee.md", "Job/Plan.md", "Tea.md", "Secret.md"}
     staged.move("Coffee.md", "Drinks/Mocha.md", title="Move")
     for name in ("Mocha", "Coffee", "Bean", "Drinks/Mocha"):
         assert target(library, name) == "Drinks/Mocha.md"
@@ -72,12 +68,6 @@ def test_a_moved_note_is_found_by_its_old_and_new_names(library: Library, staged
         library.read("Coffee.md")
     staged.create("Coffee.md", "another", title="Create")
     assert target(library, "Coffee") == "Coffee.md"
-
-
-def test_notes_of_a_moved_folder_are_found(library: Library, staged: StagedChanges) -> None:
-    staged.move("Work", "Job", title="Move")
-    assert target(library, "Job/Plan") == "Job/Plan.md"
-    assert {row.path for row in library.notes()} == {"Coffee.md", "Job/Plan.md", "Tea.md", "Secret.md"}
 
 
 def test_a_new_note_beside_one_of_the_same_name_is_ambiguous(library: Library, staged: StagedChanges) -> None:
@@ -103,12 +93,6 @@ def test_a_model_elsewhere_sees_no_private_note_under_any_name(library: Library,
         assert isinstance(elsewhere.resolve(Link(text=name, target=name)), Missing)
         assert not elsewhere.has_text(name)
     assert "Open.md" not in {row.path for row in elsewhere.files()}
-
-
-def test_a_note_that_was_gone_only_among_the_staged_changes_is_there_again(
-    library: Library, staged: StagedChanges
-) -> None:
-    elsewhere = library.guarded_for(Located(on_this_machine=False))
     staged.move("Tea.md", "Green tea.md", title="Move")
     assert elsewhere.confirmed(["Tea.md"]) == []
     staged.clear()

@@ -98,20 +98,31 @@ def test_on_this_day_are_notes_dated_to_it_in_earlier_years(tmp_path: Path) -> N
 
 
 def test_where_no_year_has_this_day_it_is_a_month_or_a_week_ago(tmp_path: Path) -> None:
-    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-01.md": "y"}) as library:
-        assert (brief_of(library).past_day, paths(brief_of(library).past)) == ("month", ["2026-02-08.md"])
-        later = brief_of(library, now=NOW.replace(day=31))
-        assert (later.past_day, paths(later.past)) == ("year", [])
-        assert paths(brief_of(library, now=NOW + timedelta(days=0)).past) == ["2026-02-08.md"]
-    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-02.md": "y"}) as library:
-        week = brief_of(library, now=NOW.replace(day=9))
-        assert (week.past_day, paths(week.past)) == ("week", ["2026-03-02.md"])
+    notes = ["2024-02-29.md", "2026-02-08.md", "2026-03-01.md", "2026-03-02.md"]
+    with vault_of(tmp_path, dict.fromkeys(notes, "x")) as library:
+
+        def past(now: datetime) -> tuple[str, list[str]]:
+            found = brief_of(library, now=now)
+            return found.past_day, paths(found.past)
+
+        assert past(NOW) == ("month", ["2026-02-08.md"])
+        assert past(NOW.replace(day=31)) == ("year", [])
+        assert past(NOW.replace(day=9)) == ("week", ["2026-03-02.md"])
+        assert past(NOW.replace(month=2, day=28)) == ("year", ["2024-02-29.md"]), "a leap day counts on the 28th"
+        assert past(NOW.replace(year=2028, month=2, day=28)) == ("year", [])
 
 
-def test_a_leap_day_is_remembered_on_the_28th(tmp_path: Path) -> None:
-    with vault_of(tmp_path, {"2024-02-29.md": "x"}) as library:
-        assert paths(brief_of(library, now=NOW.replace(month=2, day=28)).past) == ["2024-02-29.md"]
-        assert paths(brief_of(library, now=NOW.replace(year=2028, month=2, day=28)).past) == []
+def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) -> None:
+    local = "---\nzkchat: local\n---\n- [ ] see the doctor 📅 2026-03-07\nGreen tea\n"
+    notes = {"Secret plan.md": local, "Open.md": "Secret plan and Green tea\n", "Green tea.md": "x"}
+    with vault_of(tmp_path, notes, dict.fromkeys(notes, 0.1)) as library:
+        here, elsewhere = (library.guarded_for(Located(on_this_machine=there)) for there in (True, False))
+        assert "Secret plan.md" in repr(brief_of(here))
+        assert "Secret" not in repr(brief_of(elsewhere))
+        # also one that became local after it was read
+        (file,) = tmp_path.rglob("Open.md")
+        file.write_text("---\nzkchat: local\n---\n- [ ] a secret\nGreen tea\n")
+        assert "Open.md" not in repr(brief_of(elsewhere))
 
 
 def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: Path) -> None:
@@ -132,17 +143,3 @@ def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: P
             ("Alone.md", 1, "Green tea.md"),
             ("Linked.md", 1, "People/Ann Bell.md"),
         ]
-
-
-def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) -> None:
-    local = "---\nzkchat: local\n---\n- [ ] see the doctor 📅 2026-03-07\nGreen tea\n"
-    notes = {"Secret plan.md": local, "Open.md": "Secret plan and Green tea\n", "Green tea.md": "x"}
-    with vault_of(tmp_path, notes, dict.fromkeys(notes, 0.1)) as library:
-        assert "Secret plan.md" in repr(brief_of(library))
-        elsewhere = library.guarded_for(Located(on_this_machine=False))
-        assert "Secret" not in repr(brief_of(elsewhere))
-        assert "Secret plan.md" in repr(brief_of(library.guarded_for(Located(on_this_machine=True))))
-        # also one that became local after it was read
-        (file,) = tmp_path.rglob("Open.md")
-        file.write_text("---\nzkchat: local\n---\n- [ ] a secret\nGreen tea\n")
-        assert "Open.md" not in repr(brief_of(elsewhere))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.notes.dates.day_texts import FIRST_YEAR, LAST_YEAR, parse_property
+from zkchat.notes.dates.day_texts import FIRST_YEAR, parse_property
 
 DAY = "2026-03-08"
 
@@ -29,12 +29,9 @@ def test_a_day_is_understood_as_people_write_it(text: str) -> None:
     ("text", "moment"),
     [
         ("2026-03-08T12:30", f"{DAY}T12:30:00"),
-        ("2026-03-08 12:30:45.678", f"{DAY}T12:30:45"),
         ("March 8, 2026 at 12:30 am", f"{DAY}T00:30:00"),
         ("Sunday, March 8th 2026, 1:02:03 pm", f"{DAY}T13:02:03"),
-        ("2026年3月8日 12:30", f"{DAY}T12:30:00"),
         ("2026-03-08T23:30:00+01:00", f"{DAY}T23:30:00"),
-        ("Sun, 08 Mar 2026 23:30:00 +0100", f"{DAY}T23:30:00"),
         ("Sun Mar 08 2026 23:30:00 GMT+0100 (Central European Standard Time)", f"{DAY}T23:30:00"),
         ("2026-03-08T23:30:00Z", f"{DAY}T23:30:00Z"),
         ("2026-03-08 23:30:00 UTC", f"{DAY}T23:30:00Z"),
@@ -88,15 +85,6 @@ def test_of_two_numbers_before_the_year_the_first_is_the_day_unless_it_cannot_be
         "03/08/2026": "2026-08-03", "03/25/2026": "2026-03-25", "25/03/2026": "2026-03-25", "3-25-2026": "2026-03-25",
         "3.25.2026": None,
     }  # fmt: skip
-
-
-@given(st.dates(date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)))
-def test_every_day_is_found_again_in_each_form(day: date) -> None:
-    forms = (
-        f"{day}", f"{day:%Y%m%d}", f"{day:%d.%m.%Y}", f"{day:%d/%m/%Y}", f"{day:%B} {day.day}, {day.year}",
-        f"{day.year}年{day.month}月{day.day}日",
-    )  # fmt: skip
-    assert {parse_property(form) for form in forms} == {str(day)}
 
 
 @given(st.text() | st.integers() | st.floats() | st.text(alphabet="0123456789-/.:TZ年月日 March"))

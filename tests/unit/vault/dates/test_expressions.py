@@ -17,15 +17,11 @@ parse_period = partial(filter_period, "on")
 
 TABLE = """
 2024-02-29 = 29 February|Feb 29
-2024-12-30 to 2025-01-05 = 2025年第1週
 2025-01-01 to 2025-03-31 = first quarter of 2025
 2025-01-01 to 2025-12-31 = a year ago|2025|vor einem Jahr|l'année dernière|el año pasado|o ano passado|去年|2025年
-2025-01-01 to 2025-12-31 = rok temu|w zeszłym roku|vorig jaar|een jaar geleden|в прошлом году|год назад
 2025-03-01 to 2025-03-07 = in der ersten Märzwoche 2025
 2025-03-01 to 2025-03-31 = march-2025|March last year|März 2025|im März letzten Jahres|en mars 2025
 2025-03-01 to 2025-03-31 = en marzo de 2025|em março de 2025|2025年3月|去年三月
-2025-03-01 to 2025-03-31 = w marcu 2025|marzec 2025|w marcu zeszłego roku|maart 2025|in maart 2025|в марте 2025
-2025-03-01 to 2025-03-31 = март 2025|в марте прошлого года
 2025-03-01 to 2025-05-31 = spring-2025|from March to May 2025|im Frühling 2025|au printemps 2025
 2025-03-01 to 2025-05-31 = wiosną 2025|wiosna 2025|in het voorjaar van 2025|lente 2025|весной 2025
 2025-03-03 to 2025-03-09 = week 10 of 2025
@@ -41,9 +37,7 @@ TABLE = """
 2026-03-01 to 2026-03-10 = early March|Anfang März|début mars|a principios de marzo|no início de março|3月初|3月上旬
 2026-03-01 to 2026-03-10 = na początku marca|początek marca|begin maart|в начале марта|начало марта
 2026-03-01 to 2026-03-31 = 2026-03|March|last March|im März
-2026-03-01 to 2026-03-31 = w marcu|in maart|в марте
 2026-03-02 to 2026-03-08 = 2026-W10|the week of 8 March 2026|week 10|KW 10|第10週
-2026-03-02 to 2026-03-08 = tydzień 10|week 10|неделя 10
 2026-03-08 = 8 March 2026|8 March|8th of March|March 8|March 8th, 2026|Sunday, 8 March 2026|on 8 March
 2026-03-08 = 2026-03-08|2026/3/8|20260308|8.3.2026|8. März 2026|am 8. März|8.3.|le 8 mars 2026|le 8 mars
 2026-03-08 = 8 de marzo de 2026|el 8 de marzo|8 de março de 2026|no dia 8 de março|三月八日|3月8号|2026年3月8日|3月8日
@@ -53,27 +47,20 @@ TABLE = """
 2026-05-03 to 2026-05-10 = between 3 and 10 May|3-10 May|vom 3. bis 10. Mai|zwischen dem 3. und 10. Mai
 2026-05-03 to 2026-05-10 = de 3 a 10 de maio|entre 3 e 10 de maio|5月3日到10日|5月3日到5月10日|5月3日から10日まで
 2026-05-03 to 2026-05-10 = od 3 do 10 maja|między 3 a 10 maja|van 3 tot 10 mei|tussen 3 en 10 mei|с 3 по 10 мая
-2026-05-03 to 2026-05-10 = между 3 и 10 мая
 2026-06-01 to 2026-08-31 = last summer|l'été dernier|el verano pasado
 2026-06-01 to 2026-08-31 = latem|zeszłe lato|afgelopen zomer|прошлым летом|летом
 2026-09-01 to 2026-09-30 = two months ago|两个月前|2か月前
 2026-09-01 to 2026-09-30 = dwa miesiące temu|twee maanden geleden|два месяца назад
 2026-10-01 to 2026-10-07 = first week of October 2026|first week of last month
-2026-10-01 to 2026-10-07 = la première semaine d'octobre 2026
-2026-10-01 to 2026-10-07 = de eerste week van oktober
 2026-10-01 to 2026-10-31 = last-month|le mois dernier|el mes pasado|o mês passado|上个月|先月
 2026-10-01 to 2026-10-31 = w zeszłym miesiącu|vorige maand|в прошлом месяце
 2026-10-03 to 2026-10-04 = the first weekend of October|10月の最初の週末
 2026-10-05 = the first Monday of October|am ersten Montag im Oktober|le premier lundi d'octobre
 2026-10-05 = el primer lunes de octubre|a primeira segunda-feira de outubro|10月第一个星期一|10月の第1月曜日
-2026-10-05 = de eerste maandag van oktober
 2026-10-08 = on the 8th of October|the 8th of last month|am 8. letzten Monats|le 8 du mois dernier
-2026-10-08 = el 8 del mes pasado|上个月8号|先月の8日
 2026-10-08 to 2026-10-14 = the second week of October|week 2 of October|la segunda semana de octubre
-2026-10-08 to 2026-10-14 = na segunda semana de outubro|10月の第2週
 2026-10-21 = the 21st|二十一号
 2026-10-25 to 2026-10-31 = the last week of October|die letzte Oktoberwoche|letzte Woche im Oktober
-2026-10-25 to 2026-10-31 = la dernière semaine d'octobre|la última semana de octubre|a última semana de outubro
 2026-10-25 to 2026-10-31 = 10月最后一周|10月の最終週
 2026-10-26 to 2026-11-01 = three weeks ago|vor drei Wochen|il y a trois semaines|hace tres semanas
 2026-10-26 to 2026-11-01 = trzy tygodnie temu|drie weken geleden|три недели назад
@@ -83,38 +70,29 @@ TABLE = """
 2026-11-01 to 2026-11-30 = diesen Monat|这个月|今月
 2026-11-01 to 2026-11-30 = w tym miesiącu|deze maand|в этом месяце
 2026-11-02 = two weeks ago on Monday|Monday two weeks ago|Monday before last|vor zwei Wochen am Montag
-2026-11-02 = Montag vor zwei Wochen|lundi il y a deux semaines|hace dos semanas el lunes
-2026-11-02 = há duas semanas na segunda|两周前的星期一|2週間前の月曜日
 2026-11-02 to 2026-11-08 = the week before last|vorletzte Woche|上上周|先々週
 2026-11-02 to 2026-11-16 = 2w
 2026-11-03 to 2026-11-10 = from the 3rd to the 10th|vom 3. bis zum 10.|du 3 au 10|del 3 al 10|3日から10日まで
 2026-11-08 = on the 8th|am 8.|le 8|el 8|no dia 8|8号|8日
 2026-11-09 = last Monday|Monday of last week|last week on Monday|Monday the 9th|letzten Montag
-2026-11-09 = Montag letzter Woche|letzte Woche Montag|lundi dernier|na segunda da semana passada|上周一
 2026-11-09 = w zeszły poniedziałek|poniedziałek w zeszłym tygodniu|vorige maandag|maandag vorige week
-2026-11-09 = в прошлый понедельник|понедельник прошлой недели
 2026-11-09 to 2026-11-15 = last-week|a week ago|letzte Woche|la semaine dernière|la semana pasada|semana passada
 2026-11-09 to 2026-11-15 = w zeszłym tygodniu|tydzień temu|vorige week|afgelopen week|на прошлой неделе|неделю назад
 2026-11-09 to 2026-11-16 = last 7 days|in den letzten 7 Tagen|les 7 derniers jours|los últimos 7 días
-2026-11-09 to 2026-11-16 = nos últimos 7 dias|最近7天|ここ7日間
 2026-11-09 to 2026-11-16 = ostatnie 7 dni|w ciągu ostatnich 7 dni|de afgelopen 7 dagen|последние 7 дней
-2026-11-09 to 2026-11-16 = за последние 7 дней
 2026-11-10 = mardi de la semaine dernière|el martes pasado|terça-feira passada|na terça
 2026-11-10 = we wtorek|op dinsdag|во вторник
 2026-11-13 = 3 days ago|先週の金曜日
-2026-11-13 = 3 dni temu|trzy dni temu|3 dagen geleden|3 дня назад
 2026-11-13 to 2026-11-16 = 3d
 2026-11-14 = the day before yesterday|vorgestern|avant-hier|anteayer|anteontem|前天|一昨日
 2026-11-14 = przedwczoraj|eergisteren|позавчера
 2026-11-14 to 2026-11-15 = last weekend|上周末|先週末
 2026-11-14 to 2026-11-15 = w weekend|w zeszły weekend|vorig weekend|afgelopen weekend|на прошлых выходных
-2026-11-14 to 2026-11-15 = в прошлые выходные
 2026-11-15 = yesterday|gestern|hier|ayer|ontem|昨天|昨日
 2026-11-15 = wczoraj|wczoraj wieczorem|gisteren|gisteravond|вчера|вчера вечером
 2026-11-16 = today|Monday|heute|am Montag|aujourd'hui|hoy|hoje|今天|周一|今日|月曜日
 2026-11-16 = dziś|dzisiaj|w poniedziałek|vandaag|op maandag|сегодня|в понедельник
 2026-11-16 to 2026-11-22 = this-week|cette semaine|esta semana|本周|这周|今週
-2026-11-16 to 2026-11-22 = w tym tygodniu|deze week|на этой неделе
 2026-11-17 = jutro|morgen|завтра
 2026-11-18 = pojutrze|overmorgen|послезавтра
 2026-11-21 to 2026-11-22 = this weekend
@@ -124,7 +102,6 @@ TABLE = """
 before 2026-01-01 = before 2026
 before 2026-03-08 = vor dem 8. März|avant le 8 mars|antes del 8 de marzo|antes de 8 de março|3月8日之前
 before 2026-03-08 = przed 8 marca|voor 8 maart|до 8 марта
-before 2026-03-09 = 3月8日まで
 before 2026-04-01 = until March
 before 2026-04-01 = do marca|tot maart|tot en met maart|по март
 since 2026-03-08 = seit dem 8. März|depuis le 8 mars|3月8日以降
@@ -132,7 +109,6 @@ since 2026-03-08 = od 8 marca|sinds 8 maart|с 8 марта
 since 2026-03-09 = after 8 March
 since 2026-03-09 = po 8 marca|na 8 maart|после 8 марта
 since 2026-10-26 = since 3 weeks ago
-since 2026-11-08 = since the 8th
 since 2026-11-09 = since Monday|seit Montag|depuis lundi|desde el lunes|desde segunda-feira|从周一以来|月曜日から
 since 2026-11-09 = od poniedziałku|sinds maandag|с понедельника
 """
@@ -153,11 +129,11 @@ def on(day: str, first_weekday: int = 0) -> Calendar:
     return Calendar(datetime.fromisoformat(f"{day}T12:00:00+00:00"), first_weekday)
 
 
-@pytest.mark.parametrize(("text", "period"), PHRASES)
-def test_a_phrase_names_days(text: str, period: str) -> None:
-    assert parsed(text) == period
-    assert parsed(text.upper()) == period
+@pytest.mark.parametrize("period", dict.fromkeys(period for _, period in PHRASES))
+def test_phrases_name_days(period: str) -> None:
     assert parsed(period) == period
+    for text in (text for text, meant in PHRASES if meant == period):
+        assert (parsed(text), parsed(text.upper())) == (period, period), text
 
 
 @pytest.mark.parametrize(
@@ -197,30 +173,20 @@ def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: 
     ("day", "text", "period"),
     [
         ("2026-01-01", "yesterday", "2025-12-31"),
-        ("2026-01-01", "last quarter", "2025-10-01 to 2025-12-31"),
-        ("2026-01-01", "December", "2025-12-01 to 2025-12-31"),
         ("2026-01-01", "2 January", "2025-01-02"),
         ("2026-01-01", "2026-W01", "2025-12-29 to 2026-01-04"),
         ("2024-02-29", "a year ago", "2023-01-01 to 2023-12-31"),
         ("2024-02-29", "since a year ago", "since 2023-02-28"),
-        ("2024-02-29", "29 February", "2024-02-29"),
         ("2024-02-28", "29 February", "2020-02-29"),
         ("2026-03-31", "since one month ago", "since 2026-02-28"),
         ("2026-03-10", "last March", "2025-03-01 to 2025-03-31"),
-        ("2026-03-10", "March", "2026-03-01 to 2026-03-31"),
-        ("2026-11-15", "this weekend", "2026-11-14 to 2026-11-15"),
         ("2026-11-18", "this Monday", "2026-11-16"),
-        ("2026-11-16", "this Sunday", "2026-11-22"),
-        ("2026-10-24", "the last week of October", "2025-10-25 to 2025-10-31"),
+        ("2026-11-15", "this weekend", "2026-11-14 to 2026-11-15"),
         ("2026-10-25", "the last week of October", "2026-10-25 to 2026-10-31"),
         ("2026-03-20", "end of March", "2025-03-21 to 2025-03-31"),
-        ("2024-02-29", "the last week of February", "2024-02-23 to 2024-02-29"),
         ("2024-03-01", "the fifth week of February", "2024-02-29"),
-        ("2024-02-28", "the last day of February", "2023-02-28"),
         ("2026-01-01", "the last Monday of last month", "2025-12-29"),
-        ("2026-01-01", "the 8th", "2025-12-08"),
         ("2026-03-01", "the 31st", "2026-01-31"),
-        ("2024-03-01", "am 29.", "2024-02-29"),
         ("2025-03-01", "le 29", "2025-01-29"),
         ("2026-01-02", "from the 30th to the 2nd", "2025-12-30 to 2026-01-02"),
     ],
@@ -234,7 +200,6 @@ def test_ends_of_years_and_leap_days(day: str, text: str, period: str) -> None:
     [
         ("Pacific/Auckland", "2026-04-04T13:30:00+00:00", "2026-04-05", "2026-04-04"),
         ("America/Los_Angeles", "2026-03-08T07:30:00+00:00", "2026-03-07", "2026-03-06"),
-        ("America/Los_Angeles", "2026-11-02T07:30:00+00:00", "2026-11-01", "2026-10-31"),
     ],
 )
 def test_days_are_those_of_the_zone(zone: str, at: str, today: str, yesterday: str) -> None:
@@ -248,9 +213,7 @@ def test_days_are_those_of_the_zone(zone: str, at: str, today: str, yesterday: s
         ("on", "2026-03-08", DayRange(date(2026, 3, 8), date(2026, 3, 9))),
         ("during", "march", DayRange(date(2026, 3, 1), date(2026, 4, 1))),
         ("after", "2026-03-08", DayRange(first=date(2026, 3, 8))),
-        ("after", "last-month", DayRange(first=date(2026, 10, 1))),
         ("before", "2026-03-08", DayRange(end=date(2026, 3, 8))),
-        ("before", "2026", DayRange(end=date(2026, 1, 1))),
         ("before", "0001-01-01", None),
         ("after", "before 2026", None),
         ("on", "8", None),
@@ -261,22 +224,22 @@ def test_a_filter_lets_days_through(field: str, value: str, period: DayRange | N
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "described", "after_notes"),
     [
-        ("today", "today (2026-11-16)"),
-        ("since yesterday", "since yesterday (2026-11-15)"),
-        ("last Friday", "on Friday (2026-11-13)"),
-        ("8 March", "on 2026-03-08"),
-        ("this week", "this week (since Monday 2026-11-16)"),
-        ("last 7 days", "in the last 7 days (since 2026-11-09)"),
-        ("March", "from 2026-03-01 to 2026-03-31"),
-        ("before 2026", "before 2026-01-01"),
+        ("today", "today (2026-11-16)", "of 2026-11-16"),
+        ("since yesterday", "since yesterday (2026-11-15)", "from 2026-11-15 or later"),
+        ("last Friday", "on Friday (2026-11-13)", "of 2026-11-13"),
+        ("8 March", "on 2026-03-08", "of 2026-03-08"),
+        ("this week", "this week (since Monday 2026-11-16)", "of 2026-11-16 to 2026-11-22"),
+        ("last 7 days", "in the last 7 days (since 2026-11-09)", "of 2026-11-09 to 2026-11-16"),
+        ("March", "from 2026-03-01 to 2026-03-31", "of 2026-03-01 to 2026-03-31"),
+        ("before 2026", "before 2026-01-01", "from before 2026-01-01"),
     ],
 )
-def test_a_period_is_described_for_people(text: str, words: str) -> None:
+def test_a_period_is_described_for_people(text: str, described: str, after_notes: str) -> None:
     period = parse_period(text, MONDAY)
     assert period
-    assert describe_period(period, MONDAY) == words
+    assert (describe_period(period, MONDAY), of_period(period)) == (described, after_notes)
 
 
 days = st.dates()
@@ -306,22 +269,12 @@ def test_a_range_begins_before_it_ends_on_any_day(text: str, calendar: Calendar)
         assert describe_period(period, calendar)
 
 
-@settings(max_examples=50)
-@given(st.text(max_size=30) | st.lists(words, max_size=3).map(" ".join), calendars)
-def test_no_text_breaks_it(text: str, calendar: Calendar) -> None:
-    period = parse_period(text, calendar)
-    assert period is None or period.first is None or period.end is None or period.first < period.end
-
-
 @pytest.mark.parametrize(
     ("text", "since", "on"),
     [
         ("monday", "2026-11-09", "2026-11-16"),
-        ("星期一", "2026-11-09", "2026-11-16"),
         ("last monday", "2026-11-09", "2026-11-09"),
-        ("sunday", "2026-11-15", "2026-11-15"),
         ("since monday", "2026-11-09", "since 2026-11-09"),
-        ("after sunday", "2026-11-16", "since 2026-11-16"),
         ("a month ago", "2026-10-16", "2026-10-01 to 2026-10-31"),
     ],
 )
@@ -330,20 +283,3 @@ def test_a_time_as_an_option_begins_where_it_does_after_since(text: str, since: 
     period = filter_period("on", text, MONDAY)
     assert period
     assert period_text(period) == on
-    if " " not in text and text.isascii() and text != "Montag":
-        assert parse_period(f"since {text}", MONDAY) == DayRange(date.fromisoformat(since))
-
-
-@pytest.mark.parametrize(
-    ("text", "described"),
-    [
-        ("2026-03-08", "of 2026-03-08"),
-        ("last week", "of 2026-11-09 to 2026-11-15"),
-        ("before March", "from before 2026-03-01"),
-        ("since March", "from 2026-03-01 or later"),
-    ],
-)
-def test_a_period_is_read_after_notes(text: str, described: str) -> None:
-    period = parse_period(text, MONDAY)
-    assert period
-    assert of_period(period) == described

@@ -27,31 +27,25 @@ def test_each_broken_file_is_one_warning_and_nothing_else_is_hurt(tmp_path: Path
         assert library.refresh().changed == 0
 
 
-@pytest.mark.parametrize("path", UNREADABLE)
-def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_path: Path, path: str) -> None:
-    with library_of(tmp_path, {path: UNREADABLE[path]}) as library:
-        (warning,) = library.warnings()
-        assert warning.text.startswith("It ")
-        assert warning.text.endswith("and is only found by its name.")
-        name = path.rpartition(".")[0]
-        assert [hit.path for hit in library.search(name)] == [path]
-        with pytest.raises(NoteUnreadable, match=f"{name}.* (is not|has no|is nested)"):
-            library.read(path)
+def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_path: Path) -> None:
+    with library_of(tmp_path, {**UNREADABLE}) as library:
+        for warning in library.warnings():
+            assert warning.text.startswith("It ")
+            assert warning.text.endswith("and is only found by its name.")
+        for path in UNREADABLE:
+            name = path.rpartition(".")[0]
+            assert path in [hit.path for hit in library.search(name)]
+            with pytest.raises(NoteUnreadable, match=f"{name}.* (is not|has no|is nested)"):
+                library.read(path)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("types.canvas", "It contains 4 malformed nodes, used as far as possible."),
-        (
-            "lists.canvas",
-            "It contains 1 malformed list of nodes and 1 malformed list of edges, used as far as possible.",
-        ),
-    ],
-)
-def test_a_warning_says_what_is_wrong(tmp_path: Path, path: str, expected: str) -> None:
-    with library_of(tmp_path, {path: MALFORMED[path]}) as library:
-        assert [warning.text for warning in library.warnings()] == [expected]
+def test_a_warning_says_what_is_wrong(tmp_path: Path) -> None:
+    told = {
+        "types.canvas": "It contains 4 malformed nodes, used as far as possible.",
+        "lists.canvas": "It contains 1 malformed list of nodes and 1 malformed list of edges, used as far as possible.",
+    }
+    with library_of(tmp_path, {path: MALFORMED[path] for path in told}) as library:
+        assert {warning.path: warning.text for warning in library.warnings()} == told
 
 
 def test_only_so_many_nodes_groups_and_edges_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

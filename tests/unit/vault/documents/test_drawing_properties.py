@@ -38,10 +38,8 @@ _ELEMENT = st.fixed_dictionaries(
         "text": _MARKDOWN,
         "name": _MARKDOWN,
         "link": st.sampled_from(["[[Note]]", "https://example.org", ""]),
-        "containerId": _ID,
-        "frameId": _ID,
-        "startBinding": st.fixed_dictionaries({"elementId": _ID}),
-        "endBinding": st.fixed_dictionaries({"elementId": _ID}),
+        **dict.fromkeys(("containerId", "frameId"), _ID),
+        **dict.fromkeys(("startBinding", "endBinding"), st.fixed_dictionaries({"elementId": _ID})),
         **dict.fromkeys(("x", "y", "width", "height"), _NUMBER),
     },
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.notes.documents import Document, is_indexed
+from zkchat.notes.documents import Document
 from zkchat.notes.drawings import read_drawing
 
 BOARDS = Path(__file__).parents[4] / "vault-fixtures" / "boards"
@@ -81,9 +81,10 @@ def test_cards_are_read_row_by_row_and_inside_their_group() -> None:
     group = node("g", 0, 500, type="group", label="Group", width=900, height=900)
     inside = [node("4", 500, 610, text="four"), node("3", 10, 620, text="three")]
     loose = [node("2", 300, -20, text="two"), node("1", 0, 0, text="one"), node("5", 0, 3000, text="five")]
-    shown = canvas(*inside, group, *loose)
-    words = [word for word in shown.text.split() if word.isalpha()]
+    words = [word for word in canvas(*inside, group, *loose).text.split() if word.isalpha()]
     assert words == ["one", "two", "five", "Group", "three", "four"]
+    empty = read_drawing("New.canvas", "\ufeff\n")
+    assert (empty.text, [*empty.sections], empty.note.warnings, empty.note.title) == ("", [], (), "New")
 
 
 def test_what_a_card_leaves_open_does_not_take_in_the_next() -> None:
@@ -112,23 +113,6 @@ def test_names_of_ends_are_their_first_words_without_marks() -> None:
     assert connections[2].startswith(f"- an empty card —4→ {first}")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "{}", "\ufeff{}", '{"nodes": []}', '{"nodes": [], "edges": []}'])
-def test_an_empty_canvas_is_no_problem(text: str) -> None:
-    shown = read_drawing("New.canvas", text)
-    assert (shown.text, list(shown.sections), shown.note.warnings, shown.note.title) == ("", [], (), "New")
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("a.md", True), ("a.canvas", True), ("a.CANVAS", True), ("a.excalidraw", True), ("a.pdf", False),
-        ("a.txt", False),
-    ],
-)  # fmt: skip
-def test_what_is_indexed_goes_by_the_suffix(path: str, expected: bool) -> None:
-    assert is_indexed(path) is expected
-
-
 def test_texts_frames_links_and_labelled_arrows_are_read() -> None:
     shown = read_drawing("Circuit.excalidraw", (BOARDS / "Circuit.excalidraw").read_text())
     assert [(section.heading_path, section.text) for section in shown.sections] == [
@@ -143,11 +127,3 @@ def test_texts_frames_links_and_labelled_arrows_are_read() -> None:
     assert shown.note.warnings == ()
     assert "transformer" not in shown.text  # it is deleted
     assert "base64" not in shown.text
-
-
-def test_the_label_of_a_free_arrow_is_a_text() -> None:
-    place = {"x": 0, "y": 0, "width": 1, "height": 1}
-    arrow = {"id": "a", "type": "arrow", "startBinding": {"elementId": "gone"}, "endBinding": None, **place}
-    label = {"id": "b", "type": "text", "containerId": "a", "text": "somewhere", **place}
-    shown = read_drawing("x.excalidraw", json.dumps({"elements": [arrow, label]}))
-    assert shown.text == "somewhere\n"

@@ -40,18 +40,15 @@ def test_nothing_of_the_metadata_is_sent(pillow: bool, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["BMP", "TIFF", "AVIF"])
-def test_other_formats_are_converted(kind: str) -> None:
-    sent = encode_image(picture(kind), BOX, "scan")
-    assert sent.media_type in {"image/png", "image/jpeg"}
-    assert first_pixel(sent.data) == RED
-
-
-@pytest.mark.usefixtures("without_pillow")
-@pytest.mark.parametrize("kind", ["BMP", "TIFF", "AVIF"])
-def test_without_pillow_other_formats_are_refused_with_a_way_out(kind: str) -> None:
-    with pytest.raises(ImageUnusable, match="has to be converted") as refused:
-        encode_image(picture(kind), BOX, "scan")
-    assert "zkchat[images]" in refused.value.hint
+def test_other_formats_are_converted_or_refused_with_a_way_out(pillow: bool, kind: str) -> None:
+    if pillow:
+        sent = encode_image(picture(kind), BOX, "scan")
+        assert sent.media_type in {"image/png", "image/jpeg"}
+        assert first_pixel(sent.data) == RED
+    else:
+        with pytest.raises(ImageUnusable, match="has to be converted") as refused:
+            encode_image(picture(kind), BOX, "scan")
+        assert "zkchat[images]" in refused.value.hint
 
 
 def test_a_photo_is_reduced_and_set_upright() -> None:
@@ -112,7 +109,7 @@ def test_what_is_drawn_on_nothing_can_be_seen(ink: str, paper: tuple[int, ...]) 
     assert first_pixel(encode_image(buffer.getvalue(), BOX, "drawing.png").data) == paper
 
 
-@pytest.mark.parametrize("mode", ["L", "P", "CMYK", "I;16", "RGBA"])
+@pytest.mark.parametrize("mode", ["P", "CMYK", "I;16"])
 def test_every_kind_of_pixel_is_written_as_three_colours(mode: str) -> None:
     buffer = BytesIO()
     Image.new(mode, (8, 8)).save(buffer, "TIFF")
@@ -135,14 +132,12 @@ def scans() -> bytes:
 
 BROKEN = {
     "empty": (b"", "is empty"),
-    "text": (b"This is no image at all.", "is not an image"),
     "a page": (b"<!doctype html><title>404</title>", "is not an image"),
     "png cut in its header": (picture()[:20], "its size cannot be read"),
     "png cut in its pixels": (picture(size=(200, 200))[:-40], "a part of it is missing"),
     "png with changed bytes": (picture()[:45] + b"\xff\xff\xff" + picture()[48:], "is broken"),
     "jpeg cut in its header": (picture("JPEG")[:30], "its size cannot be read"),
     "jpeg cut in its pixels": (picture("JPEG", (400, 400), "teal")[:700], "a part of it is missing"),
-    "gif cut": (picture("GIF")[:40], "a part of it is missing"),
     "webp cut": (picture("WEBP")[:40], "a part of it is missing"),
     "no pixels": (picture()[:16] + bytes(8) + picture()[24:], "0 × 0 pixels"),
     "a bomb": (bomb(), "40,000 × 40,000 pixels, more than the limit of 64 million"),

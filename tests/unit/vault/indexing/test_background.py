@@ -69,27 +69,41 @@ def found(library: Library, words: str) -> list[str]:
     return [passage.path for passage in library.search(words)]
 
 
-def test_where_there_is_no_time_the_vault_answers_as_it_was(library: Library, files: SlowFiles) -> None:
+def test_where_there_is_no_time_the_vault_answers_as_it_was_and_the_next_call_tells_the_news(
+    library: Library, files: SlowFiles
+) -> None:
     library.refresh()
+    files.looks = 0
     files.write("new.md", "A birch.")
-    files.answers.clear()
-    assert library.refresh_within(NO_TIME) is None
-    assert found(library, "birch") == []
-    assert found(library, "oak") == ["old.md"]
-
-
-def test_what_went_on_in_the_background_is_told_by_the_next_call(library: Library, files: SlowFiles) -> None:
     files.unlisted = [NoteWarning(path="pipe", text="no file", kind="unlisted")]
     files.answers.clear()
+    files.asked.clear()
     assert library.refresh_within(NO_TIME) is None
+    assert files.asked.wait(PLENTY)
+    assert [library.refresh_within(NO_TIME) for _ in range(5)] == [None] * 5
+    assert (found(library, "birch"), found(library, "oak")) == ([], ["old.md"])
     files.answers.set()
     refreshed = library.refresh_within(PLENTY)
     assert refreshed is not None
-    assert (refreshed.notes, refreshed.changed) == (1, 1)
+    assert (refreshed.notes, refreshed.changed) == (2, 1)
     assert [warning.path for warning in refreshed.warnings] == ["pipe"]
     again = library.refresh_within(PLENTY)
     assert again is not None
     assert (again.changed, again.warnings) == (0, ())
+    assert (files.looks, files.most_at_once) == (3, 1), "calls without time do not pile up"
+
+
+def test_what_goes_wrong_in_the_background_is_raised_once(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    files.trouble = VaultError("The disk is gone.")
+    files.asked.clear()
+    assert library.refresh_within(NO_TIME) is None
+    assert files.asked.wait(PLENTY)
+    files.answers.set()
+    with pytest.raises(VaultError, match="The disk is gone"):
+        library.refresh_within(PLENTY)
+    files.trouble = None
+    assert library.refresh_within(PLENTY) is not None
 
 
 def test_what_is_started_in_the_background_is_waited_for_by_the_next_call(library: Library, files: SlowFiles) -> None:
@@ -105,30 +119,6 @@ def test_what_is_started_in_the_background_is_waited_for_by_the_next_call(librar
     assert library.refresh_within(PLENTY)
     assert [found(library, word) for word in ("beech", "birch")] == [["new.md"], ["newer.md"]]
     assert files.looks <= 3
-
-
-def test_impatient_calls_do_not_pile_up(library: Library, files: SlowFiles) -> None:
-    files.answers.clear()
-    files.asked.clear()
-    assert library.refresh_within(NO_TIME) is None
-    assert files.asked.wait(PLENTY)
-    assert [library.refresh_within(NO_TIME) for _ in range(5)] == [None] * 5
-    files.answers.set()
-    assert library.refresh_within(PLENTY) is not None
-    assert (files.looks, files.most_at_once) == (2, 1)
-
-
-def test_what_goes_wrong_in_the_background_is_raised_once(library: Library, files: SlowFiles) -> None:
-    files.answers.clear()
-    files.trouble = VaultError("The disk is gone.")
-    files.asked.clear()
-    assert library.refresh_within(NO_TIME) is None
-    assert files.asked.wait(PLENTY)
-    files.answers.set()
-    with pytest.raises(VaultError, match="The disk is gone"):
-        library.refresh_within(PLENTY)
-    files.trouble = None
-    assert library.refresh_within(PLENTY) is not None
 
 
 def test_closing_waits_for_what_goes_on_in_the_background(library: Library, files: SlowFiles) -> None:

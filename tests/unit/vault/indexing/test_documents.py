@@ -14,6 +14,7 @@ from zkchat.core.errors import NoteNotFound
 from zkchat.core.note import Link, Missing
 from zkchat.index import graph
 from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.link_guesses import broken_links
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 
@@ -64,25 +65,24 @@ def test_lists_and_counts_of_notes_are_those_of_notes_alone(vault: Vault) -> Non
 
 
 def test_a_canvas_is_read_again_when_it_changes_and_forgotten_when_it_is_gone(vault: Vault) -> None:
+    other = {"id": "b", "type": "text", "text": "The numbat sleeps.", "x": 0, "y": 99, "width": 9, "height": 9}
+    card = CARD.format("# Card\\n\\nThe wombat digs. #dig", "")
+    vault.write("Board.canvas", card.replace("]}", f",{json.dumps(other)}]}}"))
     library = vault.library()
+    assert "numbat" in library.section("Board.canvas")
     assert library.section("Board.canvas", "Card") == "# Card\n\nThe wombat digs. #dig\n"
     assert library.read_raw("Board.canvas").startswith('{"nodes"')
     vault.write("Board.canvas", CARD.format("The echidna digs too.", ""))
     assert library.refresh().changed == 1
+    guarded = library.guarded_for(Located(False))
     assert [hit.path for hit in library.search("echidna")] == ["Board.canvas"]
+    assert [hit.path for hit in guarded.search("echidna")] == ["Board.canvas"]
     (vault.folder / "Board.canvas").unlink()
+    assert guarded.search("echidna") == [], "a model is shown nothing that is gone"
     assert library.refresh().removed == 1
     assert library.search("echidna") == []
     with pytest.raises(NoteNotFound):
         library.read("Board.canvas")
-
-
-def test_the_section_of_a_card_ends_with_the_card(vault: Vault) -> None:
-    other = {"id": "b", "type": "text", "text": "The numbat sleeps.", "x": 0, "y": 99, "width": 9, "height": 9}
-    vault.write("Two.canvas", CARD.format("# Card\\n\\nThe wombat digs.", "").replace("]}", f",{json.dumps(other)}]}}"))
-    library = vault.library()
-    assert "numbat" in library.section("Two.canvas")
-    assert library.section("Two.canvas", "Card") == "# Card\n\nThe wombat digs.\n"
 
 
 def test_the_file_of_a_node_is_its_very_path(vault: Vault) -> None:
@@ -91,6 +91,8 @@ def test_the_file_of_a_node_is_its_very_path(vault: Vault) -> None:
     (link,) = library.links_from("a/Board.canvas")
     assert isinstance(link.resolution, Missing)
     assert ("a/Board.canvas", "Sub/Note.md") not in library.edges()
+    (broken,) = [each for each in broken_links(library) if each.source == "a/Board.canvas"]
+    assert (broken.link.text, broken.repairs) == ("[[Sub/Note.md]]", ())
     vault.write("Sub/Note.md", "")
     library.refresh()
     assert [link.source for link in library.links_to("Sub/Note.md")] == ["a/Board.canvas"]
@@ -111,18 +113,3 @@ def test_a_canvas_is_as_private_as_its_folder_or_its_own_word(vault: Vault) -> N
     assert "snores" not in elsewhere.section("Shows.canvas")
     (link,) = elsewhere.links_from("Shows.canvas")
     assert link.resolution is None
-
-
-def test_a_canvas_that_is_gone_is_shown_to_no_model_any_more(vault: Vault) -> None:
-    guarded = vault.library().guarded_for(Located(False))
-    assert [hit.path for hit in guarded.search("wombat")] == ["Board.canvas"]
-    (vault.folder / "Board.canvas").unlink()
-    assert guarded.search("wombat") == []
-
-
-def test_broken_links_of_a_canvas_are_told_and_not_repaired(vault: Vault) -> None:
-    from zkchat.index.link_guesses import broken_links
-
-    vault.write("Odd.canvas", FILE % "Notes/Note.md")
-    found = [each for each in broken_links(vault.library()) if each.source == "Odd.canvas"]
-    assert [(each.link.text, each.repairs) for each in found] == [("[[Notes/Note.md]]", ())]

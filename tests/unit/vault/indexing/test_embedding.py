@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
+from tests.support.libraries import Located
 from tests.support.waiting import eventually
 from zkchat.core.errors import ProviderError, TextRefused
 from zkchat.core.index import OpenText
-from zkchat.core.prompt import ModelInfo
 from zkchat.index.indexing import background, embedding
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
@@ -76,28 +76,18 @@ def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
     return found
 
 
-def test_who_wants_no_server_any_more_asks_it_nothing(files: MemoryFiles, index: SqliteNoteIndex) -> None:
-    one = RecordingEmbedder("one")
-    embed_all(library(files, index, one))
-    made = library(files, index, STATIC, one)
-    made.search("pears")
-    assert one.questions == []
-    embed_all(made)
-    assert index.vectors.active() == "static"
-
-
 def test_vectors_of_passages_that_are_gone_are_bounded(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "_MIN_GARBAGE", 10)
     made = library(files, index, server)
-    for number in range(40):
+    for number in range(20):
         files.write("a.md", f"# A\n\napples {number}")
         made.refresh()
         embed_all(made)
         assert len(vectors_of(index, "server")) <= 3 + 10
     count = len(server.texts)
-    files.write("a.md", "# A\n\napples 38")  # among the last ones
+    files.write("a.md", "# A\n\napples 18")  # among the last ones
     made.refresh()
     embed_all(made)
     assert len(server.texts) == count
@@ -109,7 +99,7 @@ def test_of_many_former_models_the_last_two_are_kept(files: MemoryFiles, index: 
     assert {*index.vectors.methods()} == {"static", "model 2", "model 3", "model 4"}
 
 
-@pytest.mark.parametrize("damage", ["changed", "cut", "gone", "no file"])
+@pytest.mark.parametrize("damage", ["changed", "cut", "gone", "empty"])
 def test_damaged_vectors_leave_the_search_and_are_made_again(
     files: MemoryFiles, index: SqliteNoteIndex, tmp_path: Path, damage: str
 ) -> None:
@@ -162,6 +152,7 @@ def test_passages_of_local_notes_go_to_no_server_elsewhere(files: MemoryFiles, i
     files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
     files.write("never.md", "---\nzkchat: never\n---\n# Never\n\ngrey door")
     files.write("Journal/day.md", "# Day\n\nblue door")
+    files.write("0 local.md", f"{LOCAL}# A\n\napples")  # as in another note
     elsewhere, here = RecordingEmbedder("elsewhere", on_this_machine=False), RecordingEmbedder("here")
     made = library(files, index, elsewhere, local_only=["Journal"])
     embed_all(made)
@@ -210,18 +201,8 @@ def test_a_former_model_elsewhere_gets_no_local_notes_either(files: MemoryFiles,
     assert former.texts[3:] == ["D\n# D\n\ndates"]
 
 
-def test_text_that_stands_in_a_local_note_and_in_another_is_sent_for_the_other(
-    files: MemoryFiles, index: SqliteNoteIndex
-) -> None:
-    files.write("0 first.md", f"{LOCAL}# A\n\napples")
-    elsewhere = RecordingEmbedder(on_this_machine=False)
-    embed_all(library(files, index, elsewhere))
-    assert elsewhere.texts.count("A\n# A\n\napples") == 1
-
-
-class Located:
-    def __init__(self, *, on_this_machine: bool) -> None:
-        self.info = ModelInfo(provider="x", id="y", on_this_machine=on_this_machine)
+def away(_: Sequence[str]) -> None:
+    raise ProviderError("Nobody answers at the address.")
 
 
 @pytest.mark.parametrize("has_local", [True, False])
@@ -239,6 +220,11 @@ def test_what_a_model_asks_that_may_have_read_local_notes_goes_to_no_server_else
     assert elsewhere.questions[-1:] == ["apples"]
     made.search("a title")
     assert elsewhere.questions[-1:] == ["apples"], "nobody said where it is from"
+    here = RecordingEmbedder("here")
+    made = library(files, index, here)
+    embed_all(made)
+    made.guarded_for(Located(on_this_machine=True)).search("crimson")
+    assert here.questions == ["crimson"]
 
 
 class Synonyms(StaticEmbedder):
@@ -251,16 +237,6 @@ class Synonyms(StaticEmbedder):
         return vector
 
 
-def test_what_a_model_asks_that_may_have_read_local_notes_goes_to_a_server_on_this_machine(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
-    made = library(files, index, server)
-    embed_all(made)
-    made.guarded_for(Located(on_this_machine=True)).search("crimson")
-    assert server.questions == ["crimson"]
-
-
 def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
     elsewhere = RecordingEmbedder(on_this_machine=False)
@@ -270,13 +246,11 @@ def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles
     assert [(passage.path, passage.why) for passage in made.search("hue")] == [("secret.md", "meaning")]
     # Both kinds of vectors count, so that a note which only one kind finds is found.
     assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
+    elsewhere.before = away
+    assert [(passage.path, passage.why) for passage in made.search("a meal")] == [("b.md", "meaning")]
 
 
 # --- a server that is away ---
-
-
-def away(_: Sequence[str]) -> None:
-    raise ProviderError("Nobody answers at the address.")
 
 
 def test_a_question_does_not_wait_for_a_slow_server_and_its_vector_is_there_the_next_time(
@@ -316,16 +290,6 @@ def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index
     assert attempts == ["apples", "bread"]
 
 
-def test_static_vectors_that_say_nothing_of_some_passage_stand_in_for_a_server(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = Library.over(files, index, VectorSearch(index.vectors, server, base=Synonyms(), query_seconds=20))
-    made.refresh()
-    embed_all(made)
-    server.before = away
-    assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
-
-
 def test_in_the_background_a_server_that_comes_back_is_asked_again(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,20 +302,6 @@ def test_in_the_background_a_server_that_comes_back_is_asked_again(
     server.before = lambda _: None
     eventually(lambda: active_method(made) == "server")
     eventually(lambda: (found := made.embedding_progress()) and (found.done, found.problem) == (3, ""))
-    made.close()
-
-
-def test_while_a_server_is_away_changed_notes_get_static_vectors(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    server.before = away
-    made = library(files, index, server)
-    made.embed_in_background()
-    eventually(made.embedding_notice)
-    files.write("d.md", "# D\n\ndates")
-    made.refresh()
-    made.embed_in_background()
-    eventually(lambda: len(vectors_of(index, "static")) == 4)
     made.close()
 
 
@@ -400,3 +350,17 @@ def test_what_another_process_embeds_is_not_embedded_here(
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as other, other.vectors.claim("server"):
         assert made.embed_by_server() == 0
     assert made.embed_by_server() == 3
+
+
+def test_while_a_server_is_away_changed_notes_get_static_vectors(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    server.before = away
+    made = library(files, index, server)
+    made.embed_in_background()
+    eventually(made.embedding_notice)
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    made.embed_in_background()
+    eventually(lambda: len(vectors_of(index, "static")) == 4)
+    made.close()

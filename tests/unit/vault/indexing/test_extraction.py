@@ -112,9 +112,6 @@ def test_links_lead_to_pages_once_they_are_known(scene: Scene) -> None:
     resolved = library.resolve(Link(text="", target="moon.pdf", anchor="page=2&selection=1,2,3,4"))
     assert isinstance(resolved, Resolved)
     assert resolved.anchor_found
-    zoomed = library.resolve(Link(text="", target="moon.pdf", anchor="height=400"))
-    assert isinstance(zoomed, Resolved)
-    assert zoomed.anchor_found
     assert library.section("moon.pdf", "page=2").strip() == "# Page 2\n\nThe sun pulls less."
 
 
@@ -173,12 +170,6 @@ def test_a_text_that_was_kept_just_before_a_kill_is_read_by_the_next_refresh(sce
     assert scene.pages.extracted == []
 
 
-def test_the_time_that_is_given_ends_an_extraction(scene: Scene) -> None:
-    scene.note("moon.pdf", "The moon pulls.")
-    scene.pages.answers.clear()
-    assert scene.open().extract(seconds=0.01).waiting == 1
-
-
 def test_the_background_extracts_and_refreshes(scene: Scene) -> None:
     scene.note("moon.pdf", "The moon pulls.")
     library = scene.open()
@@ -188,10 +179,13 @@ def test_the_background_extracts_and_refreshes(scene: Scene) -> None:
     assert len(scene.pages.extracted) == 1
 
 
-def test_closing_ends_what_goes_on_in_the_background(scene: Scene) -> None:
+def test_the_time_that_is_given_ends_an_extraction_and_closing_that_in_the_background(scene: Scene) -> None:
     scene.note("moon.pdf", "The moon pulls.")
     scene.pages.answers.clear()
     library = scene.open()
+    assert library.extract(seconds=0.01).waiting == 1
+    scene.pages.asked.clear()
+    scene.pages.answers.clear()
     library.extract_in_background()
     assert scene.pages.asked.wait(20)
     library.close()

@@ -100,7 +100,7 @@ def test_who_types_while_the_look_of_a_turn_goes_on_does_not_begin_another(typis
     assert len(typist.refreshes) == 2  # the second after the message was sent
 
 
-def test_what_a_look_found_while_the_user_typed_is_told_by_the_turn(typist: Typist) -> None:
+def test_what_a_look_found_while_the_user_typed_or_that_it_failed_is_told_by_the_turn(typist: Typist) -> None:
     typist.saved = {"first": typist.now}
     typist.type()
     typist.now += 2.0
@@ -110,16 +110,11 @@ def test_what_a_look_found_while_the_user_typed_is_told_by_the_turn(typist: Typi
     assert told is not None
     assert [warning.path for warning in told.warnings] == ["first", "second"]
     assert typist.send() == Refreshed()
-
-
-def test_a_look_that_fails_is_made_again_by_the_turn_which_tells_of_it(typist: Typist) -> None:
     typist.trouble = VaultError("The disk is gone.")
+    typist.now += 2.0
     typist.type()
     with pytest.raises(VaultError, match="The disk is gone"):
         typist.send()
-    typist.type()
-    typist.trouble = None
-    assert typist.send() is not None
 
 
 class CountedFiles(MemoryFiles):

@@ -46,9 +46,4 @@ def test_code_links_and_addresses_do_not_count() -> None:
 
 
 def test_a_japanese_name_does_not_make_a_chinese_text_japanese() -> None:
-    assert (
-        detect_language(
-            "我们在东京的商店见到了さくら，然后一起去吃饭，聊了很久关于工作和生活的事情，也说到了明年的旅行计划。"
-        )
-        == "zh"
-    )
+    assert detect_language("我们在东京的商店见到了さくら，然后一起去吃饭，聊了很久关于工作和生活的事情。") == "zh"

@@ -2,9 +2,14 @@ from datetime import date
 
 import pytest
 
-from zkchat.core.note import Block, Heading, file_title
-from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain
+from zkchat.core.note import Block, Heading
+from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH
 from zkchat.notes.parse import parse_note
+
+
+def nested(levels: int) -> str:
+    """Properties of so many levels, among more signs than could do no harm."""
+    return f"a: {'[ ' * (levels - 1)}{'] ' * (levels - 1)}\nb: {'-' * 100}"
 
 
 @pytest.mark.parametrize(
@@ -13,18 +18,12 @@ from zkchat.notes.parse import parse_note
         ("---\ntitle: From the frontmatter\n---\n# From the heading", "From the frontmatter"),
         ("---\nTitle: >\n  Folded\n  over lines\n---\n", "Folded over lines"),
         ("# From the heading\n\n# Another", "From the heading"),
-        ("Text, and then:\n\n# References\n", "File name"),
-        ("## Second level\n\n# Later", "File name"),
         ("[[Up]]\n\n# Later", "File name"),
-        ("```\ncode\n```\n\n# Later", "File name"),
         ("\n \n%% why\nso %%\n\n<!-- a -->\n<b></b>\n\n![[a.png]] ![b](b.png)\n#tag #other/one\n# Title", "Title"),
         ("---\ntags: [a]\n---\n#tag\n\nTitle\n===\n", "Title"),
-        ("From the heading\n===\n", "From the heading"),
         ("# A *strong* [[Note|word]], `code` &amp; [link](x.md) #", "A strong word, code & link"),
-        ("# [[Note]] and [[#Part]]", "Note and Part"),
         ("# \n\n# Second", "File name"),
         ("%%\n# In a comment\n%%", "File name"),
-        ("", "File name"),
     ],
 )
 def test_the_title_is_that_of_the_frontmatter_or_a_heading_at_the_top_or_the_file(text: str, title: str) -> None:
@@ -32,18 +31,10 @@ def test_the_title_is_that_of_the_frontmatter_or_a_heading_at_the_top_or_the_fil
 
 
 @pytest.mark.parametrize(
-    ("path", "title"), [("a/b.md", "b"), ("B.MD", "B"), ("picture.png", "picture.png"), (".md", "")]
-)
-def test_the_title_of_a_file_is_its_name_without_the_ending(path: str, title: str) -> None:
-    assert file_title(path) == title
-
-
-@pytest.mark.parametrize(
     ("yaml", "aliases"),
     [
         ("aliases: [One, Two]", ("One", "Two")),
         ("aliases:\n  - One, and a comma\n  - Two", ("One, and a comma", "Two")),
-        ("alias: One, Two", ("One", "Two")),
         ("alias: One\naliases: [Two]", ("Two", "One")),
         ("Aliases: [One, one, ' One ', '', null, ~]", ("One",)),
         ("aliases: [007, yes, 2024-01-01]", ("007", "yes", "2024-01-01")),
@@ -58,7 +49,6 @@ def test_aliases_are_a_list_or_a_text_with_commas_as_they_are_written(yaml: str,
     ("text", "tags"),
     [
         ("---\ntags: [one, '#two', three/four]\n---\n", ("one", "two", "three/four")),
-        ("---\ntags: one, two three\n---\n", ("one", "two", "three")),
         ("---\ntag: one\n---\n#two #One", ("one", "two")),
         (
             "#one, (#no) x#no #two/sub. #three-3 #vier_4\n#fünf #六。七 #🎉",
@@ -66,7 +56,6 @@ def test_aliases_are_a_list_or_a_text_with_commas_as_they_are_written(yaml: str,
         ),
         ("#2024 #12 #2024a #a/ ##no # no", ("2024a", "a")),
         ("`#no` $#no$ [[N #no]] [x #no](y.md) <b title='#no'> \\#no https://x.y/ #yes", ("yes",)),
-        ("```\n#no\n```\n#yes", ("yes",)),
         ("# Heading #yes\n- #item", ("yes", "item")),
     ],
 )
@@ -77,7 +66,7 @@ def test_tags_stand_in_the_frontmatter_and_in_the_text(text: str, tags: tuple[st
 def test_headings_have_their_written_text_and_their_place() -> None:
     text = "---\na: b\n---\n# One *two* ##\r\n\r\n  ## `x` #3\ntext\n\nOver\ntwo lines\n---\n> # No\n\n- # No\n\n#\n"
 
-    headings = parse_note("n.md", text).headings
+    headings = parse_note("n.md", text + "%%\n# In a comment\n%%\n").headings
 
     assert headings == (
         Heading(text="One *two*", level=1, line=4, start=text.index("# One")),
@@ -87,19 +76,12 @@ def test_headings_have_their_written_text_and_their_place() -> None:
     )
 
 
-def test_a_heading_in_a_comment_is_none() -> None:
-    assert [heading.text for heading in parse_note("n.md", "# a\n%%\n# b\n%%\n# c").headings] == ["a", "c"]
-
-
 @pytest.mark.parametrize(
     ("text", "block"),
     [
         ("One\ntwo ^id\n\nthree", Block(id="id", line=2, first_line=1, last_line=2)),
         ("- a\n- b ^id\n  - c\n- d", Block(id="id", line=2, first_line=2, last_line=3)),
-        ("- a\n- b\n\n^id\n", Block(id="id", line=4, first_line=1, last_line=2)),
         ("| a |\n|---|\n| b |\n\n^id", Block(id="id", line=5, first_line=1, last_line=3)),
-        ("| a |\n|---|\n| b |\n^id", Block(id="id", line=4, first_line=1, last_line=4)),
-        ("```\ncode\n```\n^id", Block(id="id", line=4, first_line=1, last_line=3)),
         ("> a\n>\n> b ^id\n\nc", Block(id="id", line=3, first_line=3, last_line=3)),
         ("^id\n\nText", Block(id="id", line=1, first_line=1, last_line=1)),
         ("Text\n\n[x]: y.md ^id\n", Block(id="id", line=3, first_line=3, last_line=3)),
@@ -142,17 +124,6 @@ def test_links_in_the_frontmatter_have_the_name_of_their_property() -> None:
     assert all(text[link.start : link.end] == link.text for link in links)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "a: Yes\n", "a: [x, no]\n", "a: 2024-02-30\n", "a: 7\n", "a: b: c\n", "a: b #c\n", "a: x\n  y\n",
-        "a:\n - x\n  - y\n",
-    ],
-)  # fmt: skip
-def test_what_may_mean_something_else_is_left_to_yaml(source: str) -> None:
-    assert read_plain(source) is None
-
-
 def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
     text = "---\ncreated: 2024-01-15\ncount: 3\n2024: {1: [yes, null, text]}\n---\nBody"
 
@@ -161,6 +132,7 @@ def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
     assert note.frontmatter == {"created": date(2024, 1, 15), "count": 3, "2024": {"1": [True, None, "text"]}}
     assert text[note.body_start :] == "Body"
     assert note.warnings == ()
+    assert parse_note("n.md", f"---\n{nested(MAX_DEPTH)}\n---\n").warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -176,10 +148,9 @@ def test_this_is_no_frontmatter(text: str) -> None:
     assert (note.frontmatter, note.body_start, note.warnings) == ({}, 0, ())
 
 
-@pytest.mark.parametrize("text", ["---\n---\n", "---\n# nothing\n---\n", "---  \n \n--- \n"])
-def test_an_empty_frontmatter_is_fine(text: str) -> None:
+def test_an_empty_frontmatter_is_fine() -> None:
+    text = "---  \n \n--- \n"
     note = parse_note("n.md", text)
-
     assert (note.frontmatter, note.body_start, note.warnings) == ({}, len(text), ())
 
 
@@ -200,16 +171,12 @@ def test_a_byte_order_mark_and_any_line_end_are_understood(end: str) -> None:
     [
         ("title: a: b", "is not valid YAML (mapping values are not allowed in this context in line 2)"),
         ("title: {? {a: b}}", "has a mapping where a name should be"),
-        ("? [a]\n: b", "has a sequence where a name should be"),
-        ("created: 2024-13-45", "has a value that cannot be read (month must be in 1..12)"),
-        ("a: !!timestamp x", "has a value that cannot be read"),
         ("a: !!python/object/apply:os.system [x]\nb: !!python/name:x y", "is not valid YAML"),
         ("a: \0", "has a value that cannot be read"),
         ("a: 0x" + "f" * 1_000, "has a number that is too long"),
         ("a: &x [1]\nb: *x", "uses YAML aliases"),
         ("a: " + "[" * 40_000, f"is nested more than {MAX_DEPTH} levels deep"),
-        ("- " * 20_000, f"is nested more than {MAX_DEPTH} levels deep"),
-        ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {MAX_DEPTH} levels deep"),
+        (nested(MAX_DEPTH + 1), f"is nested more than {MAX_DEPTH} levels deep"),
         ("a: " + "x" * MAX_CHARACTERS, f"is longer than {MAX_CHARACTERS:,} characters"),
     ],
 )
@@ -225,6 +192,12 @@ def test_a_frontmatter_that_cannot_be_read_is_a_warning(yaml: str, reason: str) 
     assert (note.title, note.frontmatter) == ("Heading", {})
     assert text[note.body_start :] == "# Heading\n[[N]]"
     assert [link.target for link in note.links] == ["N"]
+
+
+def test_the_links_of_a_broken_frontmatter_are_kept() -> None:
+    note = parse_note("n.md", "---\nup: '[[A]]\nrelated: [[B]]\n---\n[[C]]")
+
+    assert [(link.target, link.in_frontmatter) for link in note.links] == [("A", "up"), ("B", "related"), ("C", "")]
 
 
 @pytest.mark.parametrize(
@@ -245,19 +218,6 @@ def test_the_placeholders_of_a_template_are_no_warning(yaml: str, properties: di
     assert text[note.body_start :] == "body"
 
 
-def test_the_links_of_a_broken_frontmatter_are_kept() -> None:
-    note = parse_note("n.md", "---\nup: '[[A]]\nrelated: [[B]]\n---\n[[C]]")
-
-    assert [(link.target, link.in_frontmatter) for link in note.links] == [("A", "up"), ("B", "related"), ("C", "")]
-    assert len(note.warnings) == 1
-
-
-def test_comments_are_remembered_by_their_place() -> None:
-    text = "a %%b%% `%%` c\n%%\nd `%%`\n%%\n100%%"
-
-    assert [text[start:end] for start, end in parse_note("n.md", text).comments] == ["%%b%%", "%%\nd `%%`\n%%"]
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -265,7 +225,7 @@ def test_comments_are_remembered_by_their_place() -> None:
     ],
 )  # fmt: skip
 def test_a_long_run_of_anything_is_read_without_trouble(piece: str) -> None:
-    text = piece * (100_000 // len(piece)) + "\n\n[[N]]\n"
+    text = piece * (10_000 // len(piece)) + "\n\n[[N]]\n"
 
     note = parse_note("n.md", text)
 

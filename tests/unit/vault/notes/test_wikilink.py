@@ -9,16 +9,14 @@ from zkchat.notes.link_catalog import scan
     ("text", "target", "anchor", "display"),
     [
         ("[[N]]", "N", "", ""),
-        ("[[N.md]]", "N.md", "", ""),
         ("[[N|text]]", "N", "", "text"),
+        ("[[Years|2024]]", "Years", "", "2024"),
         ("[[N|one|two]]", "N", "", "one|two"),
         ("[[N#H]]", "N", "H", ""),
         ("[[N#H#Sub]]", "N", "H#Sub", ""),
         ("[[#H]]", "", "H", ""),
-        ("[[N#^id]]", "N", "^id", ""),
         ("[[N\\|text]]", "N", "", "text"),
         ("[[ N # H | text ]]", "N", "H", "text"),
-        ("[[\u00a0N\u00a0]]", "N", "", ""),
         ("[[a%20b]]", "a%20b", "", ""),
         ("[[a [b] c]]", "a [b] c", "", ""),
     ],
@@ -34,13 +32,8 @@ def test_a_wikilink_is_split_into_target_anchor_and_text(text: str, target: str,
 @pytest.mark.parametrize(
     ("text", "target", "anchor", "display", "size"),
     [
-        ("![[N]]", "N", "", "", ""),
         ("![[img.png|300]]", "img.png", "", "", "300"),
-        ("![[img.png|300x200]]", "img.png", "", "", "300x200"),
         ("![[img.png|A caption|300]]", "img.png", "", "A caption", "300"),
-        ("![[img.png|A caption]]", "img.png", "", "A caption", ""),
-        ("![[f.pdf#page=2]]", "f.pdf", "page=2", "", ""),
-        ("![alt](img.png)", "img.png", "", "alt", ""),
         ("![alt|300](img.png)", "img.png", "", "alt", "300"),
     ],
 )
@@ -53,21 +46,12 @@ def test_an_exclamation_mark_embeds_and_digits_are_a_size(
     assert (link.text, link.target, link.anchor, link.display, link.size) == (text, target, anchor, display, size)
 
 
-def test_digits_after_the_pipe_of_a_plain_link_are_its_text() -> None:
-    (link,) = scan("[[Years|2024]]")
-
-    assert (link.display, link.size) == ("2024", "")
-
-
 @pytest.mark.parametrize(
     ("text", "target", "anchor", "display"),
     [
-        ("[x](n.md)", "n.md", "", "x"),
         ("[x](<my note.md>)", "my note.md", "", "x"),
-        ("[x](my%20note.md)", "my note.md", "", "x"),
         ("[x](n.md#A%20heading)", "n.md", "A heading", "x"),
         ("[x](a%23b.md#c)", "a#b.md", "c", "x"),
-        ("[x](#H)", "", "H", "x"),
         ('[x](n.md "a title")', "n.md", "", "x"),
         ("[*x* `y`](n.md)", "n.md", "", "*x* `y`"),
     ],
@@ -77,25 +61,6 @@ def test_a_hyperlink_is_split_at_the_hash_and_then_decoded(text: str, target: st
 
     assert (link.text, link.target, link.anchor, link.display) == (text, target, anchor, display)
     assert link.syntax == "markdown"
-
-
-@pytest.mark.parametrize("text", ["[x][there]", "[there][]", "[there]"])
-def test_a_link_by_reference_leads_where_the_reference_does(text: str) -> None:
-    (link,) = scan(f"{text}\n\n[there]: my%20note.md#H 'Title'\n")
-
-    assert (link.text, link.target, link.anchor) == (text, "my note.md", "H")
-
-
-def test_a_picture_in_a_hyperlink_gives_two_links() -> None:
-    assert [(link.target, link.embed) for link in scan("[![x](p.png)](n.md)")] == [("n.md", False), ("p.png", True)]
-
-
-@pytest.mark.parametrize("text", ["[[https://example.org/a#b]]", "[x](https://example.org/a#b)"])
-def test_an_address_is_external_and_stays_whole(text: str) -> None:
-    (link,) = scan(text)
-
-    assert link.external
-    assert (link.target, link.anchor) == ("https://example.org/a#b", "")
 
 
 def test_a_link_in_a_comment_is_flagged() -> None:
@@ -108,13 +73,11 @@ def test_a_link_in_a_comment_is_flagged() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "`[[N]]`", "```\n[[N]]\n```", "```\n[[N]]", "- item\n\n  ```\n  [[N]]\n  ```", "> ```\n> [[N]]\n> ```",
-        "    [[N]]", "<!-- [[N]] -->", "<div>\n[[N]]\n</div>", "<a title='[[N]]'>", "$[[N]]$", "$$\n[[N]]\n$$",
-        "\\[[N]]", "[\\[N]]", "\\\\\\[[N]]", "[[]]", "[[|x]]", "[[#]]", "[[N", "[[a\nb]]", "[[a\r\nb]]",
-        "[x](a b.md)", "[x]()", "[x](%20)", "<https://example.org>",
+        "```\n[[N]]", "- item\n\n  ```\n  [[N]]\n  ```", "> ```\n> [[N]]\n> ```", "<a title='[[N]]'>",
+        "\\\\\\[[N]]", "[[N", "[[a\r\nb]]", "[x](%20)", "<https://example.org>",
     ],
 )  # fmt: skip
-def test_this_is_no_link(text: str) -> None:
+def test_this_is_no_link_besides_those_of_the_links_vault(text: str) -> None:
     assert scan(text) == []
 
 
@@ -122,24 +85,16 @@ def test_this_is_no_link(text: str) -> None:
     ("text", "targets"),
     [
         ("[[a]b]]", ["a]b"]),
-        ("[[a [[b]] c]]", ["b"]),
-        ("[[[[x]]]]", ["x"]),
         ("\\\\[[x]]", ["x"]),
-        ("[[a]][[b]]", ["a", "b"]),
         ("[[x]](url)", ["x"]),
         ("[see [[x]] there](n.md)", ["x"]),
         ("[x](n.md '[[no]]')", ["n.md"]),
-        ("[x]: [[y]]", ["y"]),
-        ("<b>[[x]]</b>", ["x"]),
-        ("- [ ] [[x]]\n  1. [[y]]", ["x", "y"]),
-        ("> [!note] [[x]]\n> [[y]]", ["x", "y"]),
         ("# [[x]]\n[[y]]\n===", ["x", "y"]),
         ("<div>\n\n[[x]]\n\n</div>", ["x"]),
-        ("[[A$B]] and [[C$D]]", ["A$B", "C$D"]),
         ("[[A$AP]], [[b]] and [[Ke$ha]]", ["A$AP", "b", "Ke$ha"]),
         ("[[A$AP]] and $x [[b]] y$", ["A$AP"]),
-        ("$5 or [[x]] or$6", ["x"]),
         ("\ufeff[[x]]", ["x"]),
+        ("[![x](p.png)](n.md)", ["n.md", "p.png"]),
         ("\ud800 [[x]]", ["x"]),
     ],
 )
@@ -152,19 +107,6 @@ def test_an_escaped_exclamation_mark_embeds_nothing() -> None:
     (link,) = scan("\\![[N]]")
 
     assert (link.embed, link.text) == (False, "[[N]]")
-
-
-def test_links_in_tables_are_read_whether_their_pipe_is_escaped_or_not() -> None:
-    text = "| a | b |\n|---|---|\n| [[N\\|x]] | [[O|y]] |\n| [[P|z]] | `[[no]]` |\n[[Q|glued]]\n"
-
-    links = scan(text)
-
-    assert [(link.target, link.display, link.line) for link in links] == [
-        ("N", "x", 3),
-        ("O", "y", 3),
-        ("P", "z", 4),
-        ("Q", "glued", 5),
-    ]
 
 
 def test_offsets_are_those_of_characters_and_lines_those_of_any_line_end() -> None:

@@ -19,11 +19,11 @@ def found_in(library: Library, query: str) -> list[tuple[str, float]]:
 def test_many_small_changes_leave_few_segments(index: SqliteNoteIndex) -> None:
     files = MemoryFiles()
     library = Library.over(files, index)
-    for number in range(70):
-        files.write(f"n{number % 40}.md", f"# Garden {number}\n\nplants and other things {number}")
+    for number in range(36):
+        files.write(f"n{number % 20}.md", f"# Garden {number}\n\nplants and other things {number}")
         library.refresh()
     assert len(index.segment_sizes()) < 2 * 8
-    assert len(found_in(library, "garden plants")) == 40
+    assert len(found_in(library, "garden plants")) == 20
 
 
 def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNoteIndex) -> None:

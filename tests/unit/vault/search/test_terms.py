@@ -7,14 +7,11 @@ from hypothesis import strategies as st
 
 from zkchat.index.search.terms import (
     END,
-    are_all_queried,
     count_words,
     phrase_text,
     pieces,
     query_terms,
-    query_words,
     stem,
-    term_spans,
     terms,
     words,
 )
@@ -24,9 +21,7 @@ from zkchat.index.search.terms import (
     ("one", "other"),
     [
         ("running", "Runs"),
-        ("naming", "NAMED"),
         ("кошками", "Кошка"),
-        ("किताबें", "किताब"),
         ("İstanbul", "istanbul"),
         ("schön", unicodedata.normalize("NFD", "Schön")),
         ("שָׁלוֹם", "שלום"),
@@ -42,7 +37,7 @@ def test_a_run_without_spaces_gives_letters_and_pairs() -> None:
 
 
 def test_endless_words_are_cut() -> None:
-    assert terms("a" * 5000) == ["a" * 64]
+    assert terms("a" * 65) == terms("a" * 5000) == ["a" * 64]
 
 
 @pytest.mark.parametrize(
@@ -50,35 +45,13 @@ def test_endless_words_are_cut() -> None:
     [
         ("How do I name the notes?", ["name", "note"]),
         ("What is it about?", ["what", "is", "it", "about"]),
-        ("hat making", ["hat", "make"]),
         ("die hard", ["die", "hard"]),
         ("was ist die beste Katze", ["best", "katz"]),
-        ("où est la bibliothèque", ["bibliothequ"]),
         ("что это такое кошка", ["так", "кошк"]),
-        ("naming and naming", ["name", "name"]),
     ],
 )
 def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
     assert query_terms(question) == asked
-
-
-def test_terms_are_found_where_they_stand() -> None:
-    assert [*term_spans("A note, noted: 東京")] == [
-        (0, 1, "a"),
-        (2, 6, "note"),
-        (8, 13, "note"),
-        (15, 16, "東"),
-        (15, 17, "東京"),
-        (16, 17, "京"),
-        (16, 17, "京"),
-    ]
-
-
-def test_spelling_looks_past_markup_and_line_breaks_but_not_past_word_forms() -> None:
-    assert phrase_text("exact phrase") in phrase_text("an **exact**\nphrase, here")
-    assert phrase_text("exact phrase") not in phrase_text("exact phrases")
-    assert phrase_text("cat") not in phrase_text("category")
-    assert phrase_text("京都") in phrase_text("東京都は")
 
 
 def test_threads_do_not_spoil_each_others_stems() -> None:
@@ -116,33 +89,18 @@ def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
     assert found == [*map(words, texts), []]
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(st.sampled_from(["garden", "the", "и", "笔记", "Straße", "die", "ab", "x"]) | without_sigma, max_size=5)
-)
-def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: list[str]) -> None:
-    if all(are_all_queried(words(part)) for part in parts):
-        text = " ".join(parts)
-        assert query_words(text) == words(text)
-
-
 @pytest.mark.parametrize(
     ("written", "typed"),
     [
         ("¿Cuánto?", "cuanto"),
-        ("Köln", "koln"),
         ("Việt", "viet"),
-        ("ça", "ca"),
         ("u\u0308ber", "uber"),
         ("İzmir", "izmir"),
     ],
 )
 def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, typed: str) -> None:
     assert terms(written) == terms(typed)
-
-
-def test_accents_that_make_another_letter_elsewhere_stay() -> None:
-    assert terms("й") != terms("и")
+    assert terms("й") != terms("и"), "there, accents make other letters"
     assert terms("が") != terms("か")
 
 

