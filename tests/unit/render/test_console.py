@@ -93,5 +93,3 @@ def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> Non
     stream.write("lines 3–9 → “ok” ≈ 日 █")
     stream.flush()
     assert raw.getvalue() == b'lines 3-9 > "ok" ~ ? #'
-
-

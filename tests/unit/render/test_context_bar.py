@@ -27,8 +27,6 @@ def test_a_small_part_is_still_seen_and_an_overfull_window_fills_the_bar_and_not
     assert "·" not in full
 
 
-
-
 def test_the_mark_is_where_compaction_really_begins() -> None:
     whole = drawn(context_bar(a_usage(threshold=1.0), width=80))
     assert "·│╱" in whole.splitlines()[0]  # no prompt may take what is kept for the answer
@@ -113,8 +111,6 @@ def test_quotations_are_not_repeated_and_fill_no_context() -> None:
     ]
     assert not any("tokens" in row for row in below(AnswerFooter(panel="full"), SLEEP, quote=True))
     assert below(AnswerFooter(), NAPS, quote=True, abstained=True) == ["1 Naps.md:3"], "of the nearest, their places"
-
-
 
 
 def test_the_panel_can_be_full_or_off() -> None:

@@ -101,12 +101,6 @@ def test_a_note_is_completed_to_a_closed_link_under_its_name_its_alias_or_its_pa
     assert rows(menu, "[[sleep log") == [("Sleep log", "≈ 100 tokens Old/Sleep log.md")]
 
 
-
-
-
-
-
-
 def test_headings_and_blocks_of_a_note_are_offered(menu: MenuCompleter) -> None:
     assert rows(menu, "[[sleep#") == [("Sleep", "#"), ("Phases", "##"), ("REM sleep", "###")]
     assert completed(menu, "[[Sleep#rem") == ["[[Sleep#REM sleep]]"]

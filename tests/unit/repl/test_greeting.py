@@ -37,8 +37,6 @@ def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
     )
 
 
-
-
 def test_the_session_that_is_gone_on_in_is_named_and_the_last_one_offered() -> None:
     assert greeted(last=SLEEP)[1] == "Last time, 2 hours ago: “What is sleep?”. To continue it: /resume s1"
     assert greeted(session=SLEEP)[1] == "Continuing “What is sleep?”, 4 messages. /history shows them all."

@@ -88,8 +88,6 @@ def test_what_was_put_aside_is_there_once_until_the_chat_ends_unless_it_is_secre
     assert remembered(file) == ["sent"]
 
 
-
-
 def test_a_large_paste_is_folded_and_sent_whole_and_two_are_told_from_each_other() -> None:
     pastes = Pastes()
     first, second = pastes.fold(LONG), pastes.fold(LONG.upper())
@@ -99,12 +97,6 @@ def test_a_large_paste_is_folded_and_sent_whole_and_two_are_told_from_each_other
     third = pastes.fold(f"{first}\n" * 30)  # it holds the words of another
     assert pastes.expand(f"{first}|{third}") == f"{LONG}|{f'{first}{chr(10)}' * 30}"
     assert pastes.fold("x" * 5000) == "[pasted 5,000 characters]"
-
-
-
-
-
-
 
 
 @settings(max_examples=50, deadline=None)

@@ -133,10 +133,6 @@ def test_every_key_for_a_new_line_begins_one(tmp_path: Path, vi: bool) -> None:
         assert typed(tmp_path, f"one{ESCAPE}", has_seen_escape, "\rtwo\r") == "one\ntwo"
 
 
-
-
-
-
 @pytest.mark.parametrize("keys", [f"{ESCAPE}{ESCAPE}", "\x03"])
 def test_a_prompt_is_emptied_and_up_brings_the_text_back(tmp_path: Path, keys: str) -> None:
     host = RecordingHost()
@@ -276,12 +272,8 @@ def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool, edito
     assert typed(tmp_path, keys, lambda buffer: "LOUD" in buffer.text, "\r", vi=vi) == f"LOUD {LONG.upper()}"
 
 
-
-
 def is_chosen(buffer: Buffer) -> bool:
     return buffer.complete_state is not None and buffer.complete_state.complete_index == 0
-
-
 
 
 @pytest.mark.parametrize(

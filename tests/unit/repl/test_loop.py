@@ -100,8 +100,6 @@ def test_each_message_is_a_turn_until_the_user_leaves() -> None:
     assert chat.turns == 2
 
 
-
-
 def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     chat = ScriptedChat("endless", "and now")
     chat.run()
@@ -162,8 +160,6 @@ def test_an_edit_that_is_given_up_is_forgotten(monkeypatch: pytest.MonkeyPatch, 
     assert chat.replaced == [None]
 
 
-
-
 def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with_command(monkeypatch, Switch(session="s2"))
     assert ScriptedChat("/test", "never read").run() == Switch(session="s2")
@@ -171,8 +167,6 @@ def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def told(text: str) -> str:
     return text
-
-
 
 
 def test_ctrl_c_stops_the_work_and_nothing_else() -> None:

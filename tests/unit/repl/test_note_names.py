@@ -76,13 +76,9 @@ def test_notes_of_the_conversation_come_first_but_not_before_a_better_name() -> 
     assert titles("sleep", names) == ["Sleep", "Sleep log", "My sleep"]
 
 
-
-
 def test_of_names_that_fit_alike_the_title_is_shown_and_else_the_alias() -> None:
     assert [match.name for match in VAULT.find("evergr")] == ["Evergreen notes"]
     assert [match.name for match in VAULT.find("night")] == ["night train"]
-
-
 
 
 def test_a_link_is_the_name_unless_others_have_it_too() -> None:

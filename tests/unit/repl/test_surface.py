@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
-from tests.unit.render.markdown.test_wikilinks import Vault
+from tests.support.screens import a_usage, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.core.message import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
@@ -59,8 +58,6 @@ def plain() -> tuple[PlainSurface, io.StringIO]:
 
 def drawn(console: Console, links: ClickableLinks = NO_LINKS) -> DrawnSurface:
     return DrawnSurface(console, RecordingUser(), RecordingDesktop(), links)
-
-
 
 
 def test_plain_lines_have_no_boxes_and_no_sequences() -> None:

@@ -81,8 +81,6 @@ def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
     assert keyboard.shows() == "hello\r\n"
 
 
-
-
 def test_enter_stays_what_it_is_for_the_prompt_and_ends_the_line_of_a_question(keyboard: Keyboard) -> None:
     with echo_off(keyboard.stream):
         keyboard.type("one\rtwo\n")

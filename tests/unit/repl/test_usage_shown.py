@@ -81,8 +81,6 @@ def test_after_every_change_the_figure_is_that_of_the_next_request(library: Libr
     assert resumed.is_measurable
 
 
-
-
 def test_the_bar_shows_the_context_of_a_model_and_none_without_one(library: Library) -> None:
     shown_by = {}
     for provider in (Reciting(), Quote()):
@@ -112,10 +110,6 @@ def test_it_shows_vault_model_session_context_and_what_goes_on() -> None:
     assert status_line(100, **busy) == "garden · quote · new session · context ≈ 41 % of 8,192 · indexing 3 / 40"
     assert status_line(80, vault="x" * 30, model="y" * 31) == f"{'x' * 30} · {'y' * 29}… · new session"
     assert "context" not in status_line(80, vault="v", model="m", usage=a_usage(window=0))
-
-
-
-
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,6 @@
 """Where an arriving text is cut."""
 
-import pytest
-
-from zkchat.render.markdown_parser import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock
-
-
-
-
-
-
+from zkchat.render.markdown_parser import FENCE_CHUNK_LINES, BlockSplitter
 
 
 def test_code_becomes_final_in_chunks_with_what_stands_above_them() -> None:
@@ -23,9 +15,3 @@ def test_code_becomes_final_in_chunks_with_what_stands_above_them() -> None:
     assert rest.tokens[0].meta["context"] == lines[:FENCE_CHUNK_LINES]
     assert rest.tokens[0].meta["code"] == lines[FENCE_CHUNK_LINES:]
     assert rest.tokens[0].meta["ended"]
-
-
-
-
-
-

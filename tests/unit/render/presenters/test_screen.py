@@ -222,8 +222,6 @@ def test_the_mark_names_the_agent_that_answers() -> None:
     assert shown(TextDelta(text="Here."), is_marked=True)[0] == "● zkchat"
 
 
-
-
 def test_a_long_result_is_cut_at_twice_the_length_of_the_longest_arguments() -> None:
     found = ToolFinished(call_id="1", name="find", summary="x" * 200)
     assert shown(found, TextDelta(text="So."), width=300)[0] == f"⌕ find → {'x' * 119}…"

@@ -138,12 +138,6 @@ def test_a_pipe_gets_the_better_of_two_answers(events: list[Event], printed: str
     assert shown([PROMPT, *events]) == (printed, "")
 
 
-
-
-
-
-
-
 def printed(*events: Event) -> str:
     out = io.StringIO()
     presenter = JsonPresenter(out)
@@ -255,8 +249,6 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert parsed()["status"] == "error", "a turn that was broken off is an object too"
 
 
-
-
 def test_numbers_that_are_none_and_halves_of_characters_are_valid_json_in_printable_ascii() -> None:
     odd = replace(SLEEP, score=math.nan, snippet="half \ud800", title="\x1b[31m")
     answer = an_answer("\udfff\x1b]0;x\x07\x9b \u202e 日本\x7f", odd)
@@ -268,8 +260,6 @@ def test_numbers_that_are_none_and_halves_of_characters_are_valid_json_in_printa
     assert whole["usage"]["context"]["threshold"] is None
     assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
     assert text.endswith("}\n")
-
-
 
 
 class CountingPresenter:

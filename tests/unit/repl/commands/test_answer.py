@@ -24,10 +24,6 @@ def harness() -> CommandHarness:
     return harness
 
 
-
-
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -43,9 +39,7 @@ def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, li
 
 def page(*passages: Evidence, after_linked: bool = False, left: int = 0) -> Page:
     question = Question.parse("What is sleep?")
-    return Page(
-        question=question, passages=passages, nearest=(), is_first=False, after_linked=after_linked, left=left
-    )
+    return Page(question=question, passages=passages, nearest=(), is_first=False, after_linked=after_linked, left=left)
 
 
 def test_more_draws_further_passages_with_the_words_of_the_question_marked(harness: CommandHarness) -> None:
@@ -97,8 +91,6 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
     assert note.endswith("---\n# On sleep\n\n> What is sleep?\n\nRest. See [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n")
 
 
-
-
 def test_a_name_that_the_user_did_not_give_is_asked_about_and_new(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     for line in ("/save", "/export"):
@@ -123,10 +115,6 @@ def test_what_was_saved_is_undone(harness: CommandHarness, line: str) -> None:
     assert (record.origin.command, record.origin.session_id) == (line.split(maxsplit=1)[0], "s1")
     assert harness.typed("/undo").endswith("Kept.md is removed again.")
     assert not harness.files
-
-
-
-
 
 
 def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
@@ -166,8 +154,6 @@ def test_export_writes_the_conversation_as_a_note_and_to_a_json_file_all_of_it(h
     whole = json.loads(harness.files["conversation.json"])
     assert [message["content"] for message in whole["messages"]] == ["What is sleep?", "Rest. See [[Sleep]]."]
     assert len(whole["entries"]) == 2
-
-
 
 
 def test_no_file_that_a_command_writes_holds_a_key_of_the_user(harness: CommandHarness) -> None:

@@ -22,8 +22,6 @@ def append(harness: CommandHarness, text: str, origin: ChangeOrigin | None = Non
     )
 
 
-
-
 def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> None:
     assert harness.typed("/changes") == "zkchat changed nothing in this vault."
     append(harness, "two\n")

@@ -1,6 +1,5 @@
 """Slash commands for what the model is sent: /stats /context /compact /uncompact."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -13,11 +12,9 @@ from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
 from zkchat.core.choices import ItemType
-from zkchat.core.events import Event, Warned
+from zkchat.core.events import Warned
 from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context import context_lines, parts_of
-from zkchat.repl.command_context import Play
-from zkchat.repl.commands.table import run
 
 
 @pytest.fixture
@@ -46,8 +43,6 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
         "Priority 9: 2 (it is kept word for word while it fits).",
         "Model scripted:play, context window 8,192 tokens. Session s1.",
     ]
-
-
 
 
 CONTEXT = RequestContext(
@@ -79,8 +74,6 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
         "Written            0  in 1 request, 0.0 s",
         "So far 1 request took 3,434 tokens, and 0 were written, in 0.0 s; tokens of 1 request are estimated.",
     ]
-
-
 
 
 def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
@@ -124,8 +117,6 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
         "“Due on 30 June.␛”; earlier messages on this: “The boat is red.”",
         "Left out          “Due on 30 June.␛” (no room), 2 messages (private)",
     ]
-
-
 
 
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:

@@ -47,9 +47,7 @@ def answered(harness: CommandHarness) -> None:
     harness.exchange("What is sleep?", "Rest. See [[Sleep]].", BROKEN, SLEEP)
 
 
-@pytest.mark.parametrize(
-    "name", ["sleep", "[[Body/Sleep|a label]]", "Body/Sleep.md:1", "[[Sleep#Dreams]]"]
-)
+@pytest.mark.parametrize("name", ["sleep", "[[Body/Sleep|a label]]", "Body/Sleep.md:1", "[[Sleep#Dreams]]"])
 def test_a_note_is_shown_below_its_title_and_place_without_frontmatter_and_comments(
     harness: CommandHarness, name: str
 ) -> None:
@@ -98,8 +96,6 @@ def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness:
     assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /sources show the numbers."
 
 
-
-
 def test_a_long_note_is_shown_in_pages_and_all_of_it_once(harness: CommandHarness) -> None:
     harness.surface.page_rows = 30
     assert harness.typed("/show Long").splitlines()[-1] == "38 % · /show more continues, /show all shows the rest."
@@ -121,21 +117,11 @@ def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(har
     assert harness.surface.drawn[-1] == "````csv\na,b\n```\n````", "another file is code that it cannot end"
 
 
-
-
 def test_the_note_of_today_is_shown_or_named(harness: CommandHarness) -> None:
     assert harness.typed("/daily").splitlines() == ["2026-03-01", "Daily/2026-03-01.md"]
     harness.daily_notes = DailyNoteSettings(folder="Journal", format="YYYY/[day] D MMMM")
     harness.typed("/daily")
     assert harness.surface.drawn == ["Fireworks.", "Fireworks."]
-
-
-
-
-
-
-
-
 
 
 def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:

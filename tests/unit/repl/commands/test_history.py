@@ -29,10 +29,6 @@ def compact(harness: CommandHarness, *archived: str) -> None:
     harness.conversation.add("system", "", parts=[part], context_type="summary")
 
 
-
-
-
-
 def test_history_has_a_numbered_line_for_each_message_that_marks_what_is_odd_about_it(harness: CommandHarness) -> None:
     harness.conversation.pin("m2")
     harness.conversation.add("user", "Hi", name="Ann")
@@ -216,8 +212,6 @@ def test_sessions_are_listed_each_in_one_line_and_the_present_one_marked(harness
         assert second.endswith("2 messages  (untitled)")
 
 
-
-
 def test_resume_switches_to_the_session_that_is_named_and_new_to_none(harness: CommandHarness) -> None:
     assert harness.outcome("/new") == Switch(session=None)
     assert harness.surface.text.startswith("A new session begins with your next message.")
@@ -256,5 +250,3 @@ def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_
     assert completions(harness.context, "/resume sle") == ["On Sleep"]
     assert completions(harness.context, "/resume s1") == ["s1"]
     assert completions(harness.context, "/resume ") == ["On Sleep"]
-
-

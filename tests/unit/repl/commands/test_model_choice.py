@@ -1,7 +1,5 @@
 """`/model`: a list to choose from, and a model that must answer before it is used."""
 
-import asyncio
-
 import pytest
 from msgspec.structs import replace
 
@@ -10,7 +8,7 @@ from zkchat.core.errors import ProviderError
 from zkchat.core.events import Goal, Warned
 from zkchat.core.prompt import ModelListing, ModelRow
 from zkchat.repl.command_context import Nothing, Switch
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.commands.table import completions
 
 
 @pytest.fixture
@@ -58,8 +56,6 @@ def test_a_model_is_named_or_numbered_and_goes_on_in_the_same_session(harness: C
     assert harness.models.verified == ["quick"]
 
 
-
-
 @pytest.mark.parametrize("is_here", [True, False])
 def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: CommandHarness, is_here: bool) -> None:
     address = f"http://{'127.0.0.1' if is_here else 'example.org'}:8099/v1"
@@ -93,8 +89,6 @@ def test_a_model_that_does_not_answer_leaves_the_present_one(harness: CommandHar
     harness.models.problems["ollama:gone"] = ProviderError("Ollama has no model 'gone' (404).", hint="Fetch it.")
     assert harness.outcome("/model ollama:gone") == Nothing()
     assert harness.surface.lines == ["Ollama has no model 'gone' (404). Fetch it.", "scripted:play still answers."]
-
-
 
 
 def test_a_goal_is_begun_and_gone_on_with() -> None:

@@ -64,8 +64,6 @@ def test_other_names_with_a_colon_are_no_prompts() -> None:
     assert "There is no command /mail:talk." in harness.surface.text
 
 
-
-
 def test_a_server_that_is_not_there_is_told_with_the_reason() -> None:
     failed = ServerStatus(definition=ServerDefinition(name="web"), state="failed", problem="It ended.")
     waiting = ServerStatus(definition=ServerDefinition(name="mail"))

@@ -80,12 +80,10 @@ def harness(library: Library) -> ConversationHarness:
     return ConversationHarness(library)
 
 
-
-
 def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
     assert told.startswith("Units is sent with every message from now on.")
-    (after, before), = re.findall(r"takes ([\d,]+) tokens now \(([\d,]+) before\)", told)
+    ((after, before),) = re.findall(r"takes ([\d,]+) tokens now \(([\d,]+) before\)", told)
     assert int(after.replace(",", "")) > int(before.replace(",", ""))
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]
@@ -111,8 +109,6 @@ def test_a_note_is_added_by_link_and_a_section_by_its_heading_and_dropped_even_i
     assert "sweet" not in text
     (tmp_path / "vault" / "Bees.md").unlink()
     assert harness.typed("/drop [[Bees]]").startswith("Bees.md is not sent")
-
-
 
 
 def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHarness) -> None:
@@ -184,8 +180,6 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
     assert len(harness.surface.questions) == 2
 
 
-
-
 def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
     assert harness.typed("/remember My thesis is due on 30 June.") == "Remembered."
     assert [(fact.text, fact.source) for fact in harness.facts.kept] == [("My thesis is due on 30 June.", "user")]
@@ -237,8 +231,6 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     assert re.search(r"(on the subject of your message \[agent\]|0\.\d\d of 1)", harness.typed("/why rule Dates"))
 
 
-
-
 def why(harness: ConversationHarness, *references: DocumentReference, context: RequestContext | None) -> list[str]:
     """What `/why` tells of an answer that was made elsewhere."""
     recorded = CommandHarness(harness.context.items)
@@ -280,8 +272,6 @@ def test_what_a_tool_read_was_there_too_and_without_a_record_there_is_no_why(har
         "It was sent for message 2.",
     ]
     assert why(harness, context=None) == ["There is no context data for the last answer."]
-
-
 
 
 def test_what_changed_since_an_answer_is_shown(harness: ConversationHarness, tmp_path: Path) -> None:

@@ -41,8 +41,6 @@ def test_help_lists_few_commands_and_help_all_every_one_with_its_other_names(har
     assert "/sources [N], /refs" in everything
 
 
-
-
 def test_help_shows_more_about_one_command(harness: CommandHarness) -> None:
     for name in ("save", "/SAVE"):
         assert harness.typed(f"/help {name}").startswith("/save [NOTE]: answer as a new note. Saves the last answer")
@@ -96,12 +94,6 @@ def test_names_of_commands_are_completed_those_that_help_leaves_out_where_no_oth
     assert completions(harness.context, "/help co") == ["copy", "context", "compact"]
     for line in ("/xyzzy 1", "/save No", "/quit x"):
         assert completions(harness.context, line) == []
-
-
-
-
-
-
 
 
 def test_the_page_of_commands_lists_each_with_what_help_says() -> None:

@@ -1,6 +1,5 @@
 """Slash commands that list places of the vault: /search /links /backlinks /tags /recent."""
 
-import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +10,11 @@ from hypothesis import strategies as st
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.core.events import Event, Warned
+from zkchat.core.events import Warned
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
 from zkchat.notes.dates.expressions import PERIOD_FORMS
-from zkchat.repl.command_context import Play
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.commands.table import completions
 
 NOTES = {
     "Body/Sleep.md": "---\ntags: [health]\n---\n# Sleep\n\nAdults need seven hours of sleep. [[Coffee]] [[Nowhere]]\n",
@@ -172,8 +170,6 @@ def test_no_argument_ends_in_an_error_of_ours_and_a_completion_continues_it(harn
         begun = text.lstrip().removeprefix("#").casefold() if command == "tags" else text.lstrip()
         for completion in completions(harness.context, f"/{command} {text}"):
             assert completion.startswith(begun)
-
-
 
 
 def test_the_numbers_of_a_timeline_are_places(tmp_path: Path) -> None:
