@@ -57,6 +57,19 @@ def test_what_a_system_runs_or_renders_cannot_be_clicked_and_what_can_only_be_sh
         assert ("may run a program" in links.risk(reference(name))) == (name in RUNS), name
 
 
+@pytest.mark.parametrize(
+    ("open_with", "has_folder", "scheme"),
+    [("auto", True, "obsidian"), ("auto", False, "file"), ("editor", True, "obsidian"), ("desktop", True, "file")],
+)
+def test_the_user_chooses_what_opens_a_note(
+    library: Library, tmp_path: Path, open_with: OpenWith, has_folder: bool, scheme: str
+) -> None:
+    if has_folder:
+        (tmp_path / ".obsidian").mkdir()
+    address = VaultDocumentLinks(tmp_path, library, open_with).of(reference("Note.md"))
+    assert (address or "").partition(":")[0] == scheme
+
+
 def test_a_pdf_opens_at_its_page(tmp_path: Path, library: Library) -> None:
     (tmp_path / "a b.pdf").touch()
     page = DocumentReference(wikilink="[[a b.pdf#page=7]]", relative_path="a b.pdf", anchor="page=7")
@@ -124,23 +137,3 @@ def test_an_index_that_does_not_answer_leaves_links_unknown(tmp_path: Path) -> N
             raise StorageError("broken")
 
     assert VaultDocumentLinks(tmp_path, cast(Library, BrokenLibrary())).target_of("[[Note]]") == UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("open_with", "has_folder", "scheme"),
-    [
-        ("auto", True, "obsidian"),
-        ("auto", False, "file"),
-        ("editor", True, "obsidian"),
-        ("desktop", True, "file"),
-        ("obsidian", False, "obsidian"),
-    ],
-)
-def test_the_user_chooses_what_opens_a_note(
-    library: Library, tmp_path: Path, open_with: OpenWith, has_folder: bool, scheme: str
-) -> None:
-    if has_folder:
-        (tmp_path / ".obsidian").mkdir()
-    address = VaultDocumentLinks(tmp_path, library, open_with).of(reference("Note.md"))
-    assert address
-    assert address.partition(":")[0] == scheme

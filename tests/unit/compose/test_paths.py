@@ -17,12 +17,6 @@ def test_the_root_of_the_file_system_is_no_vault(world: World, named: Path | Non
     assert "--vault" in refused.value.hint
 
 
-def test_a_marker_at_the_root_of_the_file_system_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    is_dir = Path.is_dir
-    monkeypatch.setattr(Path, "is_dir", lambda path: str(path) == "/.obsidian" or is_dir(path))
-    assert find_vault(world.environment(), None) == world.vault.resolve()
-
-
 def test_a_vault_is_named_or_marked_or_confirmed_or_has_such_a_parent(world: World) -> None:
     inside = world.root / "folder" / "inside"
     inside.mkdir(parents=True)

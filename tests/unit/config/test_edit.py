@@ -48,13 +48,6 @@ def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says:
     assert file.read_text() == COMMENTED
 
 
-def test_a_value_must_fit_the_others_of_the_file(file: Path) -> None:
-    set_value(file, "context.tools_share", "0.1")
-    set_value(file, "context.messages_share", "0.8")
-    with pytest.raises(ConfigError, match="add up to"):
-        set_value(file, "context.system_share", "0.2")
-
-
 def test_other_mistakes_in_the_file_do_not_stand_in_the_way(file: Path) -> None:
     file.write_text('mistake = 1\n[ui]\ncolor = "red"\n')
     set_value(file, "model", "quote")

@@ -39,14 +39,9 @@ def test_expansion(text: str, value: str) -> None:
     assert expanded(env={"E": text}).env == {"E": value}
 
 
-def test_all_parts_of_a_definition_are_expanded() -> None:
-    assert expanded(command="${A}").command == "one"
-    assert expanded(cwd="/x/${A}").cwd == "/x/one"
+def test_missing_variables_are_named_and_no_value_is() -> None:
     reached = expanded(command="", url="${URL}/mcp", headers={"Authorization": "Bearer ${A}"})
     assert (reached.url, reached.headers) == ("https://a.example/mcp", {"Authorization": "Bearer one"})
-
-
-def test_missing_variables_are_named_and_no_value_is() -> None:
     with pytest.raises(MissingVariable) as raised:
         expanded(args=("${NO}", "${A}", "${EMPTY}"), env={"E": "${NO}"})
     assert raised.value.message == "The server 'x' needs the variables EMPTY, NO, which are not set."
@@ -79,7 +74,7 @@ def test_what_becomes_unusable_is_told_without_values(fields: dict[str, object])
         ({}, "run", "/vault"),
         ({"command": "./run"}, "/vault/run", "/vault"),
         ({"command": "bin/run", "cwd": "tools"}, "/vault/tools/bin/run", "/vault/tools"),
-        ({"command": "/bin/run", "cwd": "/x"}, "/bin/run", "/x"),
+        ({"command": "${A}", "cwd": "/x/${A}"}, "one", "/x/one"),
         ({"command": "~/run", "cwd": "~/x"}, "/home/me/run", "/home/me/x"),
     ],
 )

@@ -13,6 +13,7 @@ from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish
+from zkchat.models import transport
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ModelSettings, NamedModel, create, is_cloud_name, is_loopback
@@ -118,7 +119,8 @@ def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Se
     assert connected(provider) == (True, True)
 
 
-def test_a_server_that_does_not_say_is_not_waited_for(server: Server) -> None:
+def test_a_server_that_does_not_say_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "LIST_SECONDS", 0.2)
     server.hangs = True
     assert connected(openai(server)) == (False, False)
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from zkchat.core.errors import ProviderError
@@ -81,13 +79,6 @@ def test_words_of_many_languages_are_known_and_of_text_without_known_words_nothi
 )
 def test_capitals_the_form_of_accents_and_markup_do_not_matter(embedder: Embedder, one: str, other: str) -> None:
     assert np.array_equal(*embedder.embed([one, other]))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.text(), max_size=4))
-def test_whatever_the_text_its_row_has_the_length_one_or_zero(texts: list[str]) -> None:
-    lengths = np.linalg.norm(INSTALLED.embed(texts), axis=1)
-    assert np.all((lengths == 0) | (np.abs(lengths - 1) < 1e-5))
 
 
 def test_many_threads_get_what_one_gets() -> None:

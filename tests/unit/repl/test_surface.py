@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import io
-import os
 import re
 from collections.abc import Sequence
 
@@ -13,7 +12,7 @@ from rich.console import Console
 from tests.support.screens import a_usage, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.core.message import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
+from zkchat.render.numbered_rows import NumberedRow, RowSection
 from zkchat.repl.picker import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface, Position
 
@@ -133,13 +132,6 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
     assert paragraphs(tall) == [*range(1, 31)]
 
 
-def test_in_plain_lines_a_note_is_printed_whole() -> None:
-    surface, stream = plain()
-    surface.print_heading("Sleep › Phases", "Sleep.md:3")
-    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position()
-    assert stream.getvalue() == f"Sleep › Phases\nSleep.md:3\n\n{PARAGRAPHS.strip()}\n"
-
-
 def test_a_copy_goes_to_the_terminal_in_base_64() -> None:
     console = terminal()
     assert drawn(console).copy("Schlaf\x1b\x07")
@@ -175,25 +167,3 @@ def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() ->
     user = RecordingUser()
     user.can_pick = True
     assert asyncio.run(PlainSurface(stream, user, RecordingDesktop()).pick("Which?", rows, "")) == 1
-
-
-def test_plain_rows_are_wrapped_between_words_on_a_narrow_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = NumberedRow(
-        name="Evergreen notes",
-        place="Ideas/Evergreen.md:23 · title, alias",
-        text="revised, sharpened " * 4,
-        to=Place(path="Ideas/Evergreen.md"),
-    )
-
-    def shown(columns: int) -> list[str]:
-        monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((columns, 20)))
-        surface, stream = plain()
-        monkeypatch.setattr(stream, "fileno", lambda: 1)
-        surface.print_sections([RowSection(rows=[row])])
-        return stream.getvalue().splitlines()
-
-    narrow, wide = shown(40), shown(100)
-    assert len(wide) == 2
-    assert max(map(len, narrow)) <= 40
-    assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(wide).split())
-    assert all(line.startswith("   ") for line in narrow[1:])

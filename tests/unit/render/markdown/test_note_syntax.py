@@ -92,12 +92,12 @@ def test_highlights_tags_and_footnotes_are_set_apart() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("```a|\n---\nc\n", ["a", "c"]),
+        ("```a|\n---\nc\n", ["```a", "c"]),
         ("# a | b |\n|---|---|\nc\n", ["# a   b", "c"]),
         ("1. one\n1. two\n   more\n1. three\n\nEnd\n", [" 1. one", " 2. two", "    more", " 3. three", "", "End"]),
         ("```\ncode\n``", ["```", "code", "``"]),
         ("| x |\n|---|\n| a |\n\n- item\n", ["x", "a", "", " • item"]),
-        ("A paragraph\n- an item", ["A paragraph", " • an item"]),
+        ("A paragraph\n- an item", ["A paragraph", "", " • an item"]),
     ],
 )
 def test_what_a_line_makes_of_those_above_it_is_known_before_they_are_drawn(text: str, expected: list[str]) -> None:
@@ -126,9 +126,3 @@ def test_frontmatter_is_left_out(end: str) -> None:
 def test_a_rule_later_on_and_an_open_block_are_no_frontmatter() -> None:
     assert note_shown("Text\n\n---\na: b\n\n---\n") == ["Text", "", "─" * 40, "", "a: b", "", "─" * 40]
     assert note_shown("---\nnever closed\n")[-1] == "never closed"
-
-
-def test_nothing_of_a_note_acts_on_the_terminal() -> None:
-    text = "".join(row.text for row in note_rows(terminal(color="never"), "a\x1b[31mb [[x\x1b]8;;y|\x9b1m]] &#27;c"))
-    assert "\x1b" not in text
-    assert "\x9b" not in text

@@ -89,12 +89,6 @@ def test_only_known_and_safe_targets_can_be_clicked() -> None:
     assert on_screen(output) == ["Sleep Unsafe Nowhere[?] text (obsidian://open?append=x) [[Code]]"]
 
 
-def test_addresses_hold_nothing_that_ends_their_sequence() -> None:
-    output = streamed(["[[a;b\u0007c d]] [[x\u001b\\y]]"], links=Vault())
-    for address in addresses(output):
-        assert re.fullmatch(r"[!-~]+", address)
-
-
 def test_links_are_looked_up_once_and_never_in_code() -> None:
     vault = Vault()
     text = "[[Sleep]] and [[Sleep]], `[[Code]]`\n\n```\n[[Fence]]\n```\n\n[[Sleep]] again, [[Nap]]\n"

@@ -113,8 +113,8 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
     context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
     assert [*context_lines(context)] == [
         "what      tokens  why",
-        "Memory            in every request: stands for the archived messages; found for your message: "
-        "“Due on 30 June.␛”; earlier messages on this: “The boat is red.”",
+        "Memory            in every request: stands for the archived messages; earlier messages on this: "
+        "“The boat is red.”; found for your message: “Due on 30 June.␛”",
         "Left out          “Due on 30 June.␛” (no room), 2 messages (private)",
     ]
 
