@@ -75,6 +75,7 @@ def test_a_document_of_the_vault_is_named_as_if_it_was_typed(
         "{vault}/../vault2/x.md",
         "{vault}/nothing.md",
         "file:///a%00b",
+        "file://[::1",
     ],
 )
 def test_anything_else_is_not_read_and_the_user_is_told(vault: Path, library: Library, uri: str) -> None:

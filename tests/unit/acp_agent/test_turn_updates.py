@@ -7,6 +7,7 @@ from zkchat.acp.updates import MAX_LINKED, NotePlaces, TurnUpdates
 from zkchat.core.choices import ContextUsage
 from zkchat.core.events import (
     AnswerReplaced,
+    ChangesReviewed,
     Event,
     Goal,
     GoalStep,
@@ -89,6 +90,16 @@ def test_a_source_is_linked_with_its_lines() -> None:
     _, link, usage = of(an_answer(lines))
     assert link.content.uri == "file:///vault/A%20b.md#L3-L5"
     assert (usage.used, usage.size) == (7, 100)
+
+
+def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
+    event = ChangesReviewed(
+        message_id="m", decision="applied", title="Append to A.md", paths=("A.md",), record=1, diff="+ new\n"
+    )
+    call, told = of(event)
+    assert (call.status, call.kind, call.locations[0].path) == ("completed", "edit", "/vault/A.md")
+    assert "+ new" in call.content[0].content.text
+    assert "/undo reverts it" in told.content.text
 
 
 def test_a_step_without_a_plan_is_still_told_and_the_checklist_of_the_last_goal_comes_last() -> None:

@@ -95,3 +95,10 @@ def test_nothing_is_written_by_looking(world: World, tmp_path: Path) -> None:
         assert store.is_taken("A.md")
     assert [file.name for file in world.vault.iterdir()] == ["A.md"]
     assert not DatabasePaths(workspace).durable_folder.exists()
+
+
+def test_with_the_setting_a_change_set_is_a_commit(world: World) -> None:
+    world.variables |= {"ZKCHAT_WRITE__GIT_COMMIT": "true", "PATH": ""}
+    with open_change_store(workspace_of(world)) as store:
+        record = store.apply(change(write("B.md", None, b"b")), HERE)
+    assert record.remarks == ("The change was not committed: git is not installed.",)

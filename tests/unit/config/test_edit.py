@@ -53,6 +53,7 @@ def test_other_mistakes_in_the_file_do_not_stand_in_the_way(file: Path) -> None:
     set_value(file, "model", "quote")
     set_value(file, "ui.color", "auto")
     assert unset(file, "mistake")
+    assert not unset(file, "ui.panel")
     with pytest.raises(ConfigError, match="Unknown setting 'nonsense'"):
         unset(file, "nonsense")
     assert load(file, None, {}, {}, lambda _: False).settings.model == "quote"

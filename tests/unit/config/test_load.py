@@ -44,7 +44,7 @@ def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
         ("user", {}, {}),
         ("vault", {}, {}),
         ("variable", {"ZKCHAT_MODEL": "variable"}, {}),
-        ("flag", {"ZKCHAT_MODEL": "variable"}, {"model": "flag", "context.max_tokens": "4096", "ui.width": None}),
+        ("flag", {"ZKCHAT_MODEL": "variable"}, {"model": "flag", "ui.width": None}),
     ]
     assert files.load().origins.keys() == FIELDS.keys()
     for model, variables, flags in layers:
@@ -56,7 +56,7 @@ def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
         assert loaded.settings.model == model
         assert loaded.origins["model"].layer == (model or "default")
         assert loaded.origins["ui.width"] == Origin("default")
-    assert loaded.settings.context.max_tokens == 4096
+    assert files.load(flags={"context.max_tokens": "4096"}).settings.context.max_tokens == 4096
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,7 @@ def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: Setti
     ("line", "says"),
     [
         ("context.max_tokens = 'many'", 'must be a whole number of at least 256, but it is the text "many".'),
+        ("context.max_tokens = true", "must be a whole number of at least 256, but it is true."),
         ("context.max_tokens = 10", "must be a whole number of at least 256, but it is 10."),
         (
             f"limits.max_answer_seconds = 1{'0' * 400}",

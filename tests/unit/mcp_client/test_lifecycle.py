@@ -54,6 +54,8 @@ def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
     eventually(lambda: {status.state for status in servers.statuses()} == {"connecting"})
     eventually(lambda: len(started(tmp_path)) == 2)
     servers.close()
+    servers.close()
+    servers.start()
     assert "mcp-servers" not in {thread.name for thread in threading.enumerate()}
     assert not servers.wait(0)
     assert asyncio.run(servers.call("mute", "echo", {})).failed
@@ -61,16 +63,6 @@ def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
 
 def started(folder: Path) -> list[Path]:
     return [file for file in folder.glob("*.log") if "started" in file.read_text()]
-
-
-def test_closing_twice_or_without_a_start_does_nothing(tmp_path: Path) -> None:
-    servers = McpServers([plain()], tmp_path, variables=VARIABLES)
-    assert [status.state for status in servers.statuses()] == ["waiting"]
-    servers.close()
-    servers.close()
-    servers.start()
-    assert [status.state for status in servers.statuses()] == ["waiting"]
-    assert not [*tmp_path.iterdir()]
 
 
 def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:

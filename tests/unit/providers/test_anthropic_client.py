@@ -306,3 +306,15 @@ def test_without_a_key_or_the_sdk_nothing_of_it_is_listed_or_chosen(
 def test_there_is_no_talking_to_anthropic_itself_without_a_key() -> None:
     with pytest.raises(ProviderError, match="no key for Anthropic"):
         asyncio.run(Anthropic("claude").connect())
+
+
+def test_an_endless_line_is_ended_and_a_list_that_is_not_there_a_problem(server: Server, tmp_path: Path) -> None:
+    server.events = [*WIRE.block(0, text("So.")), *[b"data: " + b"x" * 500_000] * 6]
+    arrived, error = failure(model(server))
+    assert text_of(arrived) == "So."
+    assert "too long and was cut off" in error.message
+    settings, variables = {"anthropic": {"base_url": server.address}}, {"ANTHROPIC_API_KEY": KEY}
+    found = asyncio.run(PROVIDER.list_models(provider_context(tmp_path, settings=settings, variables=variables)))
+    assert found
+    assert found.problem
+    assert KEY not in repr(found)

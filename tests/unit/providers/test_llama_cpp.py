@@ -124,14 +124,6 @@ def test_who_leaves_early_stops_the_generation(library: Library, model: LlamaCpp
     assert library.left.wait(10)
 
 
-def test_a_prompt_that_is_too_long_is_a_sentence_with_a_way_out(library: Library, model: LlamaCpp) -> None:
-    said = "request (5031 tokens) exceeds the available context size (2048 tokens), try increasing it"
-    library.pieces = [{"error": {"code": 400, "message": said, "type": "exceed_context_size_error"}}]
-    _, error = failure(model)
-    assert "The prompt is longer than llama.cpp (small)" in error.message
-    assert "context.max_tokens" in error.hint
-
-
 def test_what_llama_cpp_says_instead_of_an_answer_is_a_sentence(library: Library, model: LlamaCpp) -> None:
     for wrong in ({}, {"code": 500, "message": "out of slots"}):
         library.pieces = [text("Seven"), {"error": {"type": "server_error", **wrong}}]

@@ -97,13 +97,6 @@ def test_other_names_say_nothing() -> None:
     assert not [name for name in ("qwen3:8b", "wordcloudy", "cloudy", "clouds:7b") if is_cloud_name(name)]
 
 
-@both_protocols
-def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(
-    protocol: Connect, server: Server
-) -> None:
-    assert connected(protocol(server, settings=ModelSettings(local=False))) == (False, True)
-
-
 @pytest.mark.parametrize("status", [400, 404, 501])
 def test_a_server_of_openais_protocol_without_such_an_answer_runs_what_it_offers(server: Server, status: int) -> None:
     server.status = status

@@ -1,4 +1,5 @@
 import socket
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -7,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.support.gguf_files import write_gguf
 from tests.support.provider_contexts import provider_context
+from zkchat.app.models import preload_client
 from zkchat.models.registry import (
     ModelSettings,
     NamedModel,
@@ -67,3 +69,9 @@ def test_a_local_model_gets_the_smaller_of_what_is_said_and_what_is_allowed(
     write_gguf(context.cache / "models" / "small.gguf")
     own = NamedModel(provider="local", id="small", settings=ModelSettings(context_limit=said))
     assert create("own", replace(context, window=allowed, models={"own": own})).info.context_limit == window
+
+
+def test_a_client_library_can_be_imported_ahead_of_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "httpx", raising=False)
+    preload_client("ollama")
+    assert "httpx" in sys.modules

@@ -1,6 +1,4 @@
-import asyncio
 import ssl
-from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -17,31 +15,10 @@ from zkchat.models.transport import (
     client_settings,
     min_tokens,
     open_client,
-    stream_with_retries,
     truncation_warning,
 )
 
 ENDPOINT = Endpoint(server="Server", model="m", if_unreachable="a", if_key_refused="b", if_model_missing="c")
-
-
-def raised_instead_of(error: Exception) -> ProviderError:
-    async def ask() -> AsyncGenerator[str, None]:
-        raise error
-        yield ""
-
-    async def listen() -> None:
-        async for _ in stream_with_retries(ask, endpoint=ENDPOINT, policy=TransportPolicy()):
-            pass
-
-    with pytest.raises(ProviderError) as caught:
-        asyncio.run(listen())
-    return caught.value
-
-
-def test_the_foreign_exception_is_not_carried_along() -> None:
-    error = raised_instead_of(ValueError("holds the key"))
-    assert error.__cause__ is None
-    assert error.__context__ is None
 
 
 def test_pauses_grow_and_are_never_the_same_for_all() -> None:

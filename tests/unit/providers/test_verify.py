@@ -12,6 +12,7 @@ from tests.providers.loopback import KEY
 from tests.support.model_lists import Listing
 from tests.support.provider_contexts import provider_context
 from zkchat.core.errors import ProviderError
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ProviderContext, create, descriptor_of
 
 pytestmark = pytest.mark.outside
@@ -70,6 +71,22 @@ def test_a_server_elsewhere_proves_that_it_takes_the_key_whatever_it_lists(serve
     assert (headers["openai-organization"], headers["openai-project"]) == ("org-1", "proj-2")
     with pytest.raises(ProviderError, match="refused the key"):
         verify("openai:tells", speaking_to(server, tmp_path, host="0.0.0.0", key="sk-wrong"))
+
+
+def test_openai_itself_is_asked_for_the_model_alone(server: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.lists["/v1/models/gpt-5"] = 200, {"id": "gpt-5", "object": "model", "created": 1, "owned_by": "openai"}
+    server.lists["/v1/models/gpt-6"] = 404, {"error": {"message": "no such model"}}
+
+    def of_openai(name: str) -> OpenAI:
+        model = OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY)
+        monkeypatch.setattr(model, "_is_openai", True)
+        monkeypatch.setattr(model, "_connected", True)
+        return model
+
+    asyncio.run(of_openai("gpt-5").verify())
+    with pytest.raises(ProviderError, match="has no model 'gpt-6'"):
+        asyncio.run(of_openai("gpt-6").verify())
+    assert paths(server) == ["/v1/models/gpt-5", "/v1/models/gpt-6"]
 
 
 def test_without_a_key_openai_is_not_asked(tmp_path: Path) -> None:

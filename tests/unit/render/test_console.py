@@ -81,3 +81,17 @@ def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> Non
     stream.write("lines 3–9 → “ok” ≈ 日 █")
     stream.flush()
     assert raw.getvalue() == b'lines 3-9 > "ok" ~ ? #'
+
+
+class GoneReader(io.StringIO):
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_went_away_is_no_error_and_bytes_that_cannot_be_read_are() -> None:
+    console = console_for(GoneReader(), is_tty=True, variables=XTERM)
+    console.print("hello")
+    console.print("anybody there?")
+    assert console.quiet
+    with pytest.raises(UnicodeDecodeError):
+        b"\xff".decode("utf-8", errors="zkchat.ascii_fallback")

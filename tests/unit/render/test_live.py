@@ -1,11 +1,9 @@
 """Rows that are final, and a tail that may change."""
 
-import io
-
 import pytest
 
 from tests.support.screens import Clock, Screen, on_screen, terminal, written
-from zkchat.render.console import LiveRegion, Row, Throttle, console_for
+from zkchat.render.console import LiveRegion, Row, Throttle
 
 
 def rows(*texts: str) -> list[Row]:
@@ -55,14 +53,6 @@ def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int)
     tail.show([], rows("new"))
     folded.write(written(console)[before:])
     assert folded.rows == ["final", "new"]
-
-
-def test_where_the_cursor_cannot_be_moved_there_is_no_tail() -> None:
-    stream = io.StringIO()
-    tail = LiveRegion(console_for(stream, is_tty=False, variables={}))
-    tail.show([], rows("draft"))
-    tail.show(rows("final"), rows("draft"))
-    assert stream.getvalue() == "final\n"
 
 
 @pytest.mark.parametrize(("took", "times"), [(0.0625, [0.0, 0.625, 1.25, 1.875]), (0.5, [0.0, 1.0])])

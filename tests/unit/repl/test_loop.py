@@ -137,9 +137,9 @@ def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
 
 
 def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat = ScriptedChat("/test")
-    with_command(monkeypatch, Play(chat.answer("command")))
-    chat.run()
+    chat = ScriptedChat("/test", "/test", "never read")
+    with_command(monkeypatch, Play(chat.answer("command")), Switch(session="s2"))
+    assert chat.run() == Switch(session="s2"), "another conversation ends this one"
     assert (chat.shown, chat.turns) == (["heard command", "closed", "end"], 1)
 
 
@@ -158,11 +158,6 @@ def test_an_edit_that_is_given_up_is_forgotten(monkeypatch: pytest.MonkeyPatch, 
     chat.run()
     assert chat.initials == ["", "change me", "", ""]
     assert chat.replaced == [None]
-
-
-def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Switch(session="s2"))
-    assert ScriptedChat("/test", "never read").run() == Switch(session="s2")
 
 
 async def told(text: str) -> str:

@@ -58,14 +58,6 @@ def test_a_page_ends_with_a_block_where_one_ends_near(text: str, pages: list[str
     assert shown == pages
 
 
-def test_a_page_begins_with_the_block_of_a_line_or_within_a_long_one() -> None:
-    code, table = "```\n" + "code\n" * 20 + "```", "| a |\n|---|\n" + "| row |\n" * 50
-    note = DrawnNote(terminal(), f"one\n\n{code}\n\n{table}")
-    assert page_start(note, 3, 9).block == 1
-    assert page_start(note, 60, 9) == Position(block=len(note.blocks) - 1, row=60 - 26)
-    assert draw_page(note, Position(block=99, is_end=False), 9) == ([], Position(block=99, is_from_top=False))
-
-
 @pytest.mark.parametrize(("height", "menu", "page"), [(80, 8, 65), (40, 8, 25), (24, 6, 11), (12, 3, 4), (1, 0, 4)])
 def test_rows_are_kept_for_the_menu_and_the_rest_is_a_page(height: int, menu: int, page: int) -> None:
     assert (menu_rows(height), page_rows(height)) == (menu, page)

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+import os
 import re
 from collections.abc import Sequence
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from tests.support.screens import a_usage, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.core.message import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.numbered_rows import NumberedRow, RowSection
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
 from zkchat.repl.picker import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface, Position
 
@@ -167,3 +168,15 @@ def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() ->
     user = RecordingUser()
     user.can_pick = True
     assert asyncio.run(PlainSurface(stream, user, RecordingDesktop()).pick("Which?", rows, "")) == 1
+
+
+def test_plain_rows_are_wrapped_between_words_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((40, 20)))
+    surface, stream = plain()
+    monkeypatch.setattr(stream, "fileno", lambda: 1)
+    text = "revised, sharpened " * 4
+    surface.print_sections([RowSection(rows=[NumberedRow(name="Notes", text=text, to=Place(path="Notes.md"))])])
+    more = stream.getvalue().splitlines()[1:]
+    assert max(map(len, more)) <= 40
+    assert " ".join(" ".join(more).split()) == text.strip()
+    assert all(line.startswith("   ") for line in more)

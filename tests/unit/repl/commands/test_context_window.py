@@ -30,6 +30,7 @@ def compact(harness: CommandHarness) -> None:
 
 
 def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> None:
+    assert "Nothing has been sent to the model yet." in harness.typed("/stats")
     harness.conversation.usage = a_usage()
     harness.conversation.pin("m2")
     harness.conversation.prioritise("m2", 9)

@@ -156,6 +156,7 @@ def test_branches_are_listed_with_their_first_words_and_returned_to(harness: Com
     assert said(harness)[-1] == "Deeper."
     assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
     assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
+    assert harness.typed("/branch 4") == "You are there already."
     assert completions(harness.context, "/branch b") == ["b1", "b2"]
 
 
