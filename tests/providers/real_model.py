@@ -3,7 +3,6 @@
 import asyncio
 import json
 
-import pytest
 from msgspec.structs import replace
 
 from tests.providers.contract import (
@@ -36,14 +35,12 @@ class RealModel:
         assert finish.usage
         assert finish.usage.completion_tokens == 8
         assert finish.usage.prompt_tokens >= min_tokens(asking())
+        assert text_of(answer(model)) == text_of(chunks), "in another event loop, too"
 
     def test_a_model_that_is_done_says_so(self, model: ModelProvider) -> None:
         question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
         request = replace(asking(), messages=(question,), max_answer_tokens=60)
         assert finish_of(answer(model, request)).reason == "stop"
-
-    def test_the_same_question_has_the_same_answer_in_another_event_loop(self, model: ModelProvider) -> None:
-        assert text_of(answer(model)) == text_of(answer(model))
 
     def test_two_answers_at_once_do_not_mix(self, model: ModelProvider) -> None:
         async def both() -> tuple[list[ModelChunk], list[ModelChunk]]:
@@ -65,11 +62,8 @@ class RealModel:
         assert call.call_id
         assert finish_of(chunks).reason == "tool_calls"
 
-    @pytest.mark.parametrize("arguments", ['{"query": "sleep"}', '{"query": "slee'])
-    def test_calls_and_their_results_go_back_even_when_the_arguments_were_malformed(
-        self, able: ModelProvider, arguments: str
-    ) -> None:
-        call = ToolCallPart(call_id="c1", name="find", arguments=arguments)
+    def test_calls_and_their_results_go_back_even_when_the_arguments_were_malformed(self, able: ModelProvider) -> None:
+        call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "slee')
         messages = (
             *asking().messages,
             PromptMessage(role="assistant", tool_calls=(call,)),

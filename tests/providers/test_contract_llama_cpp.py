@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.providers import llama_cpp_server
-from tests.providers.contract import FIND, answer, asking, failure, text_of
+from tests.providers.contract import asking, failure
 from tests.providers.llama_cpp_server import NAME, WINDOW
 from tests.providers.loopback import KEY
 from tests.providers.real_model import RealModel
@@ -24,16 +24,12 @@ RETRYING = TransportPolicy(backoff=0.01)
 
 
 @pytest.fixture(scope="module")
-def file() -> Path:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
-        return smollm2()
+        file = smollm2()
     except NoWeights as error:
         pytest.fail(str(error), pytrace=False)
-
-
-@pytest.fixture(scope="module")
-def address(file: Path) -> Iterator[str]:
-    with serving(file) as address:
+    with serving(with_tools(file, tmp_path_factory.mktemp("able") / "tools.gguf")) as address:
         yield address
 
 
@@ -60,10 +56,9 @@ def model(address: str) -> OpenAI:
     return OpenAI(NAME, base_url=address, api_key=KEY, policy=RETRYING)
 
 
-@pytest.fixture(scope="module")
-def able(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
-    with serving(with_tools(file, tmp_path_factory.mktemp("able") / "tools.gguf")) as address:
-        yield OpenAI(NAME, base_url=address, api_key=KEY, policy=RETRYING)
+@pytest.fixture
+def able(model: OpenAI) -> OpenAI:
+    return model
 
 
 class TestLlamaCpp(RealModel):
@@ -75,10 +70,6 @@ def test_the_window_is_the_servers_and_not_the_models(model: OpenAI) -> None:
     asyncio.run(model.connect())
     assert model.info.context_limit == WINDOW
     assert model.info.on_this_machine
-
-
-def test_tools_can_be_offered(model: OpenAI) -> None:
-    assert text_of(answer(model, asking(tools=(FIND,)))).strip()
 
 
 def test_a_prompt_that_is_too_long_is_refused_and_not_cut(model: OpenAI) -> None:

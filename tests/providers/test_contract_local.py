@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.providers.contract import answer, asking, failure, finish_of, text_of
+from tests.providers.contract import FIND, answer, asking, failure, finish_of, text_of
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.core.errors import ProviderError
@@ -54,9 +54,13 @@ class TestLocal(RealModel):
     """With llama.cpp in this process."""
 
 
+def test_tools_can_be_offered_to_a_model_whose_template_knows_none(model: LlamaCpp) -> None:
+    assert text_of(answer(model, asking(tools=(FIND,)))).strip()
+
+
 def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> None:
     async def leave() -> None:
-        async with aclosing(model.stream(asking("word " * 600))) as stream:
+        async with aclosing(model.stream(asking("word " * 300))) as stream:
             waiting = asyncio.ensure_future(anext(stream))
             await asyncio.sleep(0.05)  # much less than the model needs to read so many words
             waiting.cancel()

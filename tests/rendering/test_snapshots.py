@@ -1,10 +1,11 @@
-"""Pictures of what is drawn, at several widths, with colour and without.
+"""Pictures of what is drawn: on a narrow screen with colour, and on a wide one without.
 
 To take a picture anew, delete its file and run the test twice: the first run writes it, and asks for a look at it.
 """
 
 import asyncio
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,11 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from tests.support.command_harness import CommandHarness
+from tests.support.libraries import library_of
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
+from tests.support.world import GARDEN
+from tests.unit.render.markdown.test_wikilinks import Vault
+from zkchat.app.document_links import VaultDocumentLinks
 from zkchat.core.choices import ToolName
 from zkchat.core.events import (
     Compacted,
@@ -29,9 +34,10 @@ from zkchat.core.events import (
     Warned,
 )
 from zkchat.core.message import CompactionPart, DocumentReference, LineRange
+from zkchat.index.library import Library
 from zkchat.render.context import AnswerFooter, context_bar
-from zkchat.render.links import NO_LINKS
-from zkchat.render.markdown import MarkdownStream
+from zkchat.render.links import NO_LINKS, ClickableLinks
+from zkchat.render.markdown import MarkdownStream, note_rows
 from zkchat.render.presenters.screen import ScreenPresenter
 from zkchat.render.references import references_panel
 from zkchat.repl.commands.table import run
@@ -39,6 +45,7 @@ from zkchat.repl.surface import DrawnSurface
 
 FOLDER = Path(__file__).parent
 ANSWER = (FOLDER / "answer.md").read_text(encoding="utf-8")
+NOTE = (FOLDER / "note.md").read_text(encoding="utf-8")
 REFERENCES = (
     DocumentReference(
         wikilink="[[Sleep and memory#Phases]]",
@@ -198,44 +205,79 @@ class Nobody:
         return False
 
 
+def type_command(console: Console, line: str, harness: CommandHarness, links: ClickableLinks = NO_LINKS) -> None:
+    surface = DrawnSurface(console, Nobody(), Nobody(), links)
+    asyncio.run(run(replace(harness.context, surface=surface), line))
+
+
 def draw_stats(console: Console) -> None:
     harness = CommandHarness()
     harness.exchange("What is sleep?", "Rest.")
     harness.conversation.usage = a_usage()
-    surface = DrawnSurface(console, Nobody(), Nobody(), NO_LINKS)
-    asyncio.run(run(replace(harness.context, surface=surface), "/stats"))
+    type_command(console, "/stats", harness)
 
 
-KINDS = {"auto": "color", "never": "plain"}
-SUBJECTS: dict[str, tuple[Callable[[Console], None], tuple[int, ...]]] = {
-    "answer": (draw_answer, (40, 80, 120)),
-    "references": (draw_references, (40, 80, 120)),
-    "context": (draw_context, (40, 80, 120)),
-    "turn": (draw_turn, (40, 60, 100, 200)),
-    "full": (draw_full, (40, 60, 100, 200)),
-    "quote": (draw_quote, (40, 60, 100, 200)),
-    "tools": (draw_tools, (40, 60, 100, 200)),
-    "thinking": (draw_thinking, (40, 60, 100, 200)),
-    "compaction": (draw_compaction, (40, 60, 100, 200)),
-    "error": (draw_error, (40, 60, 100, 200)),
-    "stats": (draw_stats, (40, 60, 100, 200)),
+def draw_note(console: Console) -> None:
+    rows = note_rows(console, NOTE, links=Vault())
+    assert all(row.cells <= console.width for row in rows)
+    console.file.writelines(f"{row.text}\n" for row in rows)
+
+
+SUBJECTS: dict[str, Callable[[Console], None]] = {
+    "answer": draw_answer,
+    "references": draw_references,
+    "context": draw_context,
+    "turn": draw_turn,
+    "full": draw_full,
+    "quote": draw_quote,
+    "tools": draw_tools,
+    "thinking": draw_thinking,
+    "compaction": draw_compaction,
+    "error": draw_error,
+    "stats": draw_stats,
+    "note": draw_note,
 }
-"""What is drawn, by whom, and at which widths."""
-PICTURES = [
-    (subject, width, color) for subject, (_, widths) in SUBJECTS.items() for width, color in product(widths, KINDS)
-]
+COMMANDS = {
+    "search": "/search light in the bedroom",
+    "show": "/show [[Sourdough starter]]",
+    "links": "/links [[Sourdough starter]]",
+}
+COLORS = {40: "auto", 100: "never"}
+"""By the width of the screen."""
 
 
-@pytest.mark.parametrize(("subject", "width", "color"), PICTURES)
-def test_it_looks_as_it_did(subject: str, width: int, color: str) -> None:
-    console = terminal(width, color=color)
-    SUBJECTS[subject][0](console)
+def compare(console: Console, subject: str) -> None:
     picture = written(console).replace("\x1b", "␛").replace("\r", "␍")
-    file = FOLDER / "snapshots" / f"{subject}-{width}-{KINDS[color]}.txt"
+    file = FOLDER / "snapshots" / f"{subject}-{console.width}.txt"
     if not file.exists():
         file.write_text(picture, encoding="utf-8")
         pytest.fail(f"{file.name} is new: look at it, and run the test again")
     assert picture == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", COLORS)
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_it_looks_as_it_did(subject: str, width: int) -> None:
+    console = terminal(width, color=COLORS[width])
+    SUBJECTS[subject](console)
+    compare(console, subject)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    folder = tmp_path_factory.mktemp("garden")
+    shutil.copytree(GARDEN, folder / "vault")
+    with library_of(folder, {}) as library:
+        yield library
+
+
+@pytest.mark.parametrize("width", COLORS)
+@pytest.mark.parametrize("subject", COMMANDS)
+def test_a_list_of_the_garden_looks_as_it_did(library: Library, subject: str, width: int) -> None:
+    console = terminal(width, 40, color=COLORS[width])
+    links = VaultDocumentLinks(Path("/garden"), library)
+    type_command(console, COMMANDS[subject], CommandHarness(library=library), links)
+    compare(console, subject)
 
 
 @pytest.mark.parametrize("width", [100, 200])
@@ -246,13 +288,12 @@ def test_a_turn_with_tools_takes_at_most_eight_lines_with_its_question(width: in
     assert len(on_screen(written(console) + "you ›", width)) - 1 <= 8
 
 
-@pytest.mark.parametrize("width", [40, 80])
-@pytest.mark.parametrize("size", [3, 11, 64])
+@pytest.mark.parametrize(("size", "width"), [(3, 40), (64, 80)])
 def test_the_answer_looks_the_same_in_small_chunks(size: int, width: int) -> None:
     whole = on_screen(streamed([ANSWER], width), width)
     assert on_screen(streamed(in_chunks(ANSWER, size), width), width) == whole
 
 
 def test_no_picture_is_left_over() -> None:
-    expected = {f"{subject}-{width}-{KINDS[color]}.txt" for subject, width, color in PICTURES}
+    expected = {f"{subject}-{width}.txt" for subject, width in product({**SUBJECTS, **COMMANDS}, COLORS)}
     assert {file.name for file in (FOLDER / "snapshots").iterdir()} == expected

@@ -53,27 +53,19 @@ def test_a_call_that_may_send_local_notes_is_never_allowed_for_good() -> None:
     assert [option.kind for option in options] == ["allow_once", "reject_once"]
 
 
-def surface() -> AskingSurface:
-    return AskingSurface(cast("Any", None))
-
-
-def test_lines_below_each_other_stay_so_and_a_single_one_is_a_sentence() -> None:
-    shown = surface()
+def test_lines_below_each_other_stay_so_and_changes_are_a_patch() -> None:
+    shown = AskingSurface(cast("Any", None))
     shown.print("One sentence.")
     assert shown.take() == "One sentence."
     shown.print("a")
     shown.print_dimmed("b ``` c")
     shown.print_markdown("# Title\x1b[2J")
     assert shown.take() == "````text\na\nb ``` c\n````\n\n# Title␛[2J"
-    assert shown.take() == ""
-
-
-def test_changes_are_a_patch() -> None:
-    shown = surface()
     shown.print_changes(ChangeSet(title="x", writes=(FileWrite(path="A.md", before=b"a\n", after=b"b\n"),)))
-    text = shown.take()
-    assert text.startswith("```diff\n")
-    assert "-a\n+b\n```" in text
+    patch = shown.take()
+    assert patch.startswith("```diff\n")
+    assert "-a\n+b\n```" in patch
+    assert shown.take() == ""
 
 
 def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:

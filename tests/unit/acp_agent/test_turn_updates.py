@@ -30,17 +30,13 @@ USAGE = ContextUsage(window=100, messages=7)
 READY = PromptReady(message_id="m1", usage=USAGE)
 
 
-def updates() -> TurnUpdates:
-    return TurnUpdates(PLACES, ClientChangeReviewer(cast("Any", None), PLACES))
-
-
 def of(*events: Event) -> list[Any]:
-    turn = updates()
+    turn = TurnUpdates(PLACES, ClientChangeReviewer(cast("Any", None), PLACES))
     return [update for event in events for update in turn.of(event)]
 
 
 def text_of(*events: Event) -> str:
-    return "".join(getattr(update.content, "text", "") for update in of(*events))
+    return "".join(getattr(getattr(update, "content", None), "text", "") for update in of(*events))
 
 
 def an_answer(*references: DocumentReference) -> TurnFinished:
@@ -51,18 +47,8 @@ def an_answer(*references: DocumentReference) -> TurnFinished:
 def test_an_answer_that_takes_the_place_of_another_is_set_apart() -> None:
     assert ASKED_AGAIN in text_of(READY, TextDelta(text="Perhaps."), READY, TextDelta(text="Seven."))
     assert REPLACED in text_of(READY, TextDelta(text="Ten."), AnswerReplaced(message_id="m2"))
-
-
-def test_a_request_after_a_call_continues_the_answer() -> None:
-    call = ToolStarted(call_id="1", name="find_excerpts", arguments="{}")
-    assert ASKED_AGAIN not in "".join(
-        getattr(getattr(update, "content", None), "text", "")
-        for update in of(READY, TextDelta(text="I look."), call, READY, TextDelta(text="Seven."))
-    )
-
-
-def test_calls_of_two_turns_have_different_ids() -> None:
     call = ToolStarted(call_id="1", name="find_excerpts", arguments="no json")
+    assert ASKED_AGAIN not in text_of(READY, TextDelta(text="I look."), call, READY, TextDelta(text="Seven."))
     (first,), (second,) = of(call), of(call)
     assert first.tool_call_id != second.tool_call_id
     assert first.raw_input == "no json"
@@ -116,15 +102,16 @@ def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
     assert "/undo reverts it" in told.content.text
 
 
-def test_a_step_without_a_plan_is_still_told() -> None:
-    step = StepStarted(number=1, total=1, text="Look")
-    assert "Step 1 of 1: Look" in text_of(step)
+def test_a_step_without_a_plan_is_still_told_and_the_checklist_of_the_last_goal_comes_last() -> None:
+    assert "Step 1 of 1: Look" in text_of(StepStarted(number=1, total=1, text="Look"))
     assert of(StepFinished(number=1, total=1, text="Look", state="done")) == []
-
-
-def kinds_of(*messages: ChatMessage, goal: Goal | None = None) -> list[tuple[str, Any]]:
-    updates = replay(messages, goal, NotePlaces(Path("/vault")))
-    return [(update.session_update, getattr(update, "content", None)) for update in updates]
+    steps = (GoalStep(text="Look", state="blocked", reason="no notes"), GoalStep(text="Sum"))
+    (update,) = replay([], Goal(id="g", text="x", steps=steps), PLACES)
+    assert update.session_update == "plan"
+    assert [(entry.content, entry.status) for entry in update.entries] == [
+        ("Look (blocked: no notes)", "completed"),
+        ("Sum", "pending"),
+    ]
 
 
 def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeated() -> None:
@@ -133,12 +120,12 @@ def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeate
     )
     part = CompactionPart(number=1, summary="They spoke.", archived=("1",), tokens_before=9, tokens_after=2)
     marker = ChatMessage(id="2", role="assistant", created_at=NOON, context_type="summary", parts=(part,))
-    (question, said), (thought, told) = kinds_of(asked, marker)
-    assert (question, said.text) == ("user_message_chunk", "So?")
-    assert (thought, told.text) == (
-        "agent_thought_chunk",
-        "Context compacted #1: 1 message archived, ~7 tokens freed\n",
-    )
+    assert [
+        (update.session_update, cast("Any", update).content.text) for update in replay([asked, marker], None, PLACES)
+    ] == [
+        ("user_message_chunk", "So?"),
+        ("agent_thought_chunk", "Context compacted #1: 1 message archived, ~7 tokens freed\n"),
+    ]
 
 
 def test_a_source_that_was_deleted_since_is_not_linked(tmp_path: Path) -> None:
@@ -147,15 +134,3 @@ def test_a_source_that_was_deleted_since_is_not_linked(tmp_path: Path) -> None:
     answer = ChatMessage(id="1", role="assistant", created_at=NOON, references=tuple(sources))
     contents = [cast("Any", update).content for update in replay([answer], None, NotePlaces(tmp_path))]
     assert [content.title for content in contents if content.type == "resource_link"] == ["[[Sleep]]"]
-
-
-def test_the_checklist_of_the_last_goal_comes_last() -> None:
-    goal = Goal(
-        id="g", text="x", steps=(GoalStep(text="Look", state="blocked", reason="no notes"), GoalStep(text="Sum"))
-    )
-    (update,) = replay([], goal, NotePlaces(Path("/vault")))
-    assert update.session_update == "plan"
-    assert [(entry.content, entry.status) for entry in update.entries] == [
-        ("Look (blocked: no notes)", "completed"),
-        ("Sum", "pending"),
-    ]

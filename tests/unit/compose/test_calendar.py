@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.app.library import open_note_library
 from zkchat.app.workspace import calendar_of, load_workspace
 from zkchat.core.environment import SystemTimeZone
 from zkchat.core.errors import ConfigError
@@ -30,14 +29,10 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [("Pacific/Auckland", date(2026, 1, 1)), ("America/Los_Angeles", date(2025, 12, 31)), ("UTC", date(2025, 12, 31))],
 )
 def test_today_is_the_day_in_the_zone_that_is_set(tmp_path: Path, zone: str, day: date) -> None:
-    world = World(tmp_path, variables={"ZKCHAT_CALENDAR__TIME_ZONE": zone}, now=lambda: NEW_YEAR)
-    assert calendar_of(load_workspace(world.environment(), None)).today == day
-
-
-def test_the_library_knows_the_first_day_of_the_week(tmp_path: Path) -> None:
-    world = World(tmp_path, variables={"ZKCHAT_CALENDAR__FIRST_DAY_OF_WEEK": "sunday"})
-    with open_note_library(load_workspace(world.environment(), None)) as (library, _):
-        assert library.calendar().first_weekday == 6
+    variables = {"ZKCHAT_CALENDAR__TIME_ZONE": zone, "ZKCHAT_CALENDAR__FIRST_DAY_OF_WEEK": "sunday"}
+    world = World(tmp_path, variables=variables, now=lambda: NEW_YEAR)
+    calendar = calendar_of(load_workspace(world.environment(), None))
+    assert (calendar.today, calendar.first_weekday) == (day, 6)
 
 
 def test_a_zone_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from typing import cast
 
 import pytest
 
-from tests.support.hostile_vaults import files_that_run
 from tests.support.libraries import Located, library_of
 from zkchat.app.document_links import VaultDocumentLinks
 from zkchat.core.choices import OpenWith
@@ -41,19 +40,34 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-@pytest.fixture(params=["obsidian", "folder"])
+@pytest.fixture(params=["obsidian", "desktop"])
 def links(request: pytest.FixtureRequest, tmp_path: Path, library: Library) -> VaultDocumentLinks:
-    vault = tmp_path / "vault"
-    (vault / ".obsidian" if request.param == "obsidian" else vault).mkdir(parents=True)
-    return VaultDocumentLinks(vault, library)
+    (tmp_path / "vault").mkdir()
+    return VaultDocumentLinks(tmp_path / "vault", library, request.param)
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_what_a_system_runs_or_renders_cannot_be_clicked(links: VaultDocumentLinks, name: str) -> None:
-    (links.vault / name).touch()
-    assert links.clickable(reference(name)) is None
-    assert "may run a program" in links.risk(reference(name))
-    assert links.of(reference(name))
+def test_what_a_system_runs_or_renders_cannot_be_clicked_and_what_can_only_be_shown_can(
+    links: VaultDocumentLinks,
+) -> None:
+    for name in (*RUNS, *SHOWN):
+        (links.vault / name).touch()
+        address = links.of(reference(name))
+        assert address
+        assert links.clickable(reference(name)) == (None if name in RUNS else address), name
+        assert ("may run a program" in links.risk(reference(name))) == (name in RUNS), name
+
+
+@pytest.mark.parametrize(
+    ("open_with", "has_folder", "scheme"),
+    [("auto", True, "obsidian"), ("auto", False, "file"), ("editor", True, "obsidian"), ("desktop", True, "file")],
+)
+def test_the_user_chooses_what_opens_a_note(
+    library: Library, tmp_path: Path, open_with: OpenWith, has_folder: bool, scheme: str
+) -> None:
+    if has_folder:
+        (tmp_path / ".obsidian").mkdir()
+    address = VaultDocumentLinks(tmp_path, library, open_with).of(reference("Note.md"))
+    assert (address or "").partition(":")[0] == scheme
 
 
 def test_a_pdf_opens_at_its_page(tmp_path: Path, library: Library) -> None:
@@ -68,34 +82,18 @@ def test_a_pdf_opens_at_its_page(tmp_path: Path, library: Library) -> None:
     assert VaultDocumentLinks(tmp_path, library, "desktop").of(note) == (tmp_path / "Note.md").as_uri()
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_what_can_only_be_shown_can_be_clicked(links: VaultDocumentLinks, name: str) -> None:
-    (links.vault / name).touch()
-    assert links.clickable(reference(name)) == links.of(reference(name))
-
-
-def test_a_link_is_what_it_leads_to(links: VaultDocumentLinks) -> None:
+def test_a_link_is_what_it_leads_to_and_nothing_outside_the_vault_has_an_address(links: VaultDocumentLinks) -> None:
     vault = links.vault
-    (vault / "run.sh").touch()
-    (vault / "Note.md").symlink_to("run.sh")
-    (vault / "Shown.md").touch()
-    (vault / "shown.sh").symlink_to("Shown.md")
-    assert links.clickable(reference("Note.md")) is None
-    assert links.clickable(reference("shown.sh")) is None
-
-
-def test_nothing_outside_the_vault_has_an_address(links: VaultDocumentLinks) -> None:
-    (links.vault.parent / "outside.md").touch()
-    (links.vault / "In.md").symlink_to(links.vault.parent / "outside.md")
-    for path in ("../outside.md", "In.md", str(links.vault.parent / "outside.md"), None):
+    for name in ("run.sh", "Shown.md", "../outside.md"):
+        (vault / name).touch()
+    (vault / "x.md").mkdir()
+    leading = {"Note.md": "run.sh", "shown.sh": "Shown.md", "In.md": "../outside.md", "loop.md": "loop.md"}
+    for name, target in leading.items():
+        (vault / name).symlink_to(target)
+    for path in ("../outside.md", "In.md", str(vault.parent / "outside.md"), None):
         assert links.of(reference(path)) is None
         assert links.clickable(reference(path)) is None
-
-
-def test_what_is_gone_or_a_folder_cannot_be_clicked(links: VaultDocumentLinks) -> None:
-    (links.vault / "x.md").mkdir()
-    (links.vault / "loop.md").symlink_to("loop.md")
-    for path in ("gone.md", "x.md", "loop.md", "a\0b.md"):
+    for path in ("Note.md", "shown.sh", "gone.md", "x.md", "loop.md", "a\0b.md"):
         assert links.clickable(reference(path)) is None
 
 
@@ -106,49 +104,27 @@ def test_a_note_that_is_marked_as_a_program_is_asked_about(tmp_path: Path, libra
     assert VaultDocumentLinks(tmp_path, library).risk(reference("Note.md")) == ""
 
 
-def test_no_program_of_a_hostile_vault_can_be_clicked(links: VaultDocumentLinks) -> None:
-    files_that_run(links.vault, links.vault.parent / "witness")
-    names = ["run.sh", "x.desktop", "page.html", "drawing.svg", "Disguised.md"]
-    assert [name for name in names if links.clickable(reference(name))] == []
-    assert links.clickable(reference("Links to programs.md"))
-
-
 def test_a_wikilink_leads_to_the_note_that_the_vault_has(links: VaultDocumentLinks) -> None:
     (links.vault / "Note.md").touch()
     address = links.clickable(reference("Note.md"))
     assert address
     for written in ("[[Note]]", "[[note#Heading|label]]", "![[Note.md]]"):
         assert links.target_of(written) == LinkTarget(address=address)
-
-
-def test_a_file_that_may_run_is_found_and_cannot_be_clicked(links: VaultDocumentLinks) -> None:
-    assert links.target_of("[[a/Only]]") == LinkTarget()  # no such file in this folder
+    assert links.target_of("[[a/Only]]") == LinkTarget(), "no such file in this folder"
+    for written in ("[[Nowhere#x|y]]", "![[gone.png]]", "[[c/Compost]]"):
+        assert links.target_of(written) == LinkTarget(is_missing=True)
+    for written in ("[[#Heading]]", "[[https://example.org]]", "[[../Nowhere]]", "[[ ]]", "no link"):
+        assert links.target_of(written) == UNKNOWN
+    assert [links.target_of(f"[[{name}]]").shares_name for name in ("a/Compost", "a/Only", "Compost")] == [
+        True, False, False
+    ]  # fmt: skip
+    assert not links.target_of("[[./Only]]", "a/Compost.md").is_missing, "from its note"
+    assert links.target_of("[[./Only]]", "b/Compost.md").is_missing
 
 
 def test_the_user_may_know_of_notes_that_the_model_may_not(tmp_path: Path, library: Library) -> None:
     links = VaultDocumentLinks(tmp_path, library.guarded_for(Located(on_this_machine=False)))
     assert not links.target_of("[[Secret]]").is_missing
-
-
-@pytest.mark.parametrize("written", ["[[Nowhere]]", "[[Nowhere#x|y]]", "![[gone.png]]", "[[c/Compost]]"])
-def test_a_link_to_no_note_is_missing(links: VaultDocumentLinks, written: str) -> None:
-    assert links.target_of(written) == LinkTarget(is_missing=True)
-
-
-@pytest.mark.parametrize("written", ["[[#Heading]]", "[[https://example.org]]", "[[../Nowhere]]", "[[ ]]", "no link"])
-def test_what_cannot_be_known_is_not_missing(links: VaultDocumentLinks, written: str) -> None:
-    assert links.target_of(written) == UNKNOWN
-
-
-def test_a_name_that_two_notes_share_is_told_from_one_of_a_single_note(links: VaultDocumentLinks) -> None:
-    assert links.target_of("[[a/Compost]]").shares_name
-    assert not links.target_of("[[a/Only]]").shares_name
-    assert not links.target_of("[[Compost]]").shares_name
-
-
-def test_relative_links_are_looked_up_from_their_note(links: VaultDocumentLinks) -> None:
-    assert not links.target_of("[[./Only]]", "a/Compost.md").is_missing
-    assert links.target_of("[[./Only]]", "b/Compost.md").is_missing
 
 
 def test_an_index_that_does_not_answer_leaves_links_unknown(tmp_path: Path) -> None:
@@ -161,23 +137,3 @@ def test_an_index_that_does_not_answer_leaves_links_unknown(tmp_path: Path) -> N
             raise StorageError("broken")
 
     assert VaultDocumentLinks(tmp_path, cast(Library, BrokenLibrary())).target_of("[[Note]]") == UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("open_with", "has_folder", "scheme"),
-    [
-        ("auto", True, "obsidian"),
-        ("auto", False, "file"),
-        ("editor", True, "obsidian"),
-        ("desktop", True, "file"),
-        ("obsidian", False, "obsidian"),
-    ],
-)
-def test_the_user_chooses_what_opens_a_note(
-    library: Library, tmp_path: Path, open_with: OpenWith, has_folder: bool, scheme: str
-) -> None:
-    if has_folder:
-        (tmp_path / ".obsidian").mkdir()
-    address = VaultDocumentLinks(tmp_path, library, open_with).of(reference("Note.md"))
-    assert address
-    assert address.partition(":")[0] == scheme

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.app.paths import find_folder, find_paths, find_vault
+from zkchat.app.paths import find_paths, find_vault
 from zkchat.core.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
 
 pytestmark = pytest.mark.skipif(os.sep != "/", reason="the root of a drive may be a vault")
@@ -15,12 +15,6 @@ def test_the_root_of_the_file_system_is_no_vault(world: World, named: Path | Non
     with pytest.raises(VaultError, match="whole file system") as refused:
         find_vault(world.environment(cwd=Path("/")), named)
     assert "--vault" in refused.value.hint
-
-
-def test_a_marker_at_the_root_of_the_file_system_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    is_dir = Path.is_dir
-    monkeypatch.setattr(Path, "is_dir", lambda path: str(path) == "/.obsidian" or is_dir(path))
-    assert find_vault(world.environment(), None) == world.vault.resolve()
 
 
 def test_a_vault_is_named_or_marked_or_confirmed_or_has_such_a_parent(world: World) -> None:
@@ -70,12 +64,6 @@ def test_the_default_vault_comes_after_what_is_named_and_what_is_around(world: W
     assert find_vault(world.environment(cwd=world.home), None) == outside
     world.variables["ZKCHAT_VAULT"] = str(world.vault)
     assert find_vault(world.environment(cwd=world.home), None) == world.vault
-
-
-def test_the_default_vault_makes_no_vault_of_the_home_folder_unasked(world: World) -> None:
-    set_default(world, "'~'")
-    found = find_folder(world.environment(cwd=world.root), None)
-    assert (found.path, found.is_home, found.is_confirmed) == (world.home, True, False)
 
 
 def test_a_default_vault_that_is_gone_stops_only_what_needs_it(world: World) -> None:

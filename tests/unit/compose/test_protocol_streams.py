@@ -40,18 +40,6 @@ def test_lines_are_the_same_however_they_arrive(pieces: list[bytes]) -> None:
     assert [*iter(lines.next, None)] == whole + [rest] * bool(rest)
 
 
-def test_a_line_comes_as_it_is_written_and_the_last_needs_no_end() -> None:
-    reader, writer = os.pipe()
-    lines = Lines(lambda size: os.read(reader, size), 100)
-    os.write(writer, b'{"a": 1}\n{"b"')
-    assert lines.next() == b'{"a": 1}'
-    os.write(writer, b": 2}")
-    os.close(writer)
-    assert [lines.next(), lines.next()] == [b'{"b": 2}', None]
-    os.close(reader)
-    assert lines.next() is None  # what cannot be read has ended
-
-
 def test_a_line_that_is_too_long_is_no_message_and_the_next_is_read() -> None:
     pieces = [b"ok\n" + b"x" * 8, b"x" * 30, b"x\nnext\n"]
     lines = Lines(lambda _: pieces.pop(0) if pieces else b"", 10)

@@ -17,6 +17,8 @@ def connecting() -> set[threading.Thread]:
 
 
 def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: World) -> None:
+    with ServerConnections() as connections:
+        assert connections.open(load_workspace(world.environment(), world.vault)) == (None, ())
     world.configure('[mcpServers.gone]\ncommand = "/no/such/program"\n[mcpServers.odd]\n')
     workspace = load_workspace(world.environment(), world.vault)
     before = connecting()
@@ -29,14 +31,6 @@ def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: W
         connections.start()
         assert connecting() - before
     assert not connections.waits
-
-
-def test_without_servers_nothing_is_connected(world: World) -> None:
-    before = connecting()
-    with ServerConnections() as connections:
-        assert connections.open(load_workspace(world.environment(), world.vault)) == (None, ())
-        connections.start()
-        assert connecting() <= before
 
 
 def test_a_server_that_the_settings_define_otherwise_now_is_used_no_more(world: World) -> None:

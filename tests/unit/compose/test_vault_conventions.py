@@ -11,10 +11,6 @@ def put(vault: Path, **files: object) -> None:
         (vault / ".obsidian" / f"{name.replace('_', '-')}.json").write_text(json.dumps(content))
 
 
-def test_nothing_set_is_what_obsidian_does_by_itself(tmp_path: Path) -> None:
-    assert vault_conventions(tmp_path) == VaultConventions()
-
-
 def test_the_settings_of_obsidian_are_read(tmp_path: Path) -> None:
     put(
         tmp_path,
@@ -35,5 +31,6 @@ def test_the_settings_of_obsidian_are_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_counts_only_where_new_notes_go_to_one(tmp_path: Path) -> None:
+    assert vault_conventions(tmp_path) == VaultConventions()
     put(tmp_path, app={"newFileLocation": "root", "newFileFolderPath": "Inbox", "newLinkFormat": "odd"})
     assert vault_conventions(tmp_path) == VaultConventions()

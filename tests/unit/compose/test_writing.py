@@ -10,7 +10,7 @@ from tests.support.world import World
 from zkchat.app.databases import DatabasePaths
 from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, Workspace, load_workspace
-from zkchat.app.writing import JOURNAL, _JournalFile, open_change_store, open_editing
+from zkchat.app.writing import JOURNAL, _JournalFile, open_change_store
 from zkchat.writing.changes.store import VaultChanges
 
 
@@ -38,7 +38,9 @@ def test_the_index_knows_of_a_change_at_once(world: World) -> None:
         assert library.note_count() == 2
         store.undo(record.id)
         assert library.note_count() == 1
-        assert [each.state for each in store.records()] == ["undone"]
+        store.apply(change(move("A.md", ".trash/A.md")), HERE)
+        assert library.note_count() == 0
+        assert [each.state for each in store.records()] == ["applied", "undone"]
 
 
 def test_a_change_of_many_files_does_not_wait_for_the_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,17 +53,6 @@ def test_a_change_of_many_files_does_not_wait_for_the_index(world: World, monkey
         found = library.refresh_within(60)
         assert found
         assert (found.changed, library.note_count()) == (2, 2)
-
-
-def test_an_editor_stages_and_the_store_applies(world: World) -> None:
-    world.note("A.md", "a\n")
-    workspace = workspace_of(world)
-    with open_note_library(workspace) as (library, _), open_editing(workspace, library) as editing:
-        library.refresh()
-        editing.editor.append("A", "more")
-        assert (world.vault / "A.md").read_text() == "a\n"
-        editing.store.apply(editing.staged.change_set(), HERE)
-    assert (world.vault / "A.md").read_text().split() == ["a", "more"]
 
 
 @pytest.mark.parametrize("location", ["user", "vault"])
@@ -107,17 +98,7 @@ def test_nothing_is_written_by_looking(world: World, tmp_path: Path) -> None:
 
 
 def test_with_the_setting_a_change_set_is_a_commit(world: World) -> None:
-    world.variables["ZKCHAT_WRITE__GIT_COMMIT"] = "true"
-    world.variables["PATH"] = ""
+    world.variables |= {"ZKCHAT_WRITE__GIT_COMMIT": "true", "PATH": ""}
     with open_change_store(workspace_of(world)) as store:
         record = store.apply(change(write("B.md", None, b"b")), HERE)
     assert record.remarks == ("The change was not committed: git is not installed.",)
-
-
-def test_a_move_to_the_trash_is_known_to_the_index(world: World) -> None:
-    world.note("A.md", "a")
-    workspace = workspace_of(world)
-    with open_note_library(workspace) as (library, _), open_change_store(workspace, library) as store:
-        library.refresh()
-        store.apply(change(move("A.md", ".trash/A.md")), HERE)
-        assert library.note_count() == 0

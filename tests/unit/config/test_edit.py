@@ -31,12 +31,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def test_line_ends_of_windows_stay(file: Path) -> None:
-    file.write_bytes(b'# mine\r\nmodel = "a"\r\n')
-    set_value(file, "model", "b")
-    assert file.read_bytes() == b'# mine\r\nmodel = "b"\r\n'
-
-
 @pytest.mark.parametrize(
     ("key", "text", "says"),
     [
@@ -44,7 +38,6 @@ def test_line_ends_of_windows_stay(file: Path) -> None:
         ("context.max_tokens", "300", "leaves nothing of"),
         ("ui.color", "red", 'must be "auto", "always" or "never"'),
         ("context.max_token", "4096", "Unknown setting 'context.max_token'"),
-        ("context", "4096", "Unknown setting 'context'"),
     ],
 )
 def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says: str) -> None:
@@ -55,18 +48,14 @@ def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says:
     assert file.read_text() == COMMENTED
 
 
-def test_a_value_must_fit_the_others_of_the_file(file: Path) -> None:
-    set_value(file, "context.tools_share", "0.1")
-    set_value(file, "context.messages_share", "0.8")
-    with pytest.raises(ConfigError, match="add up to"):
-        set_value(file, "context.system_share", "0.2")
-
-
 def test_other_mistakes_in_the_file_do_not_stand_in_the_way(file: Path) -> None:
     file.write_text('mistake = 1\n[ui]\ncolor = "red"\n')
     set_value(file, "model", "quote")
     set_value(file, "ui.color", "auto")
     assert unset(file, "mistake")
+    assert not unset(file, "ui.panel")
+    with pytest.raises(ConfigError, match="Unknown setting 'nonsense'"):
+        unset(file, "nonsense")
     assert load(file, None, {}, {}, lambda _: False).settings.model == "quote"
 
 
@@ -77,14 +66,6 @@ def test_a_value_where_the_section_belongs_is_told_with_the_way_out(file: Path) 
     assert caught.value.hint == "Run: zkchat config unset context"
     assert unset(file, "context")
     assert file.read_text() == ""
-
-
-@pytest.mark.parametrize("key", ["context", "nonsense"])
-def test_unset_of_what_is_no_setting_is_refused(file: Path, key: str) -> None:
-    file.write_text(COMMENTED)
-    with pytest.raises(ConfigError, match=f"Unknown setting '{key}'"):
-        unset(file, key)
-    assert file.read_text() == COMMENTED
 
 
 def test_a_write_that_fails_halfway_leaves_the_old_file_and_nothing_else(file: Path) -> None:
@@ -107,7 +88,7 @@ LAYOUTS = [
     'context = {threshold = 0.5}  # inline\nmodel = "x"\n',
     "context.threshold = 0.5\ncontext.reserve_tokens = 100 # dotted\n",
     "[ui]\n\n# about the context\n[context]\n\n[vault] # at the end\nexclude = [\n  'a', # one\n]",
-    "[context]\n[ui]\ncolor = 'auto'\n[openai]\nbase_url = ''\n",
+    "# mine\r\n[context]\r\n[ui]\r\ncolor = 'auto'\r\n[openai]\r\nbase_url = ''\r\n",
 ]
 CHANGES = [
     ("model", "ollama:qwen3:8b"),
@@ -125,7 +106,7 @@ def test_any_changes_to_any_layout_change_what_they_name_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, layout: str, changes: list[tuple[str, str]]
 ) -> None:
     file = tmp_path_factory.mktemp("edit") / "config.toml"
-    file.write_text(layout)
+    file.write_bytes(layout.encode())
     expected = tomllib.loads(layout)
     for key, text in changes:
         value = set_value(file, key, text)
@@ -134,3 +115,4 @@ def test_any_changes_to_any_layout_change_what_they_name_and_nothing_else(
     assert tomllib.loads(file.read_text()) == expected
     kept = [line.partition("#")[2] for line in layout.splitlines() if "#" in line and "'a'" not in line]
     assert [comment for comment in kept if comment not in file.read_text()] == []
+    assert not changes or (b"\r\n" in file.read_bytes()) == ("\r" in layout)

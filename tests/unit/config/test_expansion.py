@@ -20,20 +20,15 @@ def expanded(**fields: object) -> ServerDefinition:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("plain", "plain"),
-        ("${A}", "one"),
         ("x${A}y${A}", "xoneyone"),
         ("${B}", "two words; $(x)"),
         ("${A:-other}", "one"),
         ("${NO:-other}", "other"),
-        ("${NO:-}", ""),
         ("${EMPTY:-other}", "other"),
         ("${NO:-https://a.example/x?y=z}", "https://a.example/x?y=z"),
         ("${REF}", "${A}"),
         ("$A", "$A"),
-        ("$(A)", "$(A)"),
         ("`A`", "`A`"),
-        ("${}", "${}"),
         ("${1A}", "${1A}"),
         ("${A", "${A"),
         ("$${A}", "$one"),
@@ -44,14 +39,9 @@ def test_expansion(text: str, value: str) -> None:
     assert expanded(env={"E": text}).env == {"E": value}
 
 
-def test_all_parts_of_a_definition_are_expanded() -> None:
-    assert expanded(command="${A}").command == "one"
-    assert expanded(cwd="/x/${A}").cwd == "/x/one"
+def test_missing_variables_are_named_and_no_value_is() -> None:
     reached = expanded(command="", url="${URL}/mcp", headers={"Authorization": "Bearer ${A}"})
     assert (reached.url, reached.headers) == ("https://a.example/mcp", {"Authorization": "Bearer one"})
-
-
-def test_missing_variables_are_named_and_no_value_is() -> None:
     with pytest.raises(MissingVariable) as raised:
         expanded(args=("${NO}", "${A}", "${EMPTY}"), env={"E": "${NO}"})
     assert raised.value.message == "The server 'x' needs the variables EMPTY, NO, which are not set."
@@ -65,9 +55,7 @@ def test_missing_variables_are_named_and_no_value_is() -> None:
         {"command": "", "url": "${A}"},
         {"command": "", "url": "file:///etc/passwd"},
         {"command": "", "url": "https://a.example/${B}"},
-        {"command": "", "url": "https://"},
         {"command": "", "url": "https://a.example:99999/"},
-        {"command": "", "url": "http://[::1"},
         {"command": "", "url": "https://a.example", "headers": {"X": "${NL}"}},
         {"command": "", "url": "https://a.example", "headers": {"X": "é"}},
         {"command": "${NO:-}"},
@@ -86,7 +74,7 @@ def test_what_becomes_unusable_is_told_without_values(fields: dict[str, object])
         ({}, "run", "/vault"),
         ({"command": "./run"}, "/vault/run", "/vault"),
         ({"command": "bin/run", "cwd": "tools"}, "/vault/tools/bin/run", "/vault/tools"),
-        ({"command": "/bin/run", "cwd": "/x"}, "/bin/run", "/x"),
+        ({"command": "${A}", "cwd": "/x/${A}"}, "one", "/x/one"),
         ({"command": "~/run", "cwd": "~/x"}, "/home/me/run", "/home/me/x"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.loading import FlagValue, Loaded, Origin, flatten, load, parse_value, unflatten
+from zkchat.config.loading import FlagValue, Loaded, Origin, load, parse_value
 from zkchat.config.schema import FIELDS, Settings
 from zkchat.core.choices import VaultItem
 from zkchat.core.errors import ConfigError
@@ -38,22 +38,15 @@ def files(tmp_path: Path) -> SettingsFiles:
     return SettingsFiles(tmp_path)
 
 
-def test_without_files_everything_is_the_default(files: SettingsFiles) -> None:
-    loaded = files.load()
-    assert loaded.settings == Settings()
-    assert set(loaded.origins.values()) == {Origin("default")}
-    assert loaded.origins.keys() == FIELDS.keys()
-    assert loaded.warnings == ()
-
-
 def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
     layers: list[tuple[str, dict[str, str], dict[str, FlagValue]]] = [
         ("", {}, {}),
         ("user", {}, {}),
         ("vault", {}, {}),
         ("variable", {"ZKCHAT_MODEL": "variable"}, {}),
-        ("flag", {"ZKCHAT_MODEL": "variable"}, {"model": "flag"}),
+        ("flag", {"ZKCHAT_MODEL": "variable"}, {"model": "flag", "ui.width": None}),
     ]
+    assert files.load().origins.keys() == FIELDS.keys()
     for model, variables, flags in layers:
         if model == "user":
             files.user.write_text('model = "user"')
@@ -62,15 +55,15 @@ def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
         loaded = files.load(variables, flags, trusted=lambda _: True)
         assert loaded.settings.model == model
         assert loaded.origins["model"].layer == (model or "default")
+        assert loaded.origins["ui.width"] == Origin("default")
+    assert files.load(flags={"context.max_tokens": "4096"}).settings.context.max_tokens == 4096
 
 
 @pytest.mark.parametrize(
     ("name", "text", "key", "value"),
     [
         ("ZKCHAT_CONTEXT__MAX_TOKENS", "4096", "context.max_tokens", 4096),
-        ("ZKCHAT_CONTEXT__THRESHOLD", "0.5", "context.threshold", 0.5),
         ("ZKCHAT_MODEL", "1234", "model", "1234"),
-        ("ZKCHAT_UI__COLOR", "never", "ui.color", "never"),
         ("ZKCHAT_VAULT__EXCLUDE", "Archive/**, *.tmp.md", "vault.exclude", ["Archive/**", "*.tmp.md"]),
         ("ZKCHAT_VAULT__EXCLUDE", '["a, b", "c"]', "vault.exclude", ["a, b", "c"]),
     ],
@@ -83,21 +76,10 @@ def test_a_variable_is_read_as_what_the_setting_takes(
     assert loaded.origins[key] == Origin("variable", name)
 
 
-def test_flags_take_texts_and_typed_values_and_none_for_not_given(files: SettingsFiles) -> None:
-    loaded = files.load(flags={"context.max_tokens": "4096", "ui.references_shown": 3, "model": None})
-    assert loaded.settings.context.max_tokens == 4096
-    assert loaded.settings.ui.references_shown == 3
-    assert loaded.origins["model"] == Origin("default")
-    assert loaded.origins["ui.references_shown"].layer == "flag"
-
-
 def test_the_variable_that_names_the_vault_is_no_setting(files: SettingsFiles) -> None:
     loaded = files.load({"ZKCHAT_VAULT": "/notes", "ZKCHAT_CONTEXT": "x", "ZKCHAT_SOMETHING_ELSE": "1"})
     assert loaded.settings == Settings()
     assert loaded.warnings == ()
-
-
-def test_a_variable_that_is_nearly_a_setting_gets_a_warning(files: SettingsFiles) -> None:
     assert files.load({"ZKCHAT_MODLE": "quote"}).warnings == (
         "The variable ZKCHAT_MODLE is not a setting. Did you mean ZKCHAT_MODEL?",
     )
@@ -134,6 +116,7 @@ def test_an_unknown_setting_is_named_with_its_place_and_the_nearest_valid_one(
         ("[context]\nmax_tokens = 512", r"'context\.reserve_tokens' \(512\) leaves nothing"),
         ('model = "quote"\n[context\nmax_tokens = 5', "config.toml is broken at line 2: "),
         ("model =", "is broken at its end: Invalid value"),
+        ("context = 5", r"'context' in .* is a section"),
     ],
 )
 def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: SettingsFiles, text: str, says: str) -> None:
@@ -147,7 +130,6 @@ def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: Setti
     ("line", "says"),
     [
         ("context.max_tokens = 'many'", 'must be a whole number of at least 256, but it is the text "many".'),
-        ("context.max_tokens = '4096'", 'must be a whole number of at least 256, but it is the text "4096".'),
         ("context.max_tokens = true", "must be a whole number of at least 256, but it is true."),
         ("context.max_tokens = 10", "must be a whole number of at least 256, but it is 10."),
         (
@@ -155,10 +137,8 @@ def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: Setti
             "must be a whole number of at least 1, but it is more than 1,000,000,000,000.",
         ),
         ("context.threshold = nan", "must be a number above 0 and up to 1, but it is nan."),
-        ("context.threshold = [1]", "must be a number above 0 and up to 1, but it is a list."),
         ("context.threshold = {a = 1}", "must be a number above 0 and up to 1, but it is a table."),
         ("model = 2026-03-01", "must be a text, but it is 2026-03-01."),
-        ("vault.exclude = 'a'", 'each), but it is the text "a".'),
         ("vault.exclude = ['a', 7]", "each), but it holds 7."),
         ("ui.color = 'red'", 'must be "auto", "always" or "never", but it is the text "red".'),
         (
@@ -191,7 +171,6 @@ DEEP = {
     "lists": "model = " + "[" * 50_000,
     "a dotted key": ".".join("a" * 1_000) + " = 1",
     "a header": "[" + ".".join(["a", "'b.c'", '"d"'] * 400) + "]",
-    "spaces between": " . ".join("a" * 20) + " = 1",
     "tables in tables": "a = " + "{ b.b.b.b = " * 150 + "1" + " }" * 150,
     "after a text that ends in quotes": 'x = { a = """it\'s\n""""", ' + ".".join("b" * 20) + " = 1 } # '",
     "after an escaped quote": 'x = "\\""\n' + ".".join("b" * 20) + ' = 1 # "',
@@ -205,14 +184,9 @@ def test_a_file_nested_beyond_all_reason_is_refused_and_no_crash(files: Settings
         files.load()
     files.user.unlink()
     files.vault.write_text(text)
-    assert "nested more than 16 levels deep. Its settings are ignored." in files.load().warnings[0]
-
-
-def test_a_key_of_many_parts_is_refused_before_it_takes_memory(files: SettingsFiles) -> None:
-    files.vault.write_text(".".join("a" * 3_000) + " = 1")
     tracemalloc.start()
     try:
-        files.load()
+        assert "nested more than 16 levels deep. Its settings are ignored." in files.load().warnings[0]
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
@@ -238,13 +212,6 @@ def test_of_a_vaults_file_that_cannot_be_read_it_is_not_known_what_it_keeps_back
     assert loaded.warnings == (f"{loaded.privacy_unknown} Its settings are ignored.",)
 
 
-def test_a_value_where_a_section_belongs_is_told(files: SettingsFiles) -> None:
-    files.user.write_text("context = 5")
-    with pytest.raises(ConfigError, match=r"'context' in .* is a section") as caught:
-        files.load()
-    assert caught.value.hint == "Write [context] and its settings below."
-
-
 def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files: SettingsFiles) -> None:
     files.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
     loaded = files.load()
@@ -252,21 +219,14 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files:
     assert loaded.origins["ollama.host"] == Origin("default")
     assert loaded.settings.model == ""
     assert loaded.settings.ui.color == "never"
+    files.user.write_text('[ollama]\nhost = "http://mine:1"')
+    assert files.load().settings.ollama.host == "http://mine:1"
+    files.vault.write_text('"ollama.host" = "http://evil.example"')
+    assert files.load().settings.ollama.host == "http://mine:1", "a quoted key does not get around trust"
     assert loaded.every_warning == (
         "Ignored in the vault's settings until you approve: model, ollama.host. To see and approve what comes with "
         "the vault: zkchat config trust",
     )
-
-
-def test_a_vault_cannot_take_away_the_users_own_endpoint(files: SettingsFiles) -> None:
-    files.user.write_text('[ollama]\nhost = "http://mine:1"')
-    files.vault.write_text('[ollama]\nhost = "http://evil.example"')
-    assert files.load().settings.ollama.host == "http://mine:1"
-
-
-def test_a_quoted_key_does_not_get_around_trust(files: SettingsFiles) -> None:
-    files.vault.write_text('"ollama.host" = "http://evil.example"')
-    assert files.load().settings.ollama.host == "http://127.0.0.1:11434"
 
 
 def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(files: SettingsFiles) -> None:
@@ -321,7 +281,6 @@ def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_
     "text",
     [
         '[privacy]\nlocal_onyl = ["a"]',
-        '[Privacy]\nlocal_only = ["a"]',
         'local_only = ["a"]',
         "privacy = 5",
         '[vault]\nlocal_only = ["a"]',
@@ -337,12 +296,6 @@ def test_a_vault_adds_to_what_the_user_leaves_out_and_takes_nothing_away(files: 
     files.user.write_text('[vault]\nexclude = ["Diary/**"]')
     files.vault.write_text('[vault]\nexclude = ["Archive/**"]')
     assert files.load().settings.vault.exclude == ("Diary/**", "Archive/**")
-
-
-@given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.integers() | st.text()))
-@settings(deadline=None, max_examples=50)
-def test_nesting_and_flattening_undo_each_other(values: dict[str, object]) -> None:
-    assert dict(flatten(unflatten(values), Origin("flag"))) == values
 
 
 @given(st.sampled_from(sorted(FIELDS)), st.text() | st.just("\udcff"))

@@ -83,9 +83,7 @@ def test_a_vaults_tables_count_only_after_approval_and_then_beside_the_users_own
     ("line", "says"),
     [
         ("provider = 'olama'", f'{PROVIDER_CHOICES}, but it is the text "olama".'),
-        ("context_limit = '8k'", 'a whole number of at least 256, but it is the text "8k".'),
         ("temperature = 3", "a number of at least 0 and up to 2, but it is 3."),
-        ("calls_tools = 'yes'", 'true or false, but it is the text "yes".'),
         ("options = 'x'", 'a table, but it is the text "x".'),
         ("id = ''", 'the name that the provider knows it by, but it is the text "".'),
     ],
@@ -104,7 +102,7 @@ def test_a_model_without_a_provider_is_told_as_such(user: Path) -> None:
     assert error.hint == f"Set 'models.fast.provider'. It must be {PROVIDER_CHOICES}."
 
 
-@pytest.mark.parametrize("name", ["ollama:mine", "openai:x y", "quote", "", " x", "http://x", "a.id", "a\\tb"])
+@pytest.mark.parametrize("name", ["ollama:mine", "quote", "", " x", "http://x", "a.id", "a\\tb"])
 def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str) -> None:
     error = refused(user, FAST.replace("models.fast", f'models."{name}"'))
     assert f"in {user} cannot be the name of a model." in error.message
@@ -114,8 +112,7 @@ def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str
 NAMES = ("Claude Sonnet 4.5", "gpt-4.1", "anthropic/claude", "Ann's", "qwen3:8b", "id", "größer")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("quote", ["", '"', "'"])
+@pytest.mark.parametrize(("name", "quote"), [*((name, "") for name in NAMES), ("gpt-4.1", '"'), ("gpt-4.1", "'")])
 def test_any_other_line_is_a_name_with_or_without_quotes_in_a_key(user: Path, name: str, quote: str) -> None:
     key = as_key(f"models.{quote}{name}{quote}")
     set_value(user, f"{key}.provider", "openai")
@@ -134,9 +131,6 @@ def test_a_name_with_dots_that_lacks_its_quotes_is_told_how_to_get_them(user: Pa
     error = refused(user, FAST.replace("models.fast", "models.gpt-4.1"))
     assert error.hint == 'A name with dots stands in quotes: [models."gpt-4.1"]'
     assert unset(user, "models.gpt-4.1")
-
-
-def test_a_misspelt_setting_of_a_model_with_dots_is_told(user: Path) -> None:
     error = refused(user, FAST.replace("models.fast", 'models."gpt-4.1"') + "tempature = 1\n")
     assert error.hint == "Did you mean 'models.gpt-4.1.temperature'?"
 
@@ -144,13 +138,11 @@ def test_a_misspelt_setting_of_a_model_with_dots_is_told(user: Path) -> None:
 @pytest.mark.parametrize(
     ("headers", "is_valid"),
     [
-        ('{ api-key = "${MY_KEY}" }', True),
         ('{ Authorization = "Token ${MY_KEY}", X-Title = "zkchat" }', True),
         ('{ api-key = "abc" }', False),
         ('{ api-key = "${MY_KEY:-abc}" }', False),
         ('{ X-Title = "sk-proj-aaaabbbbccccdddd11112222" }', False),
         ('{ Host = "example.org" }', False),
-        ('{ accept-encoding = "gzip" }', False),
         ('{ "X Y" = "a" }', False),
         ('{ X-A = "a\\nb" }', False),
         ("{ X-A = 1 }", False),
@@ -179,10 +171,3 @@ def test_a_model_can_be_made_and_changed_by_command_and_comments_stay(user: Path
     set_value(user, "models.slow.calls_tools", "false")
     slow = loaded(user).settings.models["slow"]
     assert slow == Model(provider="openai", id="big", calls_tools=False, options={"reasoning_effort": "low"})
-
-
-def test_a_whole_model_can_be_removed(user: Path) -> None:
-    user.write_text(f'model = "quote"\n{FAST}')
-    assert unset(user, "models.fast")
-    assert tomllib.loads(user.read_text()) == {"model": "quote"}
-    assert not unset(user, "models.fast.id")

@@ -20,9 +20,7 @@ def loaded(folder: Path, user: str = "", vault: str = "", variables: Mapping[str
 @pytest.mark.parametrize(
     ("user", "vault", "variable", "expected"),
     [
-        ("", "", "", ()),
         ('["Journal"]', "", "", ("Journal",)),
-        ("", '["Clients"]', "", ("Clients",)),
         ('["Journal"]', '["Clients"]', "", ("Journal", "Clients")),
         ('["Journal"]', "[]", "", ("Journal",)),
         ('["Journal"]', '["Clients"]', "Diary, Old", ("Journal", "Clients", "Diary", "Old")),

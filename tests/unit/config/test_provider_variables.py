@@ -18,19 +18,13 @@ def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:
     ("host", "address"),
     [
         ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
         ("http://0.0.0.0:8080", "http://127.0.0.1:8080"),
         ("[::]", "http://[::1]:11434"),
-        ("[::]:8080", "http://[::1]:8080"),
         ("::1", "http://[::1]:11434"),
         ("[::1]:8080", "http://[::1]:8080"),
-        ("127.0.0.1", "http://127.0.0.1:11434"),
         ("localhost:8080", "http://localhost:8080"),
         (":8080", "http://127.0.0.1:8080"),
         ("gpu", "http://gpu:11434"),
-        ("gpu.example.org:443", "http://gpu.example.org:443"),
-        ("http://gpu", "http://gpu"),
-        ("https://gpu.example.org", "https://gpu.example.org"),
         ("https://gpu.example.org:8443/ollama/", "https://gpu.example.org:8443/ollama"),
         ("https://me:secret@gpu.example.org", "https://me:secret@gpu.example.org"),
     ],
@@ -66,12 +60,8 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", GOOD)
-def test_an_address_that_can_be_called_stays_as_it_is(address: str) -> None:
-    assert validate_http_url(address) == address
-
-
-@pytest.mark.parametrize("address", ODD)
-def test_an_odd_address_is_refused(address: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        validate_http_url(address)
+def test_an_address_that_can_be_called_stays_as_it_is_and_an_odd_one_is_refused() -> None:
+    assert [*map(validate_http_url, GOOD)] == GOOD
+    for address in ODD:
+        with pytest.raises(ValueError, match=r"."):
+            validate_http_url(address)

@@ -26,23 +26,14 @@ def written(vault: Path, content: object) -> Path:
     return vault
 
 
-def test_the_servers_of_a_vault_are_read(tmp_path: Path) -> None:
-    (found,) = read_vault_servers(written(tmp_path, {"mcpServers": {"time": RUN}, "other": 1})).definitions
-    assert (found.name, found.command, found.origin) == ("time", "uvx", "vault")
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("", "is broken at line 1"),
-        ("{", "is broken at line 1"),
         ('{"mcpServers": {}} // no comment', "is broken at line 1"),
         ("[]", "is not a JSON object"),
-        ("null", "is not a JSON object"),
         ('{"mcpServers": []}', "has no section 'mcpServers'"),
-        ('{"mcpServers": null}', "has no section 'mcpServers'"),
         ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "'a' is there twice"),
-        ('{"mcpServers": {}, "mcpServers": {"a": {"command": "y"}}}', "'mcpServers' is there twice"),
         ('{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "'command' is there twice"),
         ("[" * 100_000, "is nested too deeply"),
         ('{"a": ' + "9" * 5_000 + "}", "cannot be used"),

@@ -43,52 +43,38 @@ def test_every_key_is_read() -> None:
     )
     reached = parse_server("a", {"type": "http", "url": "https://a.example/mcp", "headers": {"X-Key": "k"}}, "user")
     assert (reached.url, reached.headers) == ("https://a.example/mcp", {"X-Key": "k"})
-
-
-def test_a_server_of_a_vault_cannot_say_that_it_is_local() -> None:
-    definition = parse_server("time", {**RUN, "local": True}, "vault")
-    assert (definition.is_local, definition.origin) == (False, "vault")
-
-
-@pytest.mark.parametrize("name", ["a", "GitHub", "my.server_2-x", "_", "9", "a" * 64])
-def test_names(name: str) -> None:
-    assert parse_server(name, RUN, "user").name == name
+    of_vault = parse_server("time", {**RUN, "local": True}, "vault")
+    assert (of_vault.is_local, of_vault.origin) == (False, "vault")
 
 
 @pytest.mark.parametrize(
-    "name", ["", "a b", "a/b", "-a", ".a", "a" * 65, "é", "a\n", "a\x1b[2J", "a\0", "../a", "a;b", "a$(b)", "\u202ea"]
+    "name", ["", "a b", "a/b", "-a", ".a", "a" * 65, "é", "a\n", "a\x1b[2J", "a\0", "a$(b)", "\u202ea"]
 )
 def test_names_that_cannot_be(name: str) -> None:
     assert "has a name that cannot be used" in problem(name, RUN)
+    for usable in ("a", "my.server_2-x", "_", "9", "a" * 64):
+        assert parse_server(usable, RUN, "user").name == usable
 
 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (None, "needs a command or a url"),
         ("uvx", "needs a command or a url"),
-        ([RUN], "needs a command or a url"),
         ({}, "has neither a command nor a url"),
-        ({"command": ""}, "has neither a command nor a url"),
-        ({"command": ["uvx"]}, "has a value of 'command' that is not text"),
         ({"command": 1}, "has a value of 'command' that is not text"),
         ({"command": "a\0b"}, "with a character that no program takes"),
         ({"command": "\ud800"}, "with a character that no program takes"),
         ({"command": "a", "url": "https://a.example"}, "has both a command and a url"),
         ({"command": "a", "args": "b c"}, "that are not a list of texts"),
         ({"command": "a", "args": ["b", 3]}, "has a value of 'args' that is not text"),
-        ({"command": "a", "args": [["b"]]}, "has a value of 'args' that is not text"),
         ({"command": "a", "args": ["b"] * (MAX_TEXT + 1)}, "more than 4,000 characters of command"),
         ({"command": "a", "env": ["A=b"]}, "has a 'env' that is not a table"),
         ({"command": "a", "env": {"A": 1}}, "has a value of 'env.A' that is not text"),
         ({"command": "a", "env": {"A=B": "c"}}, "has an invalid name in 'env'"),
-        ({"command": "a", "env": {"A\n": "c"}}, "has an invalid name in 'env'"),
         ({"command": "a", "env": {"A": "x" * MAX_TEXT}}, "more than 4,000 characters of env"),
         ({"url": "https://a.example", "headers": {"A: b\r\nC": "d"}}, "has an invalid name in 'headers'"),
         ({"command": "a", "disabled": "no"}, "that is neither true nor false"),
-        ({"command": "a", "local": 1}, "that is neither true nor false"),
         ({"command": "a", "timeout": "60"}, "has a 'timeout' that is not a number"),
-        ({"command": "a", "timeout": True}, "has a 'timeout' that is not a number"),
         ({"command": "a", "timeout": 0}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": float("nan")}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 10**400}, "is not between 0 and 3,600 seconds"),

@@ -27,13 +27,9 @@ def test_an_approval_holds_for_one_vault_one_name_and_one_content(file: Path) ->
     assert store.state("another", RULE) == "new"
     assert store.state("vault", vault_item("rule", "Other", "Be kind.")) == "new"
     assert store.state("vault", vault_item("agent", "Tone", "Be kind.")) == "new"
-
-
-def test_a_decision_can_be_changed_and_taken_back(file: Path) -> None:
-    store = TrustStore(file)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
     store.decide("vault", [RULE], "declined")
-    store.decide("vault", [RULE], "approved")
-    assert store.is_approved("vault", RULE)
+    assert not store.is_approved("vault", RULE)
     store.revoke("vault")
     assert store.state("vault", RULE) == "new"
 
@@ -62,11 +58,6 @@ def test_what_was_taken_back_is_told_from_what_is_forgotten_by_age(file: Path) -
     assert store.takes_back("vault", before)
 
 
-def test_nobody_else_may_read_the_decisions(file: Path) -> None:
-    TrustStore(file).decide("vault", [RULE], "approved")
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
-
-
 def test_decisions_made_at_the_same_time_are_all_kept(file: Path) -> None:
     rules = [vault_item("rule", f"rule {number}", "Be kind.") for number in range(12)]
     threads = [threading.Thread(target=TrustStore(file).decide, args=("vault", [rule], "approved")) for rule in rules]
@@ -80,9 +71,7 @@ def test_decisions_made_at_the_same_time_are_all_kept(file: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        b"",
         b"{",
-        b"[]",
         b'{"vaults": 5}',
         b'{"vaults": {"vault": {"rule Tone": {"x": "yes"}}}}',
         b'{"vaults": {"\xff": {}}}',

@@ -12,7 +12,7 @@ from zkchat.core.tool_server import ServerDefinition
 pytestmark = pytest.mark.outside
 
 HEADERS = {"Authorization": "Bearer secret-token"}
-FAULTS = ("401", "403", "404", "405", "500", "elsewhere", "moved", "html", "invalid", "echoes", "compressed")
+FAULTS = ("401", "404", "500", "elsewhere", "moved", "html", "invalid", "echoes", "compressed")
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,8 @@ def bench(http: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     definitions = (
         ServerDefinition(name="ok", url=http.url("ok?key=hidden"), headers=HEADERS),
         ServerDefinition(name="refused", url="http://user:secret-token@127.0.0.1:9/mcp?key=secret-token"),
-        ServerDefinition(name="nowhere", url="http://no-such-host.invalid/mcp"),
-        ServerDefinition(name="tls", url=http.url("ok", scheme="https")),
         ServerDefinition(name="scheme", url="ftp://127.0.0.1/mcp"),
         ServerDefinition(name="header", url=http.url("ok"), headers={"X": "a\nb: secret-token"}),
-        ServerDefinition(name="port", url="http://127.0.0.1:port/mcp"),
         ServerDefinition(name="short key", url=http.url("echoes"), headers={"Authorization": "abc123"}),
     )
     with Bench(tmp_path_factory.mktemp("logs"), *definitions, *faulty) as bench:
@@ -45,15 +42,16 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
     assert bench.call("echo", server="ok").text == "echo"
     sent = [headers for _, path, method, headers in http.requests if (path, method) == ("/ok", "tools/call")]
     assert sent[-1]["authorization"] == "Bearer secret-token"
+    assert "secret-token" not in "".join(status.problem for status in bench.servers.statuses())
+    assert not [headers for _, _, _, headers in http.requests if headers["host"].startswith("localhost")]
+    assert bench.status("moved").state == "ready", "within the server it is followed"
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
         ("401", "refused access (401 Unauthorized): check its `headers` in the settings."),
-        ("403", "refused access (403 Forbidden): check its `headers` in the settings."),
         ("404", "is not at {address}/404 (404 Not Found): check its `url` in the settings."),
-        ("405", "is not at {address}/405 (405 Method Not Allowed): check its `url` in the settings."),
         ("500", "failed (500 Internal Server Error)."),
         (
             "elsewhere",
@@ -67,7 +65,6 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
         ("refused", "cannot be reached at http://127.0.0.1:9/mcp: Connection refused."),
         ("header", "cannot be reached: its `headers` in the settings are not valid."),
         ("scheme", "cannot be reached: its `url` in the settings is not valid."),
-        ("port", "cannot be reached: its `url` in the settings is not valid."),
     ],
 )
 def test_a_server_that_cannot_be_connected_is_one_sentence(
@@ -77,30 +74,9 @@ def test_a_server_that_cannot_be_connected_is_one_sentence(
     assert (bench.status(name).state, bench.status(name).problem) == ("failed", f"The MCP server {name} {said}")
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("nowhere", "cannot be reached at http://no-such-host.invalid/mcp: "),
-        ("tls", "cannot be reached at https://127.0.0.1:{port}/ok: the connection is not secure ("),
-    ],
-)
-def test_what_the_network_says_stands_in_the_sentence(bench: Bench, http: HttpServer, name: str, says: str) -> None:
-    assert bench.status(name).state == "failed"
-    assert bench.status(name).problem.startswith(f"The MCP server {name} {says.format(port=http.port)}")
-
-
-def test_headers_are_never_shown_and_sent_to_no_other_host(bench: Bench, http: HttpServer) -> None:
-    assert "secret-token" not in "".join(status.problem for status in bench.servers.statuses())
-    assert not [headers for _, _, _, headers in http.requests if headers["host"].startswith("localhost")]
-
-
 def test_a_server_that_hangs_has_failed_at_the_limit(http: HttpServer, tmp_path: Path) -> None:
     with Bench(tmp_path, ServerDefinition(name="slow", url=http.url("hangs")), connect_seconds=0.5) as bench:
         assert bench.status("slow").problem == "The MCP server slow did not answer within 0.5 s."
-
-
-def test_a_redirect_within_the_server_is_followed(bench: Bench) -> None:
-    assert bench.status("moved").state == "ready"
 
 
 def test_an_answer_without_end_or_a_closed_connection_costs_one_call(bench: Bench) -> None:

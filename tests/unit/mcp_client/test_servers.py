@@ -61,6 +61,7 @@ def expand(definition: ServerDefinition) -> ServerDefinition:
 def test_a_server_is_connected_with_what_it_offers(bench: Bench) -> None:
     status = bench.status("plain")
     assert (status.state, status.problem, status.version, status.protocol) == ("ready", "", "plain 1.5", "2025-11-25")
+    assert bench.status("ends on discovery").protocol == "2025-11-25", "it is asked by the older handshake"
     tools = {tool.name: tool for tool in status.tools}
     assert tools["die"].is_read_only
     assert not tools["slow"].is_read_only
@@ -71,6 +72,7 @@ def test_a_server_is_connected_with_what_it_offers(bench: Bench) -> None:
 
 def test_a_server_of_the_newer_revision_is_connected_and_tells_of_changes(bench: Bench) -> None:
     assert bench.status("new").protocol == "2026-07-28"
+    assert bench.call("input", server="new").text == "The MCP server new asks for input that zkchat cannot give."
     assert bench.call("echo", {"a": 1}, server="new").text == '{"a": 1}'
     eventually(lambda: "told" in {tool.name for tool in bench.status("new").tools})
 
@@ -105,6 +107,8 @@ def test_a_server_that_fails_at_the_start_is_one_sentence_and_a_log(bench: Bench
     ],
 )
 def test_a_server_that_cannot_be_started_is_one_sentence(bench: Bench, name: str, says: str) -> None:
+    assert bench.status("off").state == "disabled"
+    assert bench.call("echo", server="off").text == "There is no MCP server off."
     status = bench.status(name)
     assert (status.state, status.problem) == ("failed", f"The MCP server {name} {says}")
     assert bench.call("echo", server=name) == ServerAnswer(text=status.problem, failed=True)
@@ -116,13 +120,6 @@ def test_what_a_server_says_beside_the_protocol_is_in_its_log(bench: Bench) -> N
     assert re.findall(r"\(not a message\) (.*)", log.read_text()) == ["Welcome!", "[]", "{}", "ÿ"]
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert "no database\n" in Path(bench.status("exit").log).read_text()
-
-
-def test_a_server_that_ends_on_discovery_is_asked_by_the_older_handshake(bench: Bench) -> None:
-    assert (bench.status("ends on discovery").state, bench.status("ends on discovery").protocol) == (
-        "ready",
-        "2025-11-25",
-    )
 
 
 def test_lists_are_bounded_and_what_is_left_out_is_said(bench: Bench) -> None:
@@ -142,20 +139,6 @@ def test_a_list_that_fails_leaves_the_others(bench: Bench) -> None:
     assert "does not list its resources: it answered with an error: no database." in status.problem
 
 
-def test_a_call_whose_headers_do_not_match_is_made_again_with_those_of_the_new_list(bench: Bench) -> None:
-    assert bench.call("mismatch").text == "{}"
-
-
-def test_a_server_that_asks_for_input_in_its_answer_gets_none(bench: Bench) -> None:
-    assert bench.call("input", server="new").text == "The MCP server new asks for input that zkchat cannot give."
-
-
-def test_a_server_that_is_off_is_not_started(bench: Bench) -> None:
-    assert bench.status("off").state == "disabled"
-    assert bench.call("echo", server="off").text == "There is no MCP server off."
-    assert bench.call("echo", server="nobody").failed
-
-
 @pytest.mark.parametrize(
     ("tool", "text", "uris"),
     [
@@ -164,18 +147,18 @@ def test_a_server_that_is_off_is_not_started(bench: Bench) -> None:
         ("image", "a picture\n\n[image image/png, not included]\n\n[audio audio/wav, not included]", ()),
         ("structured", '{\n "number": 7\n}', ()),
         ("embedded", "what it says", ("memo://c",)),
+        (
+            "links",
+            "two\n\n[resource a: memo://a]\n\n[resource a: memo://a]\n\n[resource b: memo://b]",
+            ("memo://a", "memo://b"),
+        ),
+        ("mismatch", '{"a": "b"}', ()),  # of headers: it is called again with those of the new list
         ("odd text", "abc\x1b[31m", ()),
         ("ask", "declined [True, True, True], capabilities {}", ()),
     ],
 )
 def test_an_answer_is_text(bench: Bench, tool: str, text: str, uris: tuple[str, ...]) -> None:
     assert bench.call(tool, {"a": "b\x00\ud800"}) == ServerAnswer(text=text, uris=uris)
-
-
-def test_links_of_an_answer_are_named(bench: Bench) -> None:
-    answer = bench.call("links")
-    assert answer.uris == ("memo://a", "memo://b")
-    assert "[resource b: memo://b]" in answer.text
 
 
 def test_a_failed_call_is_told_with_the_words_of_the_server(bench: Bench) -> None:
@@ -219,20 +202,14 @@ def test_an_answer_that_cannot_be_read_fails_its_call(bench: Bench, tool: str) -
     assert bench.call("echo").text == "{}"
 
 
-def test_a_server_that_dies_in_a_call_is_connected_again_at_the_next(bench: Bench) -> None:
-    before = json.loads(bench.call("process").text)["pid"]
+def test_a_server_that_dies_and_leaves_a_child_is_connected_again_at_the_next_call(bench: Bench) -> None:
+    _, child = map(int, bench.call("child").text.split())
     died = bench.call("die")
     assert (died.text, died.failed) == ("The MCP server plain ended with exit code 5.", True)
     assert (bench.status("plain").state, bench.status("plain").problem) == ("lost", f"{died.text} {died.hint}")
     assert bench.status("plain").tools
-    assert json.loads(bench.call("process").text)["pid"] != before
-    assert bench.status("plain").state == "ready"
-
-
-def test_a_server_that_dies_and_leaves_a_child_is_connected_again_at_the_next(bench: Bench) -> None:
-    _, child = map(int, bench.call("child").text.split())
-    assert bench.call("die").text == "The MCP server plain ended with exit code 5."
     assert bench.call("echo").text == "{}"
+    assert bench.status("plain").state == "ready"
     assert not is_alive(child)
 
 
@@ -256,14 +233,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@given(values=st.lists(st.binary(max_size=40) | JSON_VALUES.map(lambda value: json.dumps(value).encode()), max_size=4))
-@settings(max_examples=50)
-def test_any_line_is_a_message_or_noise(values: list[bytes]) -> None:
-    from zkchat.models.mcp_stdio import parse_line
-
-    assert [parse_line(value) for value in values] == [None] * len(values)
-
-
 @given(content=ODD_TEXT, structured=st.dictionaries(ODD_TEXT, JSON_VALUES))
 @settings(max_examples=50)
 def test_any_answer_can_be_stored(content: str, structured: dict[str, object]) -> None:
@@ -284,20 +253,16 @@ def test_a_long_answer_is_cut(bench: Bench) -> None:
     assert text.endswith("more characters, not included]")
 
 
+def test_a_schema_holds_no_number_that_json_has_not() -> None:
+    odd = {"maximum": float("nan"), "minimum": -float("inf")}
+    schema: dict[str, Any] = {"type": "object", "properties": {"q": odd}}
+    (tool,) = tools_of("web", [types.Tool(name="ask", input_schema=schema)])
+    assert tool.parameters["properties"] == {"q": {"maximum": None, "minimum": None}}
+
+
 def test_a_log_is_bounded(bench: Bench) -> None:
     for _ in range(4):
         bench.call("stderr", {"size": 400_000})
     log = Path(bench.status("plain").log)
     eventually(lambda: log.read_text().endswith("a warning\n"))
     assert log.stat().st_size <= 1_000_000
-
-
-@pytest.mark.parametrize("odd", [float("nan"), float("inf"), float("-inf")])
-def test_a_schema_holds_no_number_that_json_has_not(odd: float) -> None:
-    schema: dict[str, Any] = {"type": "object", "properties": {"q": {"type": "number", "maximum": odd, "minimum": 0.5}}}
-    (tool,) = tools_of("web", [types.Tool(name="ask", input_schema=schema)])
-    assert json.loads(json.dumps(tool.parameters, allow_nan=False))["properties"]["q"] == {
-        "type": "number",
-        "maximum": None,
-        "minimum": 0.5,
-    }

@@ -103,17 +103,20 @@ def of(*messages: PromptMessage, **more: Any) -> ModelRequest:
 HI = PromptMessage(role="user", text="hi")
 
 
-def test_a_request_holds_what_was_asked_for_and_nothing_else(server: Server) -> None:
+def test_a_request_holds_what_was_asked_for_and_options_of_the_settings_and_nothing_else(server: Server) -> None:
     answer(model(server), of(HI))
     (request,) = server.requests
-    assert request.body == {
+    asked = {
         "model": "tells",
         "max_tokens": 16_000,
         "messages": [{"role": "user", "content": [text("hi", **CACHED)]}],
         "stream": True,
     }
+    assert request.body == asked
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert request.headers["user-agent"].startswith("zkchat/")
+    answer(model(server, settings=ModelSettings(options={"top_k": 5, "max_tokens": 99}, temperature=0.5)), of(HI))
+    assert server.bodies[-1] == {**asked, "top_k": 5, "max_tokens": 99, "temperature": 0.5}
 
 
 def test_every_kind_of_message_is_sent_and_what_lasts_is_marked_to_be_kept(server: Server) -> None:
@@ -174,12 +177,6 @@ def test_the_beginning_of_a_request_is_the_same_in_the_next_turn(server: Server)
     assert other.startswith(one.removesuffix("]"))
 
 
-def test_options_of_the_settings_are_sent(server: Server) -> None:
-    answer(model(server, settings=ModelSettings(options={"top_k": 5, "max_tokens": 99}, temperature=0.5)), of(HI))
-    body = server.bodies[-1]
-    assert (body["top_k"], body["max_tokens"], body["temperature"]) == (5, 99, 0.5)
-
-
 def test_the_server_tells_window_length_and_sight(server: Server) -> None:
     provider = model(server)
     assert (provider.info.context_limit, provider.info.is_located) == (None, False)
@@ -191,10 +188,10 @@ def test_the_server_tells_window_length_and_sight(server: Server) -> None:
     assert (info.context_limit, info.calls_tools, info.sees_images, info.on_this_machine) == (999, False, True, False)
 
 
-def test_a_server_that_knows_nothing_of_its_models_is_used_all_the_same(server: Server) -> None:
+def test_a_server_that_knows_nothing_of_its_models_is_used_all_the_same_and_asked_once(server: Server) -> None:
     provider = model(server)
-    asyncio.run(provider.connect())
-    asyncio.run(provider.connect())
+    for _ in range(2):
+        asyncio.run(provider.connect())
     assert len(server.requests) == 1
     assert text_of(answer(provider))
 
@@ -252,12 +249,9 @@ def test_all_that_a_server_counts_is_reported(server: Server) -> None:
     assert finish_of(chunks).usage == reported
 
 
-def test_what_a_filter_stopped_is_a_sentence(server: Server) -> None:
+def test_what_a_filter_stopped_and_what_is_too_long_are_told_apart(server: Server) -> None:
     server.events = [WIRE.event("message_delta", delta={"stop_reason": "refusal"}, usage={"output_tokens": 1})]
     assert "filter" in failure(model(server))[1].message
-
-
-def test_a_prompt_that_is_too_long_is_told_apart(server: Server) -> None:
     server.refusal = (400, WIRE.error("prompt is too long: 208310 tokens > 200000 maximum"))
     assert isinstance(failure(model(server))[1], PromptTooLong)
 
@@ -270,21 +264,11 @@ def test_an_error_instead_of_an_answer_is_told_as_others_are(server: Server, kin
     assert len(server.requests) == (4 if kind == "overloaded_error" else 1)
 
 
-def test_an_endless_line_is_ended(server: Server) -> None:
-    server.events = [*WIRE.block(0, text("So.")), *[b"data: " + b"x" * 500_000] * 6]
-    arrived, error = failure(model(server))
-    assert text_of(arrived) == "So."
-    assert "too long and was cut off" in error.message
-
-
 def test_nothing_that_is_logged_holds_the_key(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         answer(model(server))
-        server.refusal = (401, WIRE.error(f"bad key {KEY}"))
-        _, error = failure(model(server))
     assert caplog.records
-    assert KEY not in caplog.text + error.message + error.hint
-    assert "refused the key (401)" in error.message
+    assert KEY not in caplog.text
 
 
 def test_no_variable_of_the_process_chooses_key_or_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,17 +285,13 @@ def test_without_a_key_or_the_sdk_nothing_of_it_is_listed_or_chosen(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.model = facts()
-    settings = {"anthropic": {"base_url": server.address}}
-    bare = provider_context(tmp_path, settings=settings)
+    bare = provider_context(tmp_path, settings={"anthropic": {"base_url": server.address}})
     with_key = replace(bare, variables={"ANTHROPIC_API_KEY": f" {KEY}\n"})
-    assert asyncio.run(PROVIDER.list_models(bare)) is None
-    assert PROVIDER.status(bare) is None
-    found = asyncio.run(PROVIDER.list_models(with_key))
+    assert (asyncio.run(PROVIDER.list_models(bare)), PROVIDER.status(bare)) == (None, None)
+    found, status = asyncio.run(PROVIDER.list_models(with_key)), PROVIDER.status(with_key)
     assert found
-    assert [(each.name, each.context_limit, each.on_this_machine) for each in found.models] == [
-        ("anthropic:tells", 200_000, False)
-    ]
-    status = PROVIDER.status(with_key)
+    (listed,) = found.models
+    assert (listed.name, listed.context_limit, listed.on_this_machine) == ("anthropic:tells", 200_000, False)
     assert status
     assert status.is_available
     assert choose(with_key).model == "quote", "a key alone sends no note anywhere"
@@ -323,15 +303,18 @@ def test_without_a_key_or_the_sdk_nothing_of_it_is_listed_or_chosen(
     assert "zkchat[anthropic]" in caught.value.hint
 
 
-def test_a_list_that_cannot_be_fetched_is_a_problem_and_no_failure(server: Server, tmp_path: Path) -> None:
-    variables = {"ANTHROPIC_API_KEY": KEY}
-    context = provider_context(tmp_path, settings={"anthropic": {"base_url": server.address}}, variables=variables)
-    found = asyncio.run(PROVIDER.list_models(context))
-    assert found
-    assert found.problem
-    assert KEY not in repr(found)
-
-
 def test_there_is_no_talking_to_anthropic_itself_without_a_key() -> None:
     with pytest.raises(ProviderError, match="no key for Anthropic"):
         asyncio.run(Anthropic("claude").connect())
+
+
+def test_an_endless_line_is_ended_and_a_list_that_is_not_there_a_problem(server: Server, tmp_path: Path) -> None:
+    server.events = [*WIRE.block(0, text("So.")), *[b"data: " + b"x" * 500_000] * 6]
+    arrived, error = failure(model(server))
+    assert text_of(arrived) == "So."
+    assert "too long and was cut off" in error.message
+    settings, variables = {"anthropic": {"base_url": server.address}}, {"ANTHROPIC_API_KEY": KEY}
+    found = asyncio.run(PROVIDER.list_models(provider_context(tmp_path, settings=settings, variables=variables)))
+    assert found
+    assert found.problem
+    assert KEY not in repr(found)

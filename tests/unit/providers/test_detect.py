@@ -41,12 +41,9 @@ def test_openai_comes_next_if_there_is_a_key_and_the_user_learns_where_the_notes
     assert "sent" in choice.why
 
 
-def test_a_server_that_the_user_named_is_asked_for_its_models() -> None:
+def test_a_server_that_the_user_named_is_asked_for_its_models_and_its_key_not_taken_to_openai() -> None:
     assert chosen(SERVER, openai=["llama"]).model == "openai:llama"
     assert chosen(SERVER, KEY, openai=["llama"]).model == "openai:llama"
-
-
-def test_a_key_for_a_server_that_does_not_answer_is_not_taken_to_openai() -> None:
     assert chosen(SERVER, KEY).model == "quote"
 
 

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,49 +30,46 @@ def listed(folder: Path, server: Listing, provider: str) -> ModelListing:
     return found
 
 
-@pytest.fixture
-def openai_listing(tmp_path: Path, server: Listing) -> Callable[[], ModelListing]:
-    return lambda: listed(tmp_path, server, "openai")
-
-
-def test_the_models_of_ollama_come_with_windows_and_tools(
+def test_the_models_of_ollama_come_with_windows_and_tools_and_those_that_only_embed_apart(
     server: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ollama, "DESCRIBE_SECONDS", 60)  # on a busy machine, too
-    server.lists["/api/tags"] = tags("tells", "thinks")
-    infos = listed(tmp_path, server, "ollama").models
-    assert [(info.name, info.context_limit, info.calls_tools) for info in infos] == [
+    status, body = tags("tells", "thinks", "mine")
+    assert isinstance(body, dict)
+    body["models"][2]["capabilities"] = ["embedding"]
+    server.lists["/api/tags"] = status, body
+    found = listed(tmp_path, server, "ollama")
+    assert [(info.name, info.context_limit, info.calls_tools) for info in found.models] == [
         ("ollama:tells", 8192, True),
         ("ollama:thinks", 8192, True),
     ]
+    assert found.embedding_models == ("ollama:mine",)
 
 
-def test_the_key_is_not_taken_elsewhere(server: Listing, openai_listing: Callable[[], ModelListing]) -> None:
-    server.lists["/v1/models"] = 302, {}
-    assert "another address" in openai_listing().problem
-
-
-def test_a_server_without_a_list_is_a_sentence(server: Listing, openai_listing: Callable[[], ModelListing]) -> None:
-    server.lists["/v1/models"] = 404, {}
-    found = openai_listing()
-    assert "has no list of models" in found.problem
-    assert "/v1" in found.hint
-
-
-@pytest.mark.parametrize("body", ["a page", [1], {"data": "x"}])
+@pytest.mark.parametrize(
+    ("list_", "said"),
+    [
+        ((302, {}), "another address"),  # which the key is not taken to
+        ((404, {}), "has no list of models"),
+        ((200, [1]), "zkchat cannot read"),
+        ((200, {"data": "x"}), "zkchat cannot read"),
+    ],
+)
 def test_a_list_that_is_none_is_a_sentence(
-    server: Listing, openai_listing: Callable[[], ModelListing], body: object
+    server: Listing, tmp_path: Path, list_: tuple[int, object], said: str
 ) -> None:
-    server.lists["/v1/models"] = 200, body
-    assert "zkchat cannot read" in openai_listing().problem
+    server.lists["/v1/models"] = list_
+    found = listed(tmp_path, server, "openai")
+    assert said in found.problem
+    assert list_[0] != 404 or "/v1" in found.hint
 
 
 def test_a_list_without_end_is_not_read_to_its_end(
-    server: Listing, openai_listing: Callable[[], ModelListing], monkeypatch: pytest.MonkeyPatch
+    server: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listing, "MAX_LIST_BYTES", 100)
     server.lists["/v1/models"] = 200, {"data": [{"id": "m" * 101}]}
-    assert "sent a reply that is too long" in openai_listing().problem
+    assert "sent a reply that is too long" in listed(tmp_path, server, "openai").problem
 
 
 @pytest.mark.parametrize(
@@ -80,14 +77,3 @@ def test_a_list_without_end_is_not_read_to_its_end(
 )
 def test_of_openais_own_models_only_those_that_talk_count(name: str, expected: bool) -> None:
     assert openai.is_chat_model(name) is expected
-
-
-def test_a_model_whose_capabilities_say_that_it_only_embeds_is_no_model_to_talk_to(
-    server: Listing, tmp_path: Path
-) -> None:
-    status, body = tags("tells", "mine")
-    assert isinstance(body, dict)
-    body["models"][1]["capabilities"] = ["embedding"]
-    server.lists["/api/tags"] = status, body
-    found = listed(tmp_path, server, "ollama")
-    assert ([info.id for info in found.models], found.embedding_models) == (["tells"], ("ollama:mine",))

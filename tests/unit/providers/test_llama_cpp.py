@@ -11,13 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from tests.providers.contract import (
-    answer,
-    asking,
-    failure,
-    first_words,
-    text_of,
-)
+from tests.providers.contract import answer, asking, failure, first_words, text_of
 from tests.support.gguf_files import write_gguf
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.local import LlamaCpp
@@ -83,14 +77,6 @@ def model(library: Library, tmp_path: Path) -> LlamaCpp:
     return LlamaCpp(write_gguf(tmp_path / "small.gguf"), name="small")
 
 
-def test_what_is_known_of_a_model_comes_from_its_file_and_nothing_is_loaded(library: Library, model: LlamaCpp) -> None:
-    assert model.info.name == "local:small"
-    assert model.info.context_limit == 2048
-    assert not model.info.calls_tools
-    assert model.info.on_this_machine
-    assert library.loaded == []
-
-
 def test_what_the_settings_say_of_a_model_counts_for_more(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "small.gguf")
     model = LlamaCpp(path, settings=ModelSettings(context_limit=512, calls_tools=True, options={"top_p": 0.5}))
@@ -101,19 +87,16 @@ def test_what_the_settings_say_of_a_model_counts_for_more(library: Library, tmp_
     assert library.requests[0]["top_p"] == 0.5
 
 
-def test_nobody_else_can_talk_to_the_model(library: Library, model: LlamaCpp) -> None:
+def test_nobody_else_can_talk_to_the_model_and_the_folder_of_its_socket_goes_with_it(
+    library: Library, tmp_path: Path
+) -> None:
+    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"))
     answer(model)
     (params,) = library.loaded
     (host,) = params.hostnames
-    assert Path(host).parent.stat().st_mode & 0o077 == 0
+    folder = Path(host).parent
+    assert folder.stat().st_mode & 0o077 == 0
     assert len(params.api_keys[0]) > 30
-
-
-def test_the_folder_of_its_socket_goes_with_the_model(library: Library, tmp_path: Path) -> None:
-    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"))
-    answer(model)
-    folder = Path(library.loaded[0].hostnames[0]).parent
-    assert folder.exists()
     del model
     assert not folder.exists()
 
@@ -141,25 +124,12 @@ def test_who_leaves_early_stops_the_generation(library: Library, model: LlamaCpp
     assert library.left.wait(10)
 
 
-def test_a_prompt_that_is_too_long_is_a_sentence_with_a_way_out(library: Library, model: LlamaCpp) -> None:
-    said = "request (5031 tokens) exceeds the available context size (2048 tokens), try increasing it"
-    library.pieces = [{"error": {"code": 400, "message": said, "type": "exceed_context_size_error"}}]
-    _, error = failure(model)
-    assert "The prompt is longer than llama.cpp (small)" in error.message
-    assert "context.max_tokens" in error.hint
-
-
-@pytest.mark.parametrize("wrong", [{}, {"code": 500, "message": "out of slots"}])
-def test_what_llama_cpp_says_instead_of_an_answer_is_a_sentence(
-    library: Library, model: LlamaCpp, wrong: Piece
-) -> None:
-    library.pieces = [text("Seven"), {"error": {"type": "server_error", **wrong}}]
-    arrived, error = failure(model)
-    assert text_of(arrived) == "Seven"
-    assert "llama.cpp (small) failed (500)" in error.message
-
-
-def test_what_llama_cpp_raises_is_a_sentence(library: Library, model: LlamaCpp) -> None:
+def test_what_llama_cpp_says_instead_of_an_answer_is_a_sentence(library: Library, model: LlamaCpp) -> None:
+    for wrong in ({}, {"code": 500, "message": "out of slots"}):
+        library.pieces = [text("Seven"), {"error": {"type": "server_error", **wrong}}]
+        arrived, error = failure(model)
+        assert text_of(arrived) == "Seven"
+        assert "llama.cpp (small) failed (500)" in error.message
     library.pieces, library.raises = [], RuntimeError("Failed to parse tools: Missing tool type")
     _, error = failure(model)
     assert "did not accept the request" in error.message
@@ -176,8 +146,10 @@ def test_a_file_that_llama_cpp_cannot_load_is_a_sentence_with_a_way_out(library:
     assert text_of(answer(model)) == "Seven hours."
 
 
-def test_a_model_larger_than_the_memory_is_not_loaded(library: Library, tmp_path: Path) -> None:
+def test_a_model_or_a_window_larger_than_the_memory_is_not_loaded(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "huge.gguf")
+    _, error = failure(LlamaCpp(path, settings=ModelSettings(context_limit=1_000_000_000)))
+    assert "1,000,000,000 tokens" in error.message
     with path.open("r+b") as file:
         file.truncate(1 << 42)  # four terabytes of nothing, which take no room
     _, error = failure(LlamaCpp(path))
@@ -186,23 +158,15 @@ def test_a_model_larger_than_the_memory_is_not_loaded(library: Library, tmp_path
     assert library.loaded == []
 
 
-def test_a_window_larger_than_the_memory_is_not_made(library: Library, tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "small.gguf")
-    _, error = failure(LlamaCpp(path, settings=ModelSettings(context_limit=1_000_000_000)))
-    assert "1,000,000,000 tokens" in error.message
-
-
-def test_tokens_are_estimated_until_the_model_is_loaded_and_a_count_does_not_load_it(
+@pytest.mark.outside
+def test_tokens_are_estimated_until_the_model_is_loaded_and_neither_a_count_nor_a_question_loads_it(
     library: Library, model: LlamaCpp
 ) -> None:
+    info = model.info
+    assert (info.name, info.context_limit, info.calls_tools, info.on_this_machine) == ("local:small", 2048, False, True)
     assert model.tokenizer.count("hello there") == 4
     assert not model.tokenizer.exact
     assert library.loaded == []
     asyncio.run(model.connect())
     assert model.tokenizer.exact
-
-
-@pytest.mark.outside
-def test_tokens_that_llama_cpp_does_not_count_are_estimated(model: LlamaCpp) -> None:
-    asyncio.run(model.connect())
-    assert model.tokenizer.count("hello there \ud800") == 5
+    assert model.tokenizer.count("hello there \ud800") == 5, "what llama.cpp does not count is estimated"

@@ -13,6 +13,7 @@ from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish
+from zkchat.models import transport
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ModelSettings, NamedModel, create, is_cloud_name, is_loopback
@@ -85,32 +86,24 @@ def test_an_alias_of_a_forwarded_model_is_elsewhere(protocol: Connect, server: S
 @both_protocols
 @pytest.mark.parametrize(
     "name",
-    ["gpt-oss:120b-cloud", "gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-Cloud", "X:Cloud", "x-cloud:latest", "me/x_cloud"],
+    ["gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-cloud:latest", "me/x_cloud"],
 )
 def test_a_model_with_the_name_of_a_cloud_model_is_elsewhere(protocol: Connect, server: Server, name: str) -> None:
     info = protocol(server, name).info
     assert (info.on_this_machine, info.is_located) == (False, True)
 
 
-@pytest.mark.parametrize("name", ["qwen3:8b", "wordcloudy", "cloudy", "clouds:7b"])
-def test_other_names_say_nothing(name: str) -> None:
-    assert not is_cloud_name(name)
+def test_other_names_say_nothing() -> None:
+    assert not [name for name in ("qwen3:8b", "wordcloudy", "cloudy", "clouds:7b") if is_cloud_name(name)]
 
 
-@both_protocols
-def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(
-    protocol: Connect, server: Server
-) -> None:
-    assert connected(protocol(server, settings=ModelSettings(local=False))) == (False, True)
-
-
-@pytest.mark.parametrize("status", [400, 401, 404, 405, 501])
+@pytest.mark.parametrize("status", [400, 404, 501])
 def test_a_server_of_openais_protocol_without_such_an_answer_runs_what_it_offers(server: Server, status: int) -> None:
     server.status = status
     assert connected(openai(server)) == (True, True)
 
 
-@pytest.mark.parametrize("status", [500, 502, 503])
+@pytest.mark.parametrize("status", [500, 503])
 def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Server, status: int) -> None:
     server.status = status
     provider = openai(server)
@@ -119,43 +112,34 @@ def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Se
     assert connected(provider) == (True, True)
 
 
-def test_a_server_that_does_not_say_is_not_waited_for(server: Server) -> None:
+def test_a_server_that_does_not_say_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "LIST_SECONDS", 0.2)
     server.hangs = True
-    impatient = OpenAI("m", base_url=f"{server.address}/v1", api_key=KEY, policy=QUICK)
-    assert connected(impatient) == (False, False)
+    assert connected(openai(server)) == (False, False)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["http://localhost:1/v1", "http://LOCALHOST", "http://127.0.0.1", "http://127.9.9.9:2", "http://me:pw@[::1]:3/x"],
+HERE = ("http://LOCALHOST:1/v1", "http://127.0.0.1", "http://127.9.9.9:2", "http://me:pw@[::1]:3/x")
+ELSEWHERE = (
+    "https://10.0.0.1",
+    "http://localhost.example.org",
+    "http://foo.localhost:11434",
+    "http://0.0.0.0:11434",
+    "http://[::ffff:10.0.0.1]",
+    "http://127.0.0.1.example.org",
+    "http://2130706433",
+    "http://[::1",
+    "http://",
+    "",
 )
-def test_these_addresses_are_this_machine(address: str) -> None:
-    assert is_loopback(address)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "https://10.0.0.1",
-        "http://localhost.example.org",
-        "http://foo.localhost:11434",
-        "http://0.0.0.0:11434",
-        "http://[::ffff:10.0.0.1]",
-        "http://127.0.0.1.example.org",
-        "http://2130706433",
-        "http://[::1",
-        "http://",
-        "",
-    ],
-)
-def test_these_addresses_are_not(address: str) -> None:
-    assert not is_loopback(address)
+def test_only_addresses_of_this_machine_are_taken_for_it() -> None:
+    assert [address for address in (*HERE, *ELSEWHERE) if is_loopback(address)] == [*HERE]
 
 
 @pytest.mark.parametrize(
     ("models", "remote", "name", "expected"),
     [
-        ({}, frozenset[str](), "ollama:m", True),
         ({}, frozenset({"ollama"}), "ollama:m", False),
         ({}, frozenset({"openai"}), "openai:m", False),
         ({"tunnel": True}, frozenset[str](), "tunnel", False),

@@ -40,7 +40,6 @@ def providers(address: str) -> list[Ollama | OpenAI]:
         ("ALL_PROXY", "socks5://127.0.0.1:9", "a kind that zkchat cannot use, such as SOCKS. Name an HTTP proxy"),
         ("HTTP_PROXY", "http://[::1", "the proxy is not well formed. Check the variables HTTPS_PROXY"),
         ("HTTP_PROXY", "ftp://127.0.0.1:9", "the proxy is not well formed. Check the variables HTTPS_PROXY"),
-        ("HTTP_PROXY", "http://127.0.0.1:99999", "the proxy is not well formed."),
         ("HTTP_PROXY", "http://127.0.0.1:9", "cannot be reached."),
     ],
 )

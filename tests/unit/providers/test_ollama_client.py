@@ -65,15 +65,11 @@ def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:
 def test_the_window_is_always_sent_and_nothing_may_be_cut(server: Server) -> None:
     body = sent(server, ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=4321))
     assert body["options"] == {"num_ctx": 4321}
-    assert body["truncate"] is False
-    assert body["shift"] is False
-    assert body["stream"] is True
-
-
-def test_temperature_length_and_options_of_the_settings_are_sent_but_the_window_is_ours(server: Server) -> None:
+    assert (body["truncate"], body["shift"], body["stream"]) == (False, False, True)
     settings = ModelSettings(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
-    body = sent(server, asking(), settings=settings)
+    body = sent(server, asking(), settings=settings, api_key=f" {KEY}\n")
     assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_every_kind_of_message_is_sent(server: Server) -> None:
@@ -100,20 +96,12 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
     ]
 
 
-def test_window_and_tools_are_known_once_connected(server: Server) -> None:
-    model = Ollama("tells", host=server.address)
-    assert (model.info.context_limit, model.info.calls_tools) == (None, False)
-    asyncio.run(model.connect())
-    assert (model.info.context_limit, model.info.calls_tools) == (8192, True)
-    asyncio.run(model.connect())
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("shown", "window"),
     [
         ({"parameters": 'stop                           "x"\nnum_ctx                        4096'}, 4096),
         ({"parameters": "num_ctx many"}, 8192),
+        ({}, 8192),
         ({"parameters": None, "model_info": {"qwen3.context_length": 40960, "qwen3.block_count": 36}}, 40960),
         ({"model_info": {"general.architecture": "x"}}, None),
     ],
@@ -123,8 +111,11 @@ def test_the_window_is_what_the_model_file_says_or_else_the_model(
 ) -> None:
     server.model.update(shown)
     model = Ollama("tells", host=server.address)
-    asyncio.run(model.connect())
-    assert model.info.context_limit == window
+    assert (model.info.context_limit, model.info.calls_tools) == (None, False)
+    for _ in range(2):
+        asyncio.run(model.connect())
+    assert (model.info.context_limit, model.info.calls_tools) == (window, True)
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("tools", [True, False])
@@ -160,13 +151,3 @@ def test_calls_in_different_answers_have_different_ids(server: Server) -> None:
     model = Ollama("calls", host=server.address)
     ids = [call.call_id for _ in range(3) for call in calls_of(answer(model))]
     assert len(set(ids)) == 6
-
-
-def test_a_key_is_sent_as_a_header(server: Server) -> None:
-    answer(Ollama("tells", host=server.address, api_key=f" {KEY}\n"))
-    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
-
-
-def test_a_password_in_the_address_stays_out_of_sentences() -> None:
-    _, error = failure(Ollama("any", host="http://me:secret@127.0.0.1:9", policy=QUICK))
-    assert "secret" not in error.message + error.hint

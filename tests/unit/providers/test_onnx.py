@@ -58,12 +58,12 @@ def test_a_text_has_the_mean_of_its_tokens_as_a_direction_whatever_is_computed_b
     assert np.allclose(embedder.embed_query("night sleep"), alone[0])
     assert embedder.dimensions == 5
     assert embedder.traits.languages == {"en"}
-
-
-def test_a_model_that_says_so_takes_the_vector_of_the_first_token(folder: Path) -> None:
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    assert np.allclose(OnnxEmbedder(folder).embed_query("night sleep"), [0, 1, 0, 0, 0])
+    assert np.allclose(OnnxEmbedder(folder).embed_query("night sleep"), [0, 1, 0, 0, 0]), "of the first token alone"
+    embedder.close()
+    with pytest.raises(ProviderError, match="closed"):
+        embedder.embed(["night"])
 
 
 def test_models_are_found_that_have_a_tokenizer(folder: Path, tmp_path: Path) -> None:
@@ -89,13 +89,6 @@ def test_without_the_package_nothing_is_found_and_the_way_to_install_it_is_told(
     with pytest.raises(ProviderError, match="onnxruntime, which is not installed") as caught:
         OnnxEmbedder(folder).embed(["night"])
     assert "zkchat[meaning]" in caught.value.hint
-
-
-def test_after_it_is_closed_nothing_is_computed(folder: Path) -> None:
-    embedder = OnnxEmbedder(folder)
-    embedder.close()
-    with pytest.raises(ProviderError, match="closed"):
-        embedder.embed(["night"])
 
 
 @pytest.mark.skipif("ZKCHAT_EMBEDDER" not in os.environ, reason="ZKCHAT_EMBEDDER names no folder with a real model")

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Sequence
+from typing import Any
 
 from tests.support.evidence import passage
 from zkchat.core.message import Evidence, MessageExcerpt
@@ -7,22 +7,8 @@ from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, Te
 from zkchat.models.quote import HOW_TO_LINK, SMALL_TALK, Quote
 
 
-def answer(
-    *found: Evidence,
-    nearest: Sequence[Evidence] = (),
-    is_small_talk: bool = False,
-    is_doubtful: bool = False,
-    excerpts: tuple[MessageExcerpt, ...] = (),
-) -> list[ModelChunk]:
-    request = ModelRequest(
-        messages=(),
-        evidence=found,
-        nearest=tuple(nearest),
-        is_small_talk=is_small_talk,
-        is_doubtful=is_doubtful,
-        excerpts=excerpts,
-        window=100,
-    )
+def answer(*found: Evidence, **more: Any) -> list[ModelChunk]:
+    request = ModelRequest(messages=(), evidence=found, window=100, **more)
 
     async def collect() -> list[ModelChunk]:
         return [chunk async for chunk in Quote().stream(request)]

@@ -28,12 +28,9 @@ def test_answers_follow_each_other_and_end_with_a_sentence() -> None:
     assert play(provider)[0] == TextChunk(text="two")
     with pytest.raises(ProviderError, match="has 2 answers, and all were given"):
         play(provider)
-
-
-def test_a_resumed_conversation_goes_on_where_its_history_ends() -> None:
     history = (PromptMessage(role="user", text="hi"), PromptMessage(role="assistant", text="one"))
-    provider = scripted([{"text": "one"}], [{"text": "two"}])
-    assert play(provider, ModelRequest(messages=history, window=100))[0] == TextChunk(text="two")
+    resumed = scripted([{"text": "one"}], [{"text": "two"}])
+    assert play(resumed, ModelRequest(messages=history, window=100))[0] == TextChunk(text="two")
 
 
 @pytest.mark.parametrize(

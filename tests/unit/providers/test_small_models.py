@@ -14,7 +14,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
-from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_tiny, parse_size, size_in_name
+from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, parse_size, size_in_name
 from zkchat.models.transport import ServerModel, TransportPolicy
 
 pytestmark = pytest.mark.outside
@@ -79,9 +79,7 @@ CAREFUL = {"temperature": 0.0, "limit": MAX_ANSWER_TOKENS}
         (TINY, {}, {}, CAREFUL),
         (TINY, {}, {"temperature": 0.7, "max_answer_tokens": 1000}, {"temperature": 0.7, "limit": 1000}),
         (TINY, {"temperature": 0.4, "options": {"limit": 2000}}, {}, {"temperature": 0.4, "limit": 2000}),
-        (TINY, {"options": {"temperature": 1.0}}, {}, {"temperature": 1.0, "limit": MAX_ANSWER_TOKENS}),
         (TINY, {"calls_tools": True}, {}, {}),
-        (LARGE, {"calls_tools": False}, {}, {}),
         (LARGE, {}, {}, {}),
         ("135M", {}, {}, {}),
         (0, {}, {}, {}),
@@ -98,18 +96,6 @@ def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many_unless_somethin
     assert {"limit" if name == LIMIT[protocol] else name: value for name, value in found.items()} == sent
 
 
-@pytest.mark.parametrize("protocol", LIMIT)
-@pytest.mark.parametrize(
-    ("size", "tools", "needs_evidence"), [(TINY, None, True), (TINY, True, False), (LARGE, None, False)]
-)
-def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
-    server: Server, protocol: str, size: int, tools: bool | None, needs_evidence: bool
-) -> None:
-    server.size = size
-    info = connected(server, protocol, ModelSettings(calls_tools=tools)).info
-    assert (info.calls_tools, info.needs_evidence) == (not needs_evidence, needs_evidence)
-
-
 def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
     server.size = TINY
     server.can = ["completion", "thinking"]
@@ -121,8 +107,6 @@ def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
     [
         ("494.03M", 494_030_000),
         ("8.0B", 8_000_000_000),
-        (" 135m ", 135_000_000),
-        ("1T", 10**12),
         ("8x7B", None),
         ("", None),
         (7, None),
@@ -136,14 +120,10 @@ def test_sizes_are_parsed_as_servers_and_files_write_them(text: object, expected
     ("name", "expected"),
     [
         ("qwen3:0.6b", 600_000_000),
-        ("smollm2-135m-instruct", 135_000_000),
-        ("gemma3:270m", 270_000_000),
         ("qwen3-30b-a3b", 30_000_000_000),
-        ("gpt-oss:120b-cloud", 120_000_000_000),
         ("Qwen2.5-7B-Instruct-1M", 7_000_000_000),
         ("long-context-1m", None),
         ("mixtral-8x7b", None),
-        ("phi-3-mini-4k", None),
         ("model-4bit", None),
         ("gpt-5-mini", None),
     ],
@@ -152,15 +132,11 @@ def test_a_name_may_tell_the_size(name: str, expected: int | None) -> None:
     assert size_in_name(name) == expected
 
 
-@pytest.mark.parametrize(("size", "expected"), [(None, False), (0, False), (TINY, True), (LARGE, False)])
-def test_only_a_size_that_is_known_makes_a_model_tiny(size: int | None, expected: bool) -> None:
-    assert is_tiny(size) is expected
-
-
 @pytest.mark.parametrize("protocol", LIMIT)
 @pytest.mark.parametrize(
     ("size", "tools", "expected"),
     [
+        (0, None, (False, False, True)),
         (1_199_999_999, None, (True, True, False)),
         (1_200_000_000, None, (True, False, True)),
         (2_999_999_999, None, (True, False, True)),

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from zkchat.core.errors import ProviderError
@@ -51,6 +49,8 @@ def test_texts_that_mean_the_same_are_nearer_than_texts_that_do_not(embedder: Em
     related = nearness(embedder, "He repaired the car in the garage.", "A mechanic fixed the vehicle.")
     unrelated = nearness(embedder, "He repaired the car in the garage.", "The choir sang a hymn at dawn.")
     assert related > unrelated + 0.2
+    assert nearness(embedder, "the windmill and the", "windmill") > 0.9  # frequent words count less
+    assert nearness(embedder, "en la montaña de la", "montaña") > 0.75
 
 
 def test_every_text_has_a_row_of_its_own_whatever_stands_beside_it(embedder: Embedder) -> None:
@@ -60,14 +60,13 @@ def test_every_text_has_a_row_of_its_own_whatever_stands_beside_it(embedder: Emb
     assert np.array_equal(together[2:], embedder.embed(["Ein roter Milan."]))
 
 
-@pytest.mark.parametrize("text", ["", " \n", "1984 – 2001!", "🍞", "นกกระจอกบินข้ามทุ่ง", "गौरैया खेत में उड़ती है"])
-def test_of_text_without_known_words_nothing_is_known(embedder: Embedder, text: str) -> None:
-    assert not embedder.embed([text]).any()
+UNKNOWN = ["", " \n", "1984 – 2001!", "🍞", "นกกระจอกบินข้ามทุ่ง", "गौरैया खेत में उड़ती है"]
+KNOWN = ["麻雀飞过田野", "齉", "スズメが飛ぶ", "Воробей летит над полем", "light \ud800", "light " + "x" * 100_000]
 
 
-@pytest.mark.parametrize("text", ["麻雀飞过田野", "齉", "スズメが飛ぶ", "Воробей летит над полем", "El gorrión vuela"])
-def test_words_of_other_languages_and_rare_ideographs_are_known(embedder: Embedder, text: str) -> None:
-    assert embedder.embed([text]).any()
+def test_words_of_many_languages_are_known_and_of_text_without_known_words_nothing_is(embedder: Embedder) -> None:
+    assert not embedder.embed(UNKNOWN).any()
+    assert embedder.embed(KNOWN).any(axis=1).all()
 
 
 @pytest.mark.parametrize(
@@ -82,35 +81,12 @@ def test_capitals_the_form_of_accents_and_markup_do_not_matter(embedder: Embedde
     assert np.array_equal(*embedder.embed([one, other]))
 
 
-def test_frequent_words_count_less_than_rare_ones(embedder: Embedder) -> None:
-    assert nearness(embedder, "the windmill and the", "windmill") > 0.9
-    assert nearness(embedder, "en la montaña de la", "montaña") > 0.75
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.text(), max_size=4))
-def test_whatever_the_text_its_row_has_the_length_one_or_zero(texts: list[str]) -> None:
-    lengths = np.linalg.norm(INSTALLED.embed(texts), axis=1)
-    assert np.all((lengths == 0) | (np.abs(lengths - 1) < 1e-5))
-
-
-def test_a_lone_surrogate_and_an_endless_word_are_taken_as_they_are(embedder: Embedder) -> None:
-    rows = embedder.embed(["lighthouse \ud800", "lighthouse " + "x" * 100_000])
-    assert rows.any(axis=1).all()
-
-
 def test_many_threads_get_what_one_gets() -> None:
     texts = [f"{word} under the {other}" for word in ("boat", "lamp", "stone") for other in ("bridge", "table", "moon")]
     fresh = StaticVectors(FOLDER)
     with ThreadPoolExecutor(8) as threads:
         rows = [*threads.map(lambda text: fresh.embed([text])[0], texts * 4)]
     assert np.array_equal(np.stack(rows), np.tile(INSTALLED.embed(texts), (4, 1)))
-
-
-def run(code: str, home: Path) -> str:
-    variables = {**os.environ, "HOME": str(home)}
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
-    return ran.stdout.strip()
 
 
 @pytest.mark.outside
@@ -120,21 +96,22 @@ def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
         "def refuse(*_): raise AssertionError('went to the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "from zkchat.models.static_vectors import installed\n"
-        "print(installed().embed(['a quiet harbour']).any())\n"
+        "assert installed().embed(['a quiet harbour']).any()\n"
     )
-    assert run(code, tmp_path) == "True"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "HOME": str(tmp_path)})
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_package_that_is_not_installed_is_named() -> None:
+def test_a_package_that_is_not_installed_or_incomplete_is_named(package: Path) -> None:
     with pytest.raises(ProviderError, match="'no_such_vectors'") as raised:
         installed("no_such_vectors")
     assert "pip install" in raised.value.hint
-
-
-def test_a_folder_without_vectors_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="is missing in"):
-        StaticVectors(tmp_path)
+        StaticVectors(package)
+    shutil.copy(FOLDER / VECTORS, package / VECTORS)
+    (package / TOKENIZER).write_text("{}")
+    with pytest.raises(ProviderError, match="cannot use"):
+        StaticVectors(package).embed(["harbour"])
 
 
 @pytest.mark.parametrize(
@@ -142,22 +119,13 @@ def test_a_folder_without_vectors_is_refused_at_once(tmp_path: Path) -> None:
     [
         "no JSON",
         "{}",
-        '{"embedding.weight": {"dtype": "F32", "shape": [2, 256], "data_offsets": [0, 2048]}}',
         '{"embedding.weight": {"dtype": "F16", "shape": [2, 64], "data_offsets": [0, 256]}}',
         '{"embedding.weight": {"dtype": "F16", "shape": [2, 256], "data_offsets": [0, 1024]}}',
     ],
-    ids=["rubbish", "empty", "other numbers", "other dimensions", "cut off"],
+    ids=["rubbish", "empty", "other dimensions", "cut off"],
 )
 def test_vectors_that_cannot_be_used_are_an_error_with_a_way_out(package: Path, header: str) -> None:
     (package / VECTORS).write_bytes(len(header).to_bytes(8, "little") + header.encode())
-    with pytest.raises(ProviderError, match="cannot use") as raised:
-        StaticVectors(package).embed(["harbour"])
-    assert "pip install" in raised.value.hint
-
-
-def test_a_damaged_vocabulary_is_an_error_with_a_way_out(package: Path) -> None:
-    shutil.copy(FOLDER / VECTORS, package / VECTORS)
-    (package / TOKENIZER).write_text("{}")
     with pytest.raises(ProviderError, match="cannot use") as raised:
         StaticVectors(package).embed(["harbour"])
     assert "pip install" in raised.value.hint

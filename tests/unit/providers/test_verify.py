@@ -41,16 +41,13 @@ def paths(server: Listing) -> list[str]:
     return [request.path for request in server.requests]
 
 
-def test_ollama_is_asked_to_show_the_model(server: Listing, tmp_path: Path) -> None:
+def test_ollama_is_asked_to_show_the_model_and_another_server_here_to_list_it(server: Listing, tmp_path: Path) -> None:
     verify("ollama:tells", speaking_to(server, tmp_path))
     assert paths(server) == ["/api/show"]
+    verify("openai:tells", speaking_to(server, tmp_path))
+    assert "/v1/chat/completions" not in paths(server), "a list of a server on this machine is believed"
     with pytest.raises(ProviderError, match="has no model 'gone'"):
         verify("ollama:gone", speaking_to(server, tmp_path))
-
-
-def test_a_server_on_this_machine_that_lists_the_model_is_believed(server: Listing, tmp_path: Path) -> None:
-    verify("openai:tells", speaking_to(server, tmp_path))
-    assert "/v1/chat/completions" not in paths(server)
 
 
 @pytest.mark.parametrize("list_", [(404, {}), (200, {"data": [{"id": "one"}, {"id": "two"}]})])
@@ -67,7 +64,11 @@ def test_a_model_that_no_list_holds_is_asked_for_a_few_words(
 
 
 def test_a_server_elsewhere_proves_that_it_takes_the_key_whatever_it_lists(server: Listing, tmp_path: Path) -> None:
-    verify("openai:tells", speaking_to(server, tmp_path, host="0.0.0.0"))
+    context = speaking_to(server, tmp_path, host="0.0.0.0")
+    named = {"OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-2"}
+    verify("openai:tells", replace(context, variables={**context.variables, **named}))
+    headers = server.requests[-1].headers
+    assert (headers["openai-organization"], headers["openai-project"]) == ("org-1", "proj-2")
     with pytest.raises(ProviderError, match="refused the key"):
         verify("openai:tells", speaking_to(server, tmp_path, host="0.0.0.0", key="sk-wrong"))
 
@@ -86,14 +87,6 @@ def test_openai_itself_is_asked_for_the_model_alone(server: Listing, monkeypatch
     with pytest.raises(ProviderError, match="has no model 'gpt-6'"):
         asyncio.run(of_openai("gpt-6").verify())
     assert paths(server) == ["/v1/models/gpt-5", "/v1/models/gpt-6"]
-
-
-def test_organization_and_project_go_along(server: Listing, tmp_path: Path) -> None:
-    context = speaking_to(server, tmp_path)
-    variables = {**context.variables, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-2"}
-    verify("openai:tells", replace(context, variables=variables))
-    headers = server.requests[0].headers
-    assert (headers["openai-organization"], headers["openai-project"]) == ("org-1", "proj-2")
 
 
 def test_without_a_key_openai_is_not_asked(tmp_path: Path) -> None:

@@ -18,24 +18,12 @@ SEEING = ("gpt-4o", "gpt-4o-mini-2024-07-18", "gpt-4.1", "gpt-5", "gpt-5.6-sol",
 BLIND = ("gpt-4", "gpt-4-0613", "gpt-3.5-turbo", "o1-mini", "o3-mini", "o1-preview", "davinci-002", "llama3")
 
 
-@pytest.mark.parametrize("model", SEEING)
-def test_openai_models_that_see(model: str) -> None:
-    assert OpenAI(model, api_key="k").info.sees_images
-
-
-@pytest.mark.parametrize("model", BLIND)
-def test_openai_models_that_do_not(model: str) -> None:
-    assert openai_vision(model) is None
-    assert not OpenAI(model, api_key="k").info.sees_images
-
-
-def test_what_the_user_declares_counts_more() -> None:
+def test_models_of_openai_see_by_their_names_unless_the_user_says_otherwise() -> None:
+    assert [model for model in (*SEEING, *BLIND) if OpenAI(model, api_key="k").info.sees_images] == [*SEEING]
+    assert not any(map(openai_vision, BLIND))
     assert OpenAI("llama3", settings=ModelSettings(sees_images=True)).info.sees_images
     assert not OpenAI("gpt-4o", settings=ModelSettings(sees_images=False)).info.sees_images
-
-
-def test_a_model_of_another_server_does_not_see_because_of_its_name() -> None:
-    assert not OpenAI("gpt-4o", base_url="http://127.0.0.1:9/v1").info.sees_images
+    assert not OpenAI("gpt-4o", base_url="http://127.0.0.1:9/v1").info.sees_images, "of another server"
 
 
 @pytest.mark.parametrize(

@@ -13,21 +13,18 @@ from zkchat.core.message import DocumentReference, LineRange
 from zkchat.render.context import AnswerFooter, ShownUsage, context_bar, context_gauge
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120, 250])
+@pytest.mark.parametrize("width", [40, 250])
 def test_no_line_of_the_bar_is_wider_than_the_screen(width: int) -> None:
     bar = drawn(context_bar(a_usage(memory=90), width=width), width)
     assert max(map(len, bar.splitlines())) <= width
 
 
-def test_a_small_part_is_still_seen() -> None:
-    bar = drawn(context_bar(a_usage(system=1, window=1_000_000), width=80)).splitlines()[0]
-    assert bar.startswith("█▓░■")
-
-
-def test_an_overfull_window_fills_the_bar_and_not_more() -> None:
-    bar = drawn(context_bar(a_usage(messages=90_000), width=60), 60).splitlines()[0]
-    assert len(bar) <= 60
-    assert "·" not in bar
+def test_a_small_part_is_still_seen_and_an_overfull_window_fills_the_bar_and_not_more() -> None:
+    small = drawn(context_bar(a_usage(system=1, window=1_000_000), width=80)).splitlines()[0]
+    assert small.startswith("█▓░■")
+    full = drawn(context_bar(a_usage(messages=90_000), width=60), 60).splitlines()[0]
+    assert len(full) <= 60
+    assert "·" not in full
 
 
 def test_the_mark_is_where_compaction_really_begins() -> None:
@@ -113,10 +110,7 @@ def test_quotations_are_not_repeated_and_fill_no_context() -> None:
         "+ 1 looked at (/sources)",
     ]
     assert not any("tokens" in row for row in below(AnswerFooter(panel="full"), SLEEP, quote=True))
-
-
-def test_an_answer_that_names_the_nearest_passages_has_their_places() -> None:
-    assert below(AnswerFooter(), NAPS, quote=True, abstained=True) == ["1 Naps.md:3"]
+    assert below(AnswerFooter(), NAPS, quote=True, abstained=True) == ["1 Naps.md:3"], "of the nearest, their places"
 
 
 def test_the_panel_can_be_full_or_off() -> None:

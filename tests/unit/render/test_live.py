@@ -1,26 +1,13 @@
 """Rows that are final, and a tail that may change."""
 
-import io
-
 import pytest
-from rich.text import Text
 
 from tests.support.screens import Clock, Screen, on_screen, terminal, written
-from zkchat.render.console import LiveRegion, Row, Throttle, console_for, render_rows
+from zkchat.render.console import LiveRegion, Row, Throttle
 
 
 def rows(*texts: str) -> list[Row]:
     return [Row(text, len(text)) for text in texts]
-
-
-def test_final_rows_stay_above_the_tail() -> None:
-    console = terminal()
-    tail = LiveRegion(console)
-    tail.show([], rows("draft"))
-    tail.show(rows("final"), rows("next"))
-    tail.show([], rows("next", "and next"))
-    tail.show(rows("last"))
-    assert on_screen(written(console)) == ["final", "last"]
 
 
 def test_only_the_rows_that_changed_are_written_again() -> None:
@@ -52,7 +39,7 @@ def test_a_row_that_is_wider_on_this_terminal_than_was_thought_leaves_no_trace()
     assert on_screen(written(console), width=20) == ["short"]
 
 
-@pytest.mark.parametrize("width", [10, 15, 40])
+@pytest.mark.parametrize("width", [15, 40])
 def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int) -> None:
     console = terminal(width=20)
     tail = LiveRegion(console)
@@ -66,19 +53,6 @@ def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int)
     tail.show([], rows("new"))
     folded.write(written(console)[before:])
     assert folded.rows == ["final", "new"]
-
-
-def test_where_the_cursor_cannot_be_moved_there_is_no_tail() -> None:
-    stream = io.StringIO()
-    tail = LiveRegion(console_for(stream, is_tty=False, variables={}))
-    tail.show([], rows("draft"))
-    tail.show(rows("final"), rows("draft"))
-    assert stream.getvalue() == "final\n"
-
-
-def test_rows_have_no_trailing_blanks_and_know_their_width() -> None:
-    drawn = render_rows(terminal(width=10, color="never"), Text("日本 x   \n\n   ", justify="left"))
-    assert drawn == [Row("日本 x", 6), Row("", 0), Row("", 0)]
 
 
 @pytest.mark.parametrize(("took", "times"), [(0.0625, [0.0, 0.625, 1.25, 1.875]), (0.5, [0.0, 1.0])])

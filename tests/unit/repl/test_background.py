@@ -3,8 +3,6 @@
 import asyncio
 from threading import Event
 
-import pytest
-
 from zkchat.core.errors import StorageError
 from zkchat.repl.background import Background
 
@@ -51,19 +49,3 @@ def test_the_end_of_the_program_ends_long_work_and_drops_what_was_not_begun() ->
         background._is_closing = True  # as leaving the block does, before it waits
         leaving.set()
     assert later == []
-
-
-def test_whoever_waits_may_give_up_and_the_work_goes_on() -> None:
-    go_on, done = Event(), []
-
-    async def give_up() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(background.wait(), 0.01)
-        go_on.set()
-        await background.wait()
-
-    with Background() as background:
-        background.submit(lambda: done.append(go_on.wait(10)))
-        background.submit(lambda: done.append(True))
-        asyncio.run(give_up())
-        assert done == [True, True]

@@ -24,7 +24,13 @@ NOTES = {
     "Old/Sleep log.md": "x" * 400,
     "A/Twin.md": "a",
     "B/Twin.md": "b",
+    "Long.md": f"# {'Very ' * 30}long\n",
+    "Work/Plan.md": "---\ntags: [Work/Plans, café]\n---\n",
+    "Work/Ärger/Café.md": "About #work and #work/plans, also #reading-list.\n",
+    "Work/Ärger/Deep/Well.md": "#homework\n",
+    "Work/Zen.md": "x",
 }
+FILES = {"Old/prices.csv": "a,b\n", "Old/photo.png": "", "My tools/build.py": "", "My tools/b/c.txt": ""}
 COMMANDS = {"/help": "this list", "/history": "all messages"}
 
 
@@ -58,13 +64,13 @@ def menu_of(library: Library, agents: Sequence[str] = ()) -> MenuCompleter:
     return MenuCompleter(name_cache, Source(library, agents))
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("completion"), NOTES | FILES) as library:
         yield library
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def menu(library: Library) -> MenuCompleter:
     return menu_of(library, ["poet", "critic"])
 
@@ -80,29 +86,18 @@ def rows(menu: MenuCompleter, before: str) -> list[tuple[str, str]]:
     return [(to_plain_text(row.display), to_plain_text(row.display_meta)) for row in offered]
 
 
-def test_a_long_title_leaves_room_for_where_the_note_is(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Long.md": f"# {'Very ' * 30}long\n"}) as library:
-        menu = menu_of(library)
-        ((name, about),) = rows(menu, "[[long")
+def test_a_long_title_leaves_room_for_where_the_note_is(menu: MenuCompleter) -> None:
+    ((name, about),) = rows(menu, "[[very very")
     assert name == f"{'Very ' * 8}Ver…"
     assert about.endswith("Long.md")
 
 
-def test_a_note_is_completed_to_a_closed_link(menu: MenuCompleter) -> None:
+def test_a_note_is_completed_to_a_closed_link_under_its_name_its_alias_or_its_path(menu: MenuCompleter) -> None:
     assert completed(menu, "See [[naps") == ["See [[Naps]]"]
     assert completed(menu, "See [[naps", "]] please") == ["See [[Naps]] please"]
-
-
-def test_an_alias_is_completed_to_the_note_it_stands_for(menu: MenuCompleter) -> None:
     assert completed(menu, "[[slumb") == ["[[Sleep|Slumber]]"]
     assert rows(menu, "[[slumb")[0][0] == "Slumber → Sleep"
-
-
-def test_a_name_that_two_notes_have_is_completed_to_the_path(menu: MenuCompleter) -> None:
     assert sorted(completed(menu, "[[twin")) == ["[[A/Twin]]", "[[B/Twin]]"]
-
-
-def test_each_row_shows_the_path_and_about_how_many_tokens_it_costs(menu: MenuCompleter) -> None:
     assert rows(menu, "[[sleep log") == [("Sleep log", "≈ 100 tokens Old/Sleep log.md")]
 
 
@@ -132,57 +127,43 @@ def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhe
     assert completed(menu, "me@naps") == []
 
 
-def test_files_with_text_and_folders_are_offered_with_what_they_are(tmp_path: Path) -> None:
-    attachments = {"Old/prices.csv": "a,b\n", "Old/photo.png": "", "My tools/build.py": "", "My tools/b/c.txt": ""}
-    with library_of(tmp_path, {**NOTES, **attachments}) as library:
-        menu = menu_of(library)
-        assert rows(menu, "See @prices") == [("Old/prices.csv", "file")]
-        assert completed(menu, "See @prices") == ["See [[Old/prices.csv]] "]
-        assert completed(menu, "See @ol")[0] == "See @Old/"
-        assert rows(menu, "See @ol")[0] == ("Old/", "folder")
-        assert {name for name, _ in rows(menu, "See @Old/")} == {"Old/Sleep log.md", "Old/prices.csv"}
-        assert completed(menu, "See @my")[0] == 'See @"My tools/"'
-        assert rows(menu, 'See @"My tools/') == [("My tools/b/", "folder"), ("My tools/build.py", "file")]
-        assert completed(menu, 'See @"My tools/bui') == ["See [[My tools/build.py]] "]
-        assert {"Old/", "My tools/", "My tools/build.py"} < {name for name, _ in rows(menu, "See @")}
-        assert not [name for name, _ in rows(menu, "See @photo") if "photo" in name]
-        assert "prices" not in str(rows(menu, "See [[prices"))
+def test_files_with_text_and_folders_are_offered_with_what_they_are(menu: MenuCompleter) -> None:
+    assert rows(menu, "See @prices") == [("Old/prices.csv", "file")]
+    assert completed(menu, "See @prices") == ["See [[Old/prices.csv]] "]
+    assert completed(menu, "See @ol")[0] == "See @Old/"
+    assert rows(menu, "See @ol")[0] == ("Old/", "folder")
+    assert {name for name, _ in rows(menu, "See @Old/")} == {"Old/Sleep log.md", "Old/prices.csv"}
+    assert completed(menu, "See @my")[0] == 'See @"My tools/"'
+    assert rows(menu, 'See @"My tools/') == [("My tools/b/", "folder"), ("My tools/build.py", "file")]
+    assert completed(menu, 'See @"My tools/bui') == ["See [[My tools/build.py]] "]
+    assert {"Old/", "My tools/", "My tools/build.py"} < {name for name, _ in rows(menu, "See @")}
+    assert not [name for name, _ in rows(menu, "See @photo") if "photo" in name]
+    assert "prices" not in str(rows(menu, "See [[prices"))
 
 
-def test_folders_are_completed_step_by_step(tmp_path: Path) -> None:
-    paths = ["Work/Plan.md", "Work/Ärger/Café.md", "Work/Ärger/Deep/Well.md", "Work/Zen.md", "Home/Plan.md"]
-    with library_of(tmp_path, dict.fromkeys(paths, "x")) as library:
-        menu = menu_of(library)
-        assert [name for name, _ in rows(menu, "@work/")] == ["Work/Ärger/", "Work/Plan.md", "Work/Zen.md"]
-        assert completed(menu, "@Work/ar") == ["@Work/Ärger/"]
-        assert completed(menu, "@Work/Ärger/") == ["@Work/Ärger/Deep/", "[[Work/Ärger/Café.md]] "]
-        assert completed(menu, "@work/arger/caf") == ["[[Work/Ärger/Café.md]] "]
-        assert completed(menu, "@arger/caf") == ["[[Work/Ärger/Café.md]] "], "a part of a path is found as before"
-        assert completed(menu, "@Work/nothing of that name") == []
+def test_folders_are_completed_step_by_step(menu: MenuCompleter) -> None:
+    assert [name for name, _ in rows(menu, "@work/")] == ["Work/Ärger/", "Work/Plan.md", "Work/Zen.md"]
+    assert completed(menu, "@Work/ar") == ["@Work/Ärger/"]
+    assert completed(menu, "@Work/Ärger/") == ["@Work/Ärger/Deep/", "[[Work/Ärger/Café.md]] "]
+    assert completed(menu, "@work/arger/caf") == ["[[Work/Ärger/Café.md]] "]
+    assert completed(menu, "@arger/caf") == ["[[Work/Ärger/Café.md]] "], "a part of a path is found as before"
+    assert completed(menu, "@Work/nothing of that name") == []
 
 
-def test_tags_are_offered_with_how_many_notes_have_them(tmp_path: Path) -> None:
-    notes = {
-        "One.md": "---\ntags: [Work/Plans, café]\n---\n",
-        "Two.md": "About #work and #work/plans, also #reading-list.\n",
-        "Three.md": "#homework\n",
-    }
-    with library_of(tmp_path, notes) as library:
-        menu = menu_of(library)
-        assert rows(menu, "What of #wor") == [("#work", "2 notes"), ("#work/plans", "2 notes"), ("#homework", "1 note")]
-        assert completed(menu, "What of #plan") == ["What of #work/plans"]
-        assert completed(menu, "#work/") == ["#work/plans"]
-        assert completed(menu, "#CAFE") == ["#café"]
-        assert completed(menu, "#reading l") == []
-        assert completed(menu, "/search #home") == ["/search #homework"]
-        assert [name for name, _ in rows(menu, "#")][:2] == ["#work", "#work/plans"]
-        for text in ("C#", "a#work", "## work", "# ", "(#work", "[[One#work", "#nothing-like-it"):
-            assert completed(menu, text) == [], text
+def test_tags_are_offered_with_how_many_notes_have_them(menu: MenuCompleter) -> None:
+    assert rows(menu, "What of #wor") == [("#work", "2 notes"), ("#work/plans", "2 notes"), ("#homework", "1 note")]
+    assert completed(menu, "What of #plan") == ["What of #work/plans"]
+    assert completed(menu, "#work/") == ["#work/plans"]
+    assert completed(menu, "#CAFE") == ["#café"]
+    assert completed(menu, "/search #home") == ["/search #homework"]
+    assert [name for name, _ in rows(menu, "#")][:2] == ["#work", "#work/plans"]
+    for text in ("C#", "a#work", "## work", "# ", "(#work", "[[One#work", "#nothing-like-it", "#reading l"):
+        assert completed(menu, text) == [], text
 
 
-@pytest.mark.parametrize("text", ["", "Just words", "[[Sleep]] and", "[[Sleep|my ", "[single"])
-def test_elsewhere_nothing_is_offered(menu: MenuCompleter, text: str) -> None:
-    assert completed(menu, text) == []
+def test_elsewhere_nothing_is_offered(menu: MenuCompleter) -> None:
+    for text in ("", "Just words", "[[Sleep]] and", "[[Sleep|my ", "[single"):
+        assert completed(menu, text) == [], text
 
 
 def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Library) -> None:

@@ -30,12 +30,9 @@ def test_what_was_typed_is_there_in_the_next_session_for_its_owner_alone(tmp_pat
 @pytest.mark.parametrize(
     "text",
     [
-        "my key is sk-proj-abcdefghijklmnopqrstuvwxyz123456",
         "export OPENAI_API_KEY=sk-1234567890abcdef1234",
         "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-        "AKIAIOSFODNN7EXAMPLE",
         "password: hunter2",
-        "the Token = x",
         "Authorization: Bearer abcdefghijk123456",
         "postgres://me:secret@example.org/db",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
@@ -91,33 +88,15 @@ def test_what_was_put_aside_is_there_once_until_the_chat_ends_unless_it_is_secre
     assert remembered(file) == ["sent"]
 
 
-LONG_PASTE = "\n".join(f"line {number}" for number in range(2000))
-
-
-def test_a_large_paste_is_folded_and_sent_whole() -> None:
+def test_a_large_paste_is_folded_and_sent_whole_and_two_are_told_from_each_other() -> None:
     pastes = Pastes()
-    placeholder = pastes.fold(LONG_PASTE)
-    assert placeholder == "[pasted 2,000 lines]"
-    assert pastes.expand(f"See: {placeholder} Thanks.") == f"See: {LONG_PASTE} Thanks."
-
-
-def test_one_long_line_is_folded_as_well() -> None:
-    assert Pastes().fold("x" * 5000) == "[pasted 5,000 characters]"
-
-
-def test_two_pastes_of_one_size_are_distinguished_from_each_other() -> None:
-    pastes = Pastes()
-    first, second = pastes.fold(LONG_PASTE), pastes.fold(LONG_PASTE.upper())
-    assert (first, second) == ("[pasted 2,000 lines]", "[pasted 2,000 lines, 2]")
-    assert pastes.expand(f"{second} {first}") == f"{LONG_PASTE.upper()} {LONG_PASTE}"
-    assert pastes.fold(LONG_PASTE) == first
-
-
-def test_a_paste_that_holds_the_words_of_another_is_sent_as_it_was() -> None:
-    pastes = Pastes()
-    first = pastes.fold(LONG_PASTE)
-    second = pastes.fold(f"{first}\n" * 20)
-    assert pastes.expand(f"{first}|{second}") == f"{LONG_PASTE}|{f'{first}{chr(10)}' * 20}"
+    first, second = pastes.fold(LONG), pastes.fold(LONG.upper())
+    assert (first, second) == ("[pasted 50 lines]", "[pasted 50 lines, 2]")
+    assert pastes.expand(f"{second} See: {first}") == f"{LONG.upper()} See: {LONG}"
+    assert pastes.fold(LONG) == first
+    third = pastes.fold(f"{first}\n" * 30)  # it holds the words of another
+    assert pastes.expand(f"{first}|{third}") == f"{LONG}|{f'{first}{chr(10)}' * 30}"
+    assert pastes.fold("x" * 5000) == "[pasted 5,000 characters]"
 
 
 @settings(max_examples=50, deadline=None)

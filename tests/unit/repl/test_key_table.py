@@ -23,7 +23,7 @@ def test_the_page_has_each_section_and_row() -> None:
     assert page.count("\n| `") == len(rows)
 
 
-@pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
+@pytest.mark.parametrize("width", [30, 60, 200])
 def test_help_keys_shows_every_row_of_the_table_at_any_width(width: int) -> None:
     harness = CommandHarness()
     harness.surface.width = width

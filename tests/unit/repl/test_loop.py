@@ -93,17 +93,11 @@ class ScriptedChat:
 
 
 def test_each_message_is_a_turn_until_the_user_leaves() -> None:
-    chat = ScriptedChat("one", "  two\n")
+    chat = ScriptedChat("one", KeyboardInterrupt, "  two\n")
     assert chat.run() == Leave()
+    assert chat.harness.surface.text == "(Ctrl-D leaves.)"
     assert chat.shown == ["heard one", "closed", "end", "heard two", "closed", "end"]
     assert chat.turns == 2
-
-
-def test_ctrl_c_at_the_prompt_hints_at_the_way_out() -> None:
-    chat = ScriptedChat(KeyboardInterrupt, "still here")
-    chat.run()
-    assert chat.harness.surface.text == "(Ctrl-D leaves.)"
-    assert chat.shown[0] == "heard still here"
 
 
 def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
@@ -143,18 +137,18 @@ def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
 
 
 def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat = ScriptedChat("/test")
-    with_command(monkeypatch, Play(chat.answer("command")))
-    chat.run()
+    chat = ScriptedChat("/test", "/test", "never read")
+    with_command(monkeypatch, Play(chat.answer("command")), Switch(session="s2"))
+    assert chat.run() == Switch(session="s2"), "another conversation ends this one"
     assert (chat.shown, chat.turns) == (["heard command", "closed", "end"], 1)
 
 
 def test_a_text_to_edit_stands_in_the_next_prompt_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Edit("change me", replaces="m3"))
-    chat = ScriptedChat("/test", "changed", "more")
+    with_command(monkeypatch, Edit("change me", replaces="m3"), Edit("change me", replaces="m3"), Send("again"))
+    chat = ScriptedChat("/test", "changed", "more", "/test", "/test")
     chat.run()
-    assert chat.initials == ["", "change me", "", ""]
-    assert chat.replaced == ["m3", None]
+    assert chat.initials == ["", "change me", "", "", "change me", ""]
+    assert (chat.stored, chat.replaced) == (["changed", "more", "again"], ["m3", None, None])
 
 
 @pytest.mark.parametrize("given_up", ["", "/help", KeyboardInterrupt])
@@ -166,24 +160,8 @@ def test_an_edit_that_is_given_up_is_forgotten(monkeypatch: pytest.MonkeyPatch, 
     assert chat.replaced == [None]
 
 
-def test_what_a_command_sends_takes_no_place_of_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Edit("change me", replaces="m3"), Send("again"))
-    chat = ScriptedChat("/test", "/test")
-    chat.run()
-    assert (chat.stored, chat.replaced) == (["again"], [None])
-
-
-def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Switch(session="s2"))
-    assert ScriptedChat("/test", "never read").run() == Switch(session="s2")
-
-
 async def told(text: str) -> str:
     return text
-
-
-def test_work_that_is_not_stopped_gives_its_result() -> None:
-    assert asyncio.run(until_interrupted(told("done"))) == "done"
 
 
 def test_ctrl_c_stops_the_work_and_nothing_else() -> None:

@@ -45,7 +45,6 @@ def test_pages_show_every_row_once_from_wherever_they_begin(blocks: list[str], s
     [
         ("a\nb\n\nc\nd\ne\nf\n\ng\nh\ni\nj\n", ["ab.cdef.", "ghij"]),
         ("a\nb\nc\nd\n\ne\nf\ng\nh\n\ni\nj\n", ["abcd.efgh", "ij"]),
-        ("a\n\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", ["a.bcdefgh", "ij"]),
         ("a\nb\nc\nd\ne\n\n# H\n\nf\ng\nh\ni\n", ["abcde.", "H.fghi"]),
         ("a\nb\nc\nd\ne\nf\n\n# H\n\ng\n\nh\n", ["abcdef.", "H.g.h"]),
     ],
@@ -57,14 +56,6 @@ def test_a_page_ends_with_a_block_where_one_ends_near(text: str, pages: list[str
         rows, position = draw_page(note, position, 9)
         shown.append("".join(without_sequences(row.text) or "." for row in rows))
     assert shown == pages
-
-
-def test_a_page_begins_with_the_block_of_a_line_or_within_a_long_one() -> None:
-    code, table = "```\n" + "code\n" * 20 + "```", "| a |\n|---|\n" + "| row |\n" * 50
-    note = DrawnNote(terminal(), f"one\n\n{code}\n\n{table}")
-    assert page_start(note, 3, 9).block == 1
-    assert page_start(note, 60, 9) == Position(block=len(note.blocks) - 1, row=60 - 26)
-    assert draw_page(note, Position(block=99, is_end=False), 9) == ([], Position(block=99, is_from_top=False))
 
 
 @pytest.mark.parametrize(("height", "menu", "page"), [(80, 8, 65), (40, 8, 25), (24, 6, 11), (12, 3, 4), (1, 0, 4)])

@@ -18,29 +18,32 @@ class Keyboard:
     """A terminal with somebody in front of it."""
 
     def __init__(self) -> None:
-        self._hand, self._end = pty.openpty()
-        self.stream: TextIO = os.fdopen(os.dup(self._end), encoding="utf-8")
+        self._hand, self.end = pty.openpty()
+        self.stream: TextIO = os.fdopen(os.dup(self.end), encoding="utf-8")
 
     def type(self, text: str) -> None:
         os.write(self._hand, text.encode())
 
-    def has_arrived(self) -> bool:
+    def has_arrived(self, seconds: float = 10) -> bool:
         """Whether what was typed is there to be read, which takes the terminal a moment."""
-        return bool(select([self._end], [], [], 10)[0])
+        return bool(select([self.end], [], [], seconds)[0])
 
-    @property
-    def seen(self) -> str:
+    def shows(self, seconds: float = 10) -> str:
         """What the terminal has shown since it was looked at last."""
-        return os.read(self._hand, 1_000).decode() if select([self._hand], [], [], 0.5)[0] else ""
+        return os.read(self._hand, 1_000).decode() if select([self._hand], [], [], seconds)[0] else ""
+
+    def is_unseen(self) -> bool:
+        """Whether nothing of what was typed is shown, though it has arrived."""
+        return self.has_arrived() and self.shows(0) == ""
 
     @property
     def waiting(self) -> str:
-        return os.read(self._end, 1_000).decode() if select([self._end], [], [], 0.5)[0] else ""
+        return os.read(self.end, 1_000).decode() if self.has_arrived() else ""
 
     def close(self) -> None:
         self.stream.close()
         os.close(self._hand)
-        os.close(self._end)
+        os.close(self.end)
 
 
 @pytest.fixture
@@ -51,9 +54,11 @@ def keyboard() -> Iterator[Keyboard]:
 
 
 def test_keys_are_kept_unseen_and_ctrl_d_is_one_of_them(keyboard: Keyboard) -> None:
+    with echo_off(io.StringIO("typed\n")) as is_possible:
+        assert not is_possible
     with echo_off(keyboard.stream):
         keyboard.type("half a question\x04")
-        assert keyboard.seen == ""
+        assert keyboard.is_unseen()
         assert keyboard.waiting == "half a question\x04"
 
 
@@ -63,22 +68,17 @@ def test_a_question_shows_what_is_typed_and_forgets_what_was_typed_before_it(key
         assert keyboard.has_arrived()
         with echo_on(keyboard.stream):
             keyboard.type("no\n")
-            assert keyboard.seen == "no\r\n"
+            assert keyboard.shows() == "no\r\n"
             assert keyboard.waiting == "no\n"
         keyboard.type("more")
-        assert keyboard.seen == ""
+        assert keyboard.is_unseen()
 
 
 def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
     with pytest.raises(KeyError), echo_off(keyboard.stream):
         raise KeyError
     keyboard.type("hello\n")
-    assert keyboard.seen == "hello\r\n"
-
-
-def test_a_stream_in_memory_has_no_keys_to_be_seen() -> None:
-    with echo_off(io.StringIO("typed\n")) as is_possible:
-        assert not is_possible
+    assert keyboard.shows() == "hello\r\n"
 
 
 def test_enter_stays_what_it_is_for_the_prompt_and_ends_the_line_of_a_question(keyboard: Keyboard) -> None:
@@ -91,34 +91,21 @@ def test_enter_stays_what_it_is_for_the_prompt_and_ends_the_line_of_a_question(k
 
 
 @pytest.mark.outside
-def test_keys_that_no_question_read_are_gone_afterwards() -> None:
-    master, slave = pty.openpty()
-    try:
-        with os.fdopen(os.dup(slave)) as terminal:
-            with single_keys(terminal) as is_possible:
-                assert is_possible
-                os.write(master, b"y")
-                assert read_key(terminal) == "y"
-                os.write(master, b"y")
-                assert select([slave], [], [], 10)[0], "it has arrived"
-            tty.setcbreak(slave, termios.TCSANOW)
-            assert not select([slave], [], [], 0)[0]
-    finally:
-        os.close(master)
-        os.close(slave)
+def test_keys_that_no_question_read_are_gone_afterwards(keyboard: Keyboard) -> None:
+    with single_keys(keyboard.stream) as is_possible:
+        assert is_possible
+        keyboard.type("y")
+        assert read_key(keyboard.stream) == "y"
+        keyboard.type("y")
+        assert keyboard.has_arrived()
+    tty.setcbreak(keyboard.end, termios.TCSANOW)
+    assert not keyboard.has_arrived(0)
 
 
 @pytest.mark.outside
-@pytest.mark.parametrize(
-    ("typed", "read"), [(b"y\r", "y"), (b"\r", "\r"), (b"yes\r", ""), (b"\x1b[A", ""), (b"yy", "")]
-)
-def test_a_key_may_come_together_with_enter(typed: bytes, read: str) -> None:
-    master, slave = pty.openpty()
-    try:
-        with os.fdopen(os.dup(slave)) as terminal, single_keys(terminal):
-            tty.setraw(slave, termios.TCSANOW)  # Enter stays what it is
-            os.write(master, typed)
-            assert read_key(terminal) == read
-    finally:
-        os.close(master)
-        os.close(slave)
+@pytest.mark.parametrize(("typed", "read"), [("y\r", "y"), ("\r", "\r"), ("yes\r", ""), ("\x1b[A", ""), ("yy", "")])
+def test_a_key_may_come_together_with_enter(keyboard: Keyboard, typed: str, read: str) -> None:
+    with single_keys(keyboard.stream):
+        tty.setraw(keyboard.end, termios.TCSANOW)  # Enter stays what it is
+        keyboard.type(typed)
+        assert read_key(keyboard.stream) == read

@@ -41,13 +41,14 @@ def shown(talk: Conversation) -> ContextUsage:
     return usage
 
 
-def talk_about_cats(talk: Conversation, turns: int = 6) -> None:
-    for number in range(turns):
+def talk_about_cats(talk: Conversation) -> None:
+    for number in range(6):
         events_of(talk.say(f"Question {number} about [[Cats]]? " + "And why is it so? " * 20))
 
 
 def test_after_every_change_the_figure_is_that_of_the_next_request(library: Library) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Reciting())
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Reciting())
     talk_about_cats(talk)
     figures = [shown(talk).total]
 
@@ -74,25 +75,14 @@ def test_after_every_change_the_figure_is_that_of_the_next_request(library: Libr
     talk.pin(talk.messages[0].id)
     talk.prioritise(talk.messages[0].id, 9)
     assert changed() == 0
-
-
-def test_the_figure_waits_for_the_tokenizer_before_it_is_measurable(library: Library) -> None:
-    store = SessionsInMemory()
-    talk_about_cats(conversation_over(library, store, Reciting()), 1)
     resumed = conversation_over(library, store, Reciting(), session=store.get("s1"))
-    assert not resumed.is_measurable
+    assert not resumed.is_measurable, "the figure waits for the tokenizer"
     resumed.load_tokenizer()
     assert resumed.is_measurable
-
-
-def test_the_bar_shows_the_context_of_a_model_and_none_without_one(library: Library) -> None:
-    shown_by = {}
-    for provider in (Reciting(), Quote()):
-        talk = conversation_over(library, SessionsInMemory(), provider)
-        events_of(talk.say("What do cats do?"))
-        shown_by[provider.info.provider] = "context" in status_of(talk, 100, vault="garden", session=None)
-    assert not shown_by.pop("quote")
-    assert all(shown_by.values())
+    quoting = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(quoting.say("What do cats do?"))
+    bars = [status_of(each, 100, vault="garden", session=None) for each in (talk, quoting)]
+    assert ["context" in bar for bar in bars] == [True, False]
 
 
 STATUS: dict[str, Any] = {
@@ -112,15 +102,8 @@ def test_it_shows_vault_model_session_context_and_what_goes_on() -> None:
     }
     assert status_line(100, **STATUS) == "garden · ollama:qwen3:8b · What is sleep? · context 41 % of 8,192"
     assert status_line(100, **busy) == "garden · quote · new session · context ≈ 41 % of 8,192 · indexing 3 / 40"
-
-
-def test_before_the_first_answer_nothing_is_said_of_the_context() -> None:
-    assert status_line(80, vault="garden", model="quote") == "garden · quote · new session"
-    assert "context" not in status_line(80, vault="v", model="m", usage=a_usage(window=0))
-
-
-def test_a_long_name_is_cut_at_thirty_cells() -> None:
     assert status_line(80, vault="x" * 30, model="y" * 31) == f"{'x' * 30} · {'y' * 29}… · new session"
+    assert "context" not in status_line(80, vault="v", model="m", usage=a_usage(window=0))
 
 
 @pytest.mark.parametrize(

@@ -68,16 +68,6 @@ def a_call(number: int, *, failed: bool = False) -> tuple[Event, Event]:
     )
 
 
-def test_calls_give_up_their_arguments_where_the_line_is_full() -> None:
-    calls = [*a_call(1), *a_call(2), TextDelta(text="So.")]
-    assert [shown(*calls, width=width)[0] for width in (140, 100, 60, 40)] == [
-        '⌕ search "words of question 1" limit=4 → 1 passages · search "words of question 2" limit=4 → 2 passages',
-        '⌕ search "words of question 1" l… → 1 passages · search "words of question 2" l… → 2 passages',
-        "⌕ search → 1 passages · search → 2 passages",
-        "⌕ search ×2",
-    ]
-
-
 def test_while_a_tool_runs_its_call_and_the_last_thoughts_are_shown() -> None:
     console, clock = terminal(height=20), Clock()
     presenter: Presenter = ScreenPresenter(console, console, clock=clock)
@@ -179,7 +169,7 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     assert "waiting" not in "".join(on_screen(written(console), height=20))
 
 
-@pytest.mark.parametrize("came", ["Ask [[Sleep", "Ask %%later", "Ask\n- [", "Ask\n%%\nlater", "Ask\n***"])
+@pytest.mark.parametrize("came", ["Ask [[Sleep", "Ask\n- [", "Ask\n%%\nlater", "Ask\n***"])
 def test_an_answer_that_stalls_shows_all_that_came_and_how_long_it_has_been_silent(came: str) -> None:
     console, clock = terminal(height=20), Clock()
     presenter: Presenter = ScreenPresenter(console, console, clock=clock)
@@ -210,35 +200,19 @@ def test_a_thought_that_stalls_shows_all_that_came(thinking: ThinkingView) -> No
     assert on_screen(written(console), height=20) == ["One and two", "… waiting for the model, 2 s; Ctrl-C stops it"]
 
 
-def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_between_them() -> None:
-    rows = shown(
-        TextDelta(text="Four hours."),
-        Warned(text="It is asked again."),
-        PromptReady(message_id="m1", usage=a_usage()),
-        TextDelta(text="Two days."),
-    )
-    assert [row for row in rows if row] == ["Four hours.", "warning: It is asked again.", "Two days."]
+@pytest.mark.parametrize(
+    ("again", "marks"),
+    [(PromptReady(message_id="m1", usage=a_usage()), ["● zkchat"]), (AnswerReplaced(message_id="a"), [])],
+)
+def test_a_second_answer_stands_apart_with_the_reason_between_them(again: Event, marks: list[str]) -> None:
+    rows = shown(TextDelta(text="Four."), Warned(text="It said four."), again, TextDelta(text="Two."), is_marked=True)
+    assert [row for row in rows if row] == ["● zkchat", "Four.", "warning: It said four.", *marks, "Two."]
 
 
 def test_the_mark_names_the_agent_that_answers() -> None:
     ready = PromptReady(message_id="m1", usage=a_usage(), context=RequestContext(agent="librarian"))
     assert shown(ready, TextDelta(text="Here."), is_marked=True) == ["● librarian", "Here."]
     assert shown(TextDelta(text="Here."), is_marked=True)[0] == "● zkchat"
-
-
-def test_what_takes_the_place_of_an_answer_stands_below_the_same_mark() -> None:
-    events: list[Event] = [
-        TextDelta(text="Four."),
-        Warned(text="It said four."),
-        AnswerReplaced(message_id="a"),
-        TextDelta(text="Two."),
-    ]
-    assert [line for line in shown(*events, is_marked=True) if line] == [
-        "● zkchat",
-        "Four.",
-        "warning: It said four.",
-        "Two.",
-    ]
 
 
 def test_a_long_result_is_cut_at_twice_the_length_of_the_longest_arguments() -> None:

@@ -122,37 +122,20 @@ def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> No
 PROMPT = PromptReady(message_id="u1", usage=a_usage(), is_provisional=True)
 
 
-def test_a_pipe_gets_what_is_said_before_a_tool_is_used_and_after() -> None:
-    started = ToolStarted(call_id="c", name="read_document", arguments="{}")
-    events: list[Event] = [PROMPT, TextDelta(text="Let me see. "), started, TextDelta(text="Two days.")]
-    assert shown(events) == ("Let me see. Two days.\n", "")
+FINISHED = TurnFinished(message=an_answer(), usage=a_usage())
 
 
-def test_a_pipe_gets_the_better_of_two_answers() -> None:
-    events: list[Event] = [
-        PROMPT,
-        TextDelta(text="Four hours."),
-        PROMPT,
-        TextDelta(text="Two "),
-        TextDelta(text="days."),
-    ]
-    assert shown(events) == ("Two days.\n", "")
-
-
-def test_a_pipe_gets_what_takes_the_place_of_a_contradicting_answer() -> None:
-    replaced = AnswerReplaced(message_id="a1")
-    events: list[Event] = [PROMPT, TextDelta(text="Four hours."), replaced, TextDelta(text="> Two days.")]
-    assert shown(events) == ("> Two days.\n", "")
-
-
-def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
-    events: list[Event] = [
-        PROMPT,
-        TextDelta(text="Four hours."),
-        PROMPT,
-        TurnFinished(message=an_answer(), usage=a_usage()),
-    ]
-    assert shown(events) == ("Four hours.\n", "")
+@pytest.mark.parametrize(
+    ("events", "printed"),
+    [
+        ([TextDelta(text="I look. "), TURN[5], TextDelta(text="Two.")], "I look. Two.\n"),  # before a tool and after
+        ([TextDelta(text="Four."), PROMPT, TextDelta(text="Two "), TextDelta(text="days.")], "Two days.\n"),
+        ([TextDelta(text="Four."), AnswerReplaced(message_id="a1"), TextDelta(text="> Two.")], "> Two.\n"),
+        ([TextDelta(text="Four."), PROMPT, FINISHED], "Four.\n"),  # where no other comes
+    ],
+)
+def test_a_pipe_gets_the_better_of_two_answers(events: list[Event], printed: str) -> None:
+    assert shown([PROMPT, *events]) == (printed, "")
 
 
 def printed(*events: Event) -> str:
@@ -263,23 +246,18 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert whole["status"] == "error"
     assert whole["message"] is None
     assert whole["error"] == {"text": "The model went away.", "hint": "Try again.", "exit_code": 6}
+    assert parsed()["status"] == "error", "a turn that was broken off is an object too"
 
 
-def test_a_turn_that_was_broken_off_is_an_object_too() -> None:
-    assert parsed()["status"] == "error"
-
-
-def test_numbers_that_are_none_and_halves_of_characters_are_valid_json() -> None:
+def test_numbers_that_are_none_and_halves_of_characters_are_valid_json_in_printable_ascii() -> None:
     odd = replace(SLEEP, score=math.nan, snippet="half \ud800", title="\x1b[31m")
-    whole = parsed(TurnFinished(message=an_answer("\udfff\x1b]0;x\x07", odd), usage=a_usage(threshold=math.inf)))
+    answer = an_answer("\udfff\x1b]0;x\x07\x9b \u202e 日本\x7f", odd)
+    finished = TurnFinished(message=answer, usage=a_usage(threshold=math.inf))
+    whole, text = parsed(finished), printed(finished)
     assert whole["references"][0]["score"] is None
     assert whole["references"][0]["snippet"] == "half \ufffd"
-    assert whole["answer"] == "\ufffd\x1b]0;x\x07"
+    assert whole["answer"] == "\ufffd\x1b]0;x\x07\x9b \u202e 日本\x7f"
     assert whole["usage"]["context"]["threshold"] is None
-
-
-def test_only_printable_ascii_is_written_and_one_newline_ends_it() -> None:
-    text = printed(TurnFinished(message=an_answer("\x9b31m \u202e 日本\x7f"), usage=a_usage()))
     assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
     assert text.endswith("}\n")
 

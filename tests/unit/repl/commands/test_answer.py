@@ -24,20 +24,10 @@ def harness() -> CommandHarness:
     return harness
 
 
-def test_refs_shows_the_documents_of_the_last_answer(harness: CommandHarness) -> None:
-    harness.typed("/refs")
-    assert harness.surface.shown_references == (SLEEP, BROKEN)
-
-
-def test_refs_of_a_number_shows_where_why_and_what(harness: CommandHarness) -> None:
-    assert harness.typed("/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [
         ("/refs 3", "There is no document 3: there are 2. /sources shows the numbers."),
-        ("/refs 0", "There is no document 0: there are 2. /sources shows the numbers."),
         (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /sources shows the numbers."),
         ("/refs ²", "'²' is not the number of a document. /sources shows the numbers."),
         ("/copy 9", "There is no message 9: there are 2. /history shows the numbers."),
@@ -47,17 +37,9 @@ def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, li
     assert harness.typed(line) == told
 
 
-def page(
-    *passages: Evidence,
-    is_first: bool = False,
-    nearest: tuple[Evidence, ...] = (),
-    after_linked: bool = False,
-    left: int = 0,
-) -> Page:
+def page(*passages: Evidence, after_linked: bool = False, left: int = 0) -> Page:
     question = Question.parse("What is sleep?")
-    return Page(
-        question=question, passages=passages, nearest=nearest, is_first=is_first, after_linked=after_linked, left=left
-    )
+    return Page(question=question, passages=passages, nearest=(), is_first=False, after_linked=after_linked, left=left)
 
 
 def test_more_draws_further_passages_with_the_words_of_the_question_marked(harness: CommandHarness) -> None:
@@ -82,11 +64,13 @@ def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> N
     ]
 
 
-def test_steps_on_the_way_to_an_answer_are_no_answers(harness: CommandHarness) -> None:
+def test_refs_shows_the_documents_of_the_last_answer_and_one_with_where_why_and_what(harness: CommandHarness) -> None:
     harness.conversation.add("user", "More?")
-    harness.conversation.add("assistant", "Looking.", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
+    looking = ToolCallPart(call_id="c", name="find", arguments="{}")
+    harness.conversation.add("assistant", "Looking.", parts=[looking])  # a step on the way is no answer
     harness.typed("/refs")
     assert harness.surface.shown_references == (SLEEP, BROKEN)
+    assert harness.typed("/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
 
 
 def test_copy_takes_the_last_answer_or_a_message(harness: CommandHarness) -> None:
@@ -107,13 +91,21 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
     assert note.endswith("---\n# On sleep\n\n> What is sleep?\n\nRest. See [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n")
 
 
-def test_without_a_yes_nothing_is_written_under_a_name_that_the_user_did_not_give(harness: CommandHarness) -> None:
+def test_a_name_that_the_user_did_not_give_is_asked_about_and_new(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     for line in ("/save", "/export"):
         assert harness.typed(line).endswith(f"Nothing was saved. To choose the name: {line} NAME")
     assert not harness.files
-    save, export = harness.surface.questions
-    assert (save, export) == ("Save the answer as What is sleep.md?", "Save the conversation as Conversation.md?")
+    assert harness.surface.questions == [
+        "Save the answer as What is sleep.md?",
+        "Save the conversation as Conversation.md?",
+    ]
+    harness.surface.says_yes = True
+    harness.typed("/save")
+    harness.typed("/save")
+    harness.exchange("[[sleep]]", "Rest.", SLEEP)
+    harness.typed("/save")
+    assert [*harness.files] == ["What is sleep.md", "What is sleep 2.md", "sleep 2.md"], "none of a note that was used"
 
 
 @pytest.mark.parametrize("line", ["/save Kept", "/export Kept"])
@@ -123,20 +115,6 @@ def test_what_was_saved_is_undone(harness: CommandHarness, line: str) -> None:
     assert (record.origin.command, record.origin.session_id) == (line.split(maxsplit=1)[0], "s1")
     assert harness.typed("/undo").endswith("Kept.md is removed again.")
     assert not harness.files
-
-
-def test_save_without_a_name_is_named_by_the_question(harness: CommandHarness) -> None:
-    harness.typed("/save")
-    harness.typed("/save")
-    assert [*harness.files] == ["What is sleep.md", "What is sleep 2.md"]
-
-
-def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
-    harness = CommandHarness()
-    used = DocumentReference(wikilink="[[Sleep]]", relative_path="Body/Sleep.md")
-    harness.exchange("[[sleep]]", "Rest.", used)
-    harness.typed("/save")
-    assert [*harness.files] == ["sleep 2.md"]
 
 
 def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
@@ -152,7 +130,6 @@ def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
     ("line", "told"),
     [
         ("/save [[Taken]]", "Taken.md already exists, and was not changed. Choose another name."),
-        ("/save [[Taken.md]]", "Taken.md already exists, and was not changed. Choose another name."),
         ("/save ../out", "'../out.md' leads out of the vault."),
         ("/save [[Sleep#Night]]", "'Sleep#Night' cannot be the name of a note. Try [[Sleep Night]]."),
         ("/save a/b?", "'a/b?' cannot be the name of a note. Try [[a/b]]."),
@@ -167,15 +144,12 @@ def test_what_cannot_be_written_is_shown_and_nothing_changes(harness: CommandHar
     assert not harness.surface.questions
 
 
-def test_export_writes_the_conversation_as_a_note(harness: CommandHarness) -> None:
+def test_export_writes_the_conversation_as_a_note_and_to_a_json_file_all_of_it(harness: CommandHarness) -> None:
     harness.store.titles["s1"] = "What is sleep?"
     assert harness.typed("/export") == "Saved as What is sleep.md. /undo reverts it."
     note = harness.files["What is sleep.md"]
     assert note.startswith("---\nzkchat-note: conversation\nsession: s1\n")
     assert "Sources: [[Sleep]]" in note
-
-
-def test_export_to_a_json_file_is_complete(harness: CommandHarness) -> None:
     harness.typed("/export conversation.json")
     whole = json.loads(harness.files["conversation.json"])
     assert [message["content"] for message in whole["messages"]] == ["What is sleep?", "Rest. See [[Sleep]]."]

@@ -1,6 +1,5 @@
 """Slash commands for what the model is sent: /stats /context /compact /uncompact."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -13,11 +12,9 @@ from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
 from zkchat.core.choices import ItemType
-from zkchat.core.events import Event, Warned
+from zkchat.core.events import Warned
 from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context import context_lines, parts_of
-from zkchat.repl.command_context import Play
-from zkchat.repl.commands.table import run
 
 
 @pytest.fixture
@@ -33,8 +30,10 @@ def compact(harness: CommandHarness) -> None:
 
 
 def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> None:
+    assert "Nothing has been sent to the model yet." in harness.typed("/stats")
     harness.conversation.usage = a_usage()
     harness.conversation.pin("m2")
+    harness.conversation.prioritise("m2", 9)
     compact(harness)
     told = harness.typed("/stats")
     assert harness.typed("/context stats") == told
@@ -42,17 +41,8 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     assert told.splitlines() == [
         "2 messages: 1 sent to the model, 1 archived, 1 pinned.",
         "Pinned: 2.",
+        "Priority 9: 2 (it is kept word for word while it fits).",
         "Model scripted:play, context window 8,192 tokens. Session s1.",
-    ]
-
-
-def test_stats_lists_priorities_that_are_not_the_usual_one(harness: CommandHarness) -> None:
-    harness.exchange("Why?", "Because.")
-    for message_id, priority in (("m1", 9), ("m4", 9), ("m3", 2), ("m2", 5)):
-        harness.conversation.prioritise(message_id, priority)
-    assert harness.typed("/stats").splitlines()[2:4] == [
-        "Priority 9: 1, 4 (it is kept word for word while it fits).",
-        "Priority 2: 3 (it leaves the context before others).",
     ]
 
 
@@ -87,21 +77,16 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
     ]
 
 
-def test_what_was_said_before_is_not_told_as_added_by_the_user(harness: CommandHarness) -> None:
-    recalled = RequestItem(type="recall", name="m0", title="Why?", include="manual", tokens=9)
-    harness.exchange("Why?", "Because.", request_context=RequestContext(items=(recalled,), usage=a_usage(memory=9)))
-    assert harness.typed("/context").splitlines()[1] == "Memory           9  earlier messages on this: “Why?”"
-
-
 def test_a_quoted_answer_tells_its_places_and_nothing_of_tokens() -> None:
     items = (
         RequestItem(type="system", name="default", tokens=30),
         RequestItem(type="evidence", name="Sleep.md", include="agent", score=0.9, tokens=5),
+        RequestItem(type="evidence", name="Sleep.md", include="agent", score=0.4, tokens=5),
         RequestItem(type="message", name="m1", tokens=30),
     )
     assert [*context_lines(RequestContext(items=items, usage=a_usage()), "quote")] == [
         "No model was asked: the answer is quoted from your notes.",
-        "Notes  found for your message: Sleep.md (1 passage)",
+        "Notes  found for your message: Sleep.md (2 passages)",
     ]
 
 
@@ -123,29 +108,21 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
     items = (
         fact,
         RequestItem(type="summary", name="01s", reason="stands for the archived messages"),
-        RequestItem(type="recall", name="01m", title="The boat is red.", include="agent"),
+        RequestItem(type="recall", name="01m", title="The boat is red.", include="manual"),
     )
     hidden = tuple(LeftOut(item=RequestItem(type="message", name=id_), why="private") for id_ in ("01a", "01b"))
     context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
     assert [*context_lines(context)] == [
         "what      tokens  why",
-        "Memory            in every request: stands for the archived messages; found for your message: "
-        "“Due on 30 June.␛”, “The boat is red.”",
+        "Memory            in every request: stands for the archived messages; earlier messages on this: "
+        "“The boat is red.”; found for your message: “Due on 30 June.␛”",
         "Left out          “Due on 30 June.␛” (no room), 2 messages (private)",
     ]
 
 
-def test_passages_of_one_note_are_named_once() -> None:
-    near, far = (
-        RequestItem(type="evidence", name="Sleep.md", include="agent", score=score, tokens=5) for score in (0.9, 0.4)
-    )
-    lines = [*context_lines(RequestContext(items=(near, near, far)))]
-    assert lines[1] == "Notes          found for your message: Sleep.md (3 passages)"
-
-
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
-    assert harness.typed("/context").startswith("There is no context data for that message.")
-    assert harness.typed("/context 1").startswith("There is no context data for that message.")
+    for line in ("/context", "/context 1"):
+        assert harness.typed(line).startswith("There is no context data for that message.")
 
 
 @pytest.mark.parametrize(
@@ -153,12 +130,7 @@ def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
     [("  about the budget ", "about the budget"), (" brief the budget", "brief the budget"), (" FULL", "full")],
 )
 def test_compact_plays_a_compaction_with_its_detail_and_focus(harness: CommandHarness, typed: str, done: str) -> None:
-    async def collected() -> list[Event]:
-        play = await run(harness.context, f"/compact{typed}")
-        assert isinstance(play, Play)
-        return [event async for event in play.events]
-
-    assert asyncio.run(collected()) == [Warned(text=f"compacted {done}")]
+    assert harness.played(f"/compact{typed}") == [Warned(text=f"compacted {done}")]
 
 
 def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:

@@ -47,9 +47,7 @@ def answered(harness: CommandHarness) -> None:
     harness.exchange("What is sleep?", "Rest. See [[Sleep]].", BROKEN, SLEEP)
 
 
-@pytest.mark.parametrize(
-    "name", ["[[Sleep]]", "sleep", "Body/Sleep.md", "[[Body/Sleep|a label]]", "Body/Sleep.md:1", "[[Sleep#Dreams]]"]
-)
+@pytest.mark.parametrize("name", ["sleep", "[[Body/Sleep|a label]]", "Body/Sleep.md:1", "[[Sleep#Dreams]]"])
 def test_a_note_is_shown_below_its_title_and_place_without_frontmatter_and_comments(
     harness: CommandHarness, name: str
 ) -> None:
@@ -71,17 +69,17 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
     answered(harness)
     assert harness.typed("/show 2").splitlines() == ["Sleep", "Body/Sleep.md:8 · #health"]
     assert harness.surface.read == [("Body/Sleep.md", 8)]
+    assert described_completions(harness.context, "/show ") == [("1", "[[Slep]]"), ("2", "[[Sleep]]")]
+    assert harness.typed("/show 2024").splitlines() == ["2024", "2024.md"], "a note may be called by a number"
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
         ("/show", "Which note? /show [[Note]], a path, or the number of a hit of /search WORDS."),
-        ("/open", "Which note? /open [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/show 7", "There is no hit 7: there are none yet. /search and /sources show the numbers."),
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/open ²", "There is no note '²' in the vault. To search for it: /search WORDS"),
-        ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. To search for it: /search WORDS"),
         ("/show more", "There is no next page. /show [[Note]], a path, or a number."),
         ("/show photo.png", "photo.png is not text. Open it with another program."),
         ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. To search for it: /search WORDS"),
@@ -96,11 +94,6 @@ def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness:
     for command in ("/show", "/open", "/links", "/backlinks"):
         assert harness.typed(f"{command} 1") == "[[Slep]] does not lead to a note. Closest: Sleep."
     assert harness.typed("/open 3") == "There is no hit 3: there are 2. /search and /sources show the numbers."
-
-
-def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:
-    answered(harness)
-    assert harness.typed("/show 2024").splitlines() == ["2024", "2024.md"]
 
 
 def test_a_long_note_is_shown_in_pages_and_all_of_it_once(harness: CommandHarness) -> None:
@@ -120,11 +113,8 @@ def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(har
     told = harness.typed("/show Never")
     assert told == "Never.md is never to be read by zkchat, and is not shown. Open it with another program."
     assert "Unsaid" not in "".join(harness.surface.drawn)
-
-
-def test_another_file_is_shown_as_code_that_it_cannot_end(harness: CommandHarness) -> None:
     harness.typed("/show data.csv")
-    assert harness.surface.drawn == ["````csv\na,b\n```\n````"]
+    assert harness.surface.drawn[-1] == "````csv\na,b\n```\n````", "another file is code that it cannot end"
 
 
 def test_the_note_of_today_is_shown_or_named(harness: CommandHarness) -> None:
@@ -134,38 +124,24 @@ def test_the_note_of_today_is_shown_or_named(harness: CommandHarness) -> None:
     assert harness.surface.drawn == ["Fireworks.", "Fireworks."]
 
 
-def test_numbers_are_completed_with_what_they_mean(harness: CommandHarness) -> None:
-    answered(harness)
-    assert described_completions(harness.context, "/open ") == [("1", "[[Slep]]"), ("2", "[[Sleep]]")]
-    assert described_completions(harness.context, "/show 2") == [("2", "[[Sleep]]")]
-
-
-def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
-    answered(harness)
-    harness.changes.files.clear()
-    assert harness.typed("/open 2") == "Body/Sleep.md no longer exists."
-    assert not harness.surface.opened
-
-
-def test_a_path_that_leads_out_of_the_vault_is_not_opened(harness: CommandHarness) -> None:
-    harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
-    assert harness.typed("/open 1") == "'../../etc/x.desktop' leads out of the vault."
-    assert not harness.surface.opened
-
-
-def test_open_hands_the_document_to_the_desktop(harness: CommandHarness) -> None:
-    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
-    assert harness.surface.opened == ["file:///Body/Sleep.md"]
-    assert not harness.editor.edited
-
-
 def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/open data.csv") == "Nothing was opened."
     assert (harness.surface.questions, harness.surface.opened) == (["It may run. Open data.csv?"], [])
     harness.surface.says_yes = True
     harness.typed("/open data.csv")
-    assert harness.surface.opened == ["file:///data.csv"]
+    assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
+    assert harness.surface.opened == ["file:///data.csv", "file:///Body/Sleep.md"]
+    assert not harness.editor.edited
+
+
+def test_what_is_gone_or_outside_the_vault_is_not_opened(harness: CommandHarness) -> None:
+    answered(harness)
+    harness.changes.files.clear()
+    assert harness.typed("/open 2") == "Body/Sleep.md no longer exists."
+    harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
+    assert harness.typed("/open 1") == "'../../etc/x.desktop' leads out of the vault."
+    assert not harness.surface.opened
 
 
 def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harness: CommandHarness) -> None:

@@ -29,36 +29,25 @@ def compact(harness: CommandHarness, *archived: str) -> None:
     harness.conversation.add("system", "", parts=[part], context_type="summary")
 
 
-def test_history_has_a_numbered_line_for_each_message(harness: CommandHarness) -> None:
-    assert harness.typed("/history").splitlines() == [
-        "   1  you       What is sleep?",
-        "   2  answer    Rest.",
-        "   3  you       How long?",
-        "   4  answer    Seven hours.",
-    ]
-
-
-def test_an_answer_that_was_stopped_before_its_first_word_is_no_error(harness: CommandHarness) -> None:
-    harness.conversation.add("assistant", "", status="error", error="Stopped.")
-    assert harness.typed("/history").splitlines()[-1].endswith(" (stopped)")
-
-
-def test_history_marks_what_is_pinned_unfinished_named_or_called(harness: CommandHarness) -> None:
+def test_history_has_a_numbered_line_for_each_message_that_marks_what_is_odd_about_it(harness: CommandHarness) -> None:
     harness.conversation.pin("m2")
     harness.conversation.add("user", "Hi", name="Ann")
-    harness.conversation.add(
-        "assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments='{"query": "x"}')]
-    )
-    harness.conversation.add(
-        "tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4\npassages", failed=True)]
-    )
+    call = ToolCallPart(call_id="c", name="find", arguments='{"query": "x"}')
+    result = ToolResultPart(call_id="c", name="find", text="4\npassages", failed=True)
+    harness.conversation.add("assistant", "", parts=[call])
+    harness.conversation.add("tool", "", parts=[result])
     harness.conversation.add("assistant", "Half", status="unfinished")
-    assert harness.typed("/history").splitlines()[1:2] + harness.typed("/history").splitlines()[4:] == [
+    harness.conversation.add("assistant", "", status="error", error="Stopped.")
+    assert harness.typed("/history").splitlines() == [
+        "   1  you       What is sleep?",
         "   2* answer    Rest.",
+        "   3  you       How long?",
+        "   4  answer    Seven hours.",
         "   5  Ann       Hi",
         '   6  answer    → find "x"',
         "   7  tool      ← find failed: 4 passages",
         "   8  answer    Half (unfinished)",
+        "   9  answer     (stopped)",
     ]
 
 
@@ -134,7 +123,7 @@ def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: 
     assert "priority" not in harness.typed("/history").splitlines()[0]
 
 
-@pytest.mark.parametrize("line", ["/priority", "/priority 1", "/priority 1 11", "/priority 1 0", "/priority 1 ²"])
+@pytest.mark.parametrize("line", ["/priority 1", "/priority 1 11", "/priority 1 0", "/priority 1 ²"])
 def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> None:
     told = harness.typed(line)
     assert told.startswith("Give a message and its priority, from 1 to 10 (5 is the default).")
@@ -166,6 +155,8 @@ def test_branches_are_listed_with_their_first_words_and_returned_to(harness: Com
     assert "continues after message 4" in harness.typed("/branch B2")
     assert said(harness)[-1] == "Deeper."
     assert harness.typed("/branch b3") == "There is no branch 3: there are 2. /branch lists them."
+    assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
+    assert harness.typed("/branch 4") == "You are there already."
     assert completions(harness.context, "/branch b") == ["b1", "b2"]
 
 
@@ -192,12 +183,6 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     assert len(said(harness)) == 7
 
 
-def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
-    assert harness.typed("/branch 4") == "You are there already."
-    assert "There is no branch 'xyz' in this session." in harness.typed("/branch xyz")
-    assert "There is no branch 'xyz' in this session." in CommandHarness().typed("/branch xyz")
-
-
 def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHarness) -> None:
     before = [*harness.store.entries("s1")]
     assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
@@ -208,28 +193,24 @@ def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHa
     assert "replaces message 5; the old one is kept (/branch)." in harness.surface.text
 
 
-def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:
+def test_sessions_are_listed_each_in_one_line_and_the_present_one_marked(harness: CommandHarness) -> None:
     other = harness.store.create().id
     harness.store.append(other, [entry.body for entry in harness.store.entries("s1")[:2]])
-    harness.store.titles = {"s1": "Sleep", other: ""}
+    harness.store.titles = {"s1": "夢の日記 " + "and what it says " * 20, other: ""}
     harness.store.create()
-    first, second = harness.typed("/sessions").splitlines()
-    assert first.startswith("* s1  2026-03-01")
-    assert first.endswith("4 messages  Sleep")
-    assert second.startswith("  s2  ")
-    assert second.endswith("2 messages  (untitled)")
-
-
-def test_a_session_takes_one_line_however_long_its_title_is(harness: CommandHarness) -> None:
-    harness.store.titles["s1"] = "夢の日記 " + "and what it says " * 20
     for width in (60, 100):
         harness.surface.width = width
-        (line,) = harness.typed("/sessions").splitlines()
-        assert line.endswith("…")
-        assert width - 2 <= cell_len(line) <= width
+        first, second = harness.typed("/sessions").splitlines()
+        assert first.startswith("* s1  2026-03-01")
+        assert first.endswith("…")
+        assert width - 2 <= cell_len(first) <= width
+        assert second.startswith("  s2  ")
+        assert second.endswith("2 messages  (untitled)")
 
 
-def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -> None:
+def test_resume_switches_to_the_session_that_is_named_and_new_to_none(harness: CommandHarness) -> None:
+    assert harness.outcome("/new") == Switch(session=None)
+    assert harness.surface.text.startswith("A new session begins with your next message.")
     harness.store.create()
     assert harness.outcome("/resume s2") == Switch(session="s2")
     assert harness.typed("/resume s1") == "You are in that session."
@@ -265,8 +246,3 @@ def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_
     assert completions(harness.context, "/resume sle") == ["On Sleep"]
     assert completions(harness.context, "/resume s1") == ["s1"]
     assert completions(harness.context, "/resume ") == ["On Sleep"]
-
-
-def test_new_begins_another_conversation(harness: CommandHarness) -> None:
-    assert harness.outcome("/new") == Switch(session=None)
-    assert harness.surface.text.startswith("A new session begins with your next message.")

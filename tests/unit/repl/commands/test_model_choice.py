@@ -1,7 +1,5 @@
 """`/model`: a list to choose from, and a model that must answer before it is used."""
 
-import asyncio
-
 import pytest
 from msgspec.structs import replace
 
@@ -10,7 +8,7 @@ from zkchat.core.errors import ProviderError
 from zkchat.core.events import Goal, Warned
 from zkchat.core.prompt import ModelListing, ModelRow
 from zkchat.repl.command_context import Nothing, Switch
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.commands.table import completions
 
 
 @pytest.fixture
@@ -58,13 +56,6 @@ def test_a_model_is_named_or_numbered_and_goes_on_in_the_same_session(harness: C
     assert harness.models.verified == ["quick"]
 
 
-def test_the_provider_may_be_left_out_where_one_model_has_that_id(harness: CommandHarness) -> None:
-    assert harness.outcome("/model qwen3:8b") == Switch(session=None, model="ollama:qwen3:8b")
-    harness.models.rows.append(ModelRow(name="openai:qwen3:8b"))
-    assert harness.outcome("/model qwen3:8b") == Switch(session=None, model="qwen3:8b")
-    assert harness.models.verified == ["ollama:qwen3:8b", "qwen3:8b"]
-
-
 @pytest.mark.parametrize("is_here", [True, False])
 def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: CommandHarness, is_here: bool) -> None:
     address = f"http://{'127.0.0.1' if is_here else 'example.org'}:8099/v1"
@@ -82,6 +73,8 @@ def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: Comman
 def test_a_part_of_the_name_is_enough_where_one_model_has_it_and_a_path_is_shown_as_its_file(
     harness: CommandHarness,
 ) -> None:
+    assert harness.outcome("/model qwen3:8b") == Switch(session=None, model="ollama:qwen3:8b")
+    assert completions(harness.context, "/model QW") == ["ollama:qwen3:8b"]
     path = "openai:/srv/models/Qwen2.5-3B.gguf"
     harness.models.rows[1] = ModelRow(name=path)
     harness.surface.picks = 1
@@ -98,11 +91,6 @@ def test_a_model_that_does_not_answer_leaves_the_present_one(harness: CommandHar
     assert harness.surface.lines == ["Ollama has no model 'gone' (404). Fetch it.", "scripted:play still answers."]
 
 
-def test_names_are_completed_wherever_they_hold_what_was_typed(harness: CommandHarness) -> None:
-    assert completions(harness.context, "/model QW") == ["ollama:qwen3:8b"]
-    assert completions(harness.context, "/model ") == ["scripted:play", "ollama:qwen3:8b", "quick", "quote"]
-
-
 def test_a_goal_is_begun_and_gone_on_with() -> None:
     harness = CommandHarness()
     assert harness.played("/goal Compare [[A]] and [[B]]") == [Warned(text="began Compare [[A]] and [[B]]")]
@@ -114,8 +102,7 @@ def test_the_checklist_is_shown_with_how_to_go_on() -> None:
     harness = CommandHarness()
     goal = Goal(id="g", text="Compare").with_plan(("One.", "Two."), "m1").with_step(1, "blocked", reason="no note")
     harness.goals.goal = replace(goal, state="stopped", reason="The time is up: 5 minutes.")
-    asyncio.run(run(harness.context, "/goal"))
-    assert harness.surface.text.splitlines() == [
+    assert harness.typed("/goal").splitlines() == [
         "Compare",
         "☒ 1. One. — no note",
         "☐ 2. Two.",

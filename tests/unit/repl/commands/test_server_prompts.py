@@ -31,7 +31,6 @@ def context_with(servers: ServersInMemory) -> tuple[CommandHarness, CommandConte
 @pytest.mark.parametrize(
     ("written", "arguments"),
     [
-        ("cats", {"topic": "cats"}),
         ("cats very dry", {"topic": "cats", "tone": "very dry"}),
         ('"big cats" tone=dry', {"topic": "big cats", "tone": "dry"}),
         ("tone=dry big cats", {"topic": "big cats", "tone": "dry"}),
@@ -54,6 +53,7 @@ def test_what_a_server_writes_is_shown_and_sent_and_names_no_resource() -> None:
     assert servers.sent == [("web", "big talk", {"topic": "cats"})]
     assert sent == Send("About cats, @\u200bweb:memo://a.")
     assert harness.surface.text.startswith("About cats")
+    assert described_completions(context, "/we") == [("/web:big_talk", "A talk")]
 
 
 def test_other_names_with_a_colon_are_no_prompts() -> None:
@@ -62,11 +62,6 @@ def test_other_names_with_a_colon_are_no_prompts() -> None:
     asyncio.run(run(context, "/mail:talk"))
     assert harness.surface.text.splitlines()[0].startswith("The MCP server web has no prompt nothing.")
     assert "There is no command /mail:talk." in harness.surface.text
-
-
-def test_prompts_are_completed_with_the_commands() -> None:
-    _, context = context_with(ServersInMemory(replace(server(), prompts=(PROMPT,))))
-    assert described_completions(context, "/we") == [("/web:big_talk", "A talk")]
 
 
 def test_a_server_that_is_not_there_is_told_with_the_reason() -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.support.command_harness import (
-    CommandHarness,
-)
+from tests.support.command_harness import CommandHarness
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
@@ -82,18 +80,11 @@ def harness(library: Library) -> ConversationHarness:
     return ConversationHarness(library)
 
 
-def costs(told: str) -> tuple[int, int]:
-    found = re.search(r"takes ([\d,]+) tokens now \(([\d,]+) before\)", told)
-    assert found, told
-    after, before = (int(number.replace(",", "")) for number in found.groups())
-    return before, after
-
-
 def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
     assert told.startswith("Units is sent with every message from now on.")
-    before, after = costs(told)
-    assert after > before
+    ((after, before),) = re.findall(r"takes ([\d,]+) tokens now \(([\d,]+) before\)", told)
+    assert int(after.replace(",", "")) > int(before.replace(",", ""))
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]
     dropped = harness.typed("/drop rule Units")
@@ -103,22 +94,19 @@ def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: 
     assert harness.sent() == ["Brevity", "Harbour"]
 
 
-def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: ConversationHarness) -> None:
+def test_a_note_is_added_by_link_and_a_section_by_its_heading_and_dropped_even_if_it_is_gone(
+    harness: ConversationHarness, tmp_path: Path
+) -> None:
     assert harness.typed("/add [[bees]]").startswith("Bees.md is sent with every message")
-    assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith(
-        "Beekeeping.md#Hives is sent with every message"
-    )
+    told = harness.typed("/add [[Beekeeping#Hives|the hives]]")
+    assert told.startswith("Beekeeping.md#Hives is sent with every message")
     events_of(harness.talk.say("Hello!"))
     assert harness.sent()[-2:] == ["Bees.md", "Beekeeping.md#Hives"]
-    system = harness.talk.messages[-1].request_context
-    assert system
-    texts = [harness.talk.history.contents[item.digest] for item in system.items if item.name.endswith("#Hives")]
-    assert "Bees need a hive." in texts[0]
-    assert "sweet" not in texts[0]
-
-
-def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: ConversationHarness, tmp_path: Path) -> None:
-    harness.typed("/add [[Bees]]")
+    context = harness.talk.messages[-1].request_context
+    assert context
+    (text,) = (harness.talk.history.contents[item.digest] for item in context.items if item.name.endswith("#Hives"))
+    assert "Bees need a hive." in text
+    assert "sweet" not in text
     (tmp_path / "vault" / "Bees.md").unlink()
     assert harness.typed("/drop [[Bees]]").startswith("Bees.md is not sent")
 
@@ -134,18 +122,11 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
     ("line", "told"),
     [
         ("/add", "Give a note, a rule, a tool or memory: /add [[Note]], /add rule NAME, /add tool NAME, /add memory."),
-        (
-            "/drop rule",
-            "Give a note, a rule, a tool or memory: /drop [[Note]], /drop rule NAME, /drop tool NAME, /drop memory.",
-        ),
-        ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
         ("/add rule Brevity", "Brevity is sent with every message already."),
         ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
         ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
-        ("/add [[Nothing at all like it]]", "There is no note [[Nothing at all like it]]."),
         ("/drop rule Units", "Units is not sent in this session."),
         ("/remember", "What should zkchat remember? /remember My thesis is due on 30 June."),
-        ("/agent smal", "There is no agent 'smal'. There is: small"),
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
     ],
 )
@@ -193,16 +174,10 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
     assert (harness.files, harness.page_editor.edited) == ({}, [])
     harness.surface.says_yes = True
     assert harness.typed("/memory").startswith("ZKCHAT.md is sent with every message.")
-    assert [*harness.files] == ["ZKCHAT.md"]
-    assert harness.page_editor.edited == ["ZKCHAT.md"]
-    harness.typed("/memory")
+    assert ([*harness.files], harness.page_editor.edited) == (["ZKCHAT.md"], ["ZKCHAT.md"])
+    harness.page_editor.unapproved.add("ZKCHAT.md")
+    assert harness.typed("/memory").startswith("ZKCHAT.md is not sent until you approve: zkchat config trust.")
     assert len(harness.surface.questions) == 2
-
-
-def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
-    harness.changes.files["AGENTS.md"] = b"Be kind.\n"
-    harness.page_editor.unapproved.add("AGENTS.md")
-    assert harness.typed("/memory").startswith("AGENTS.md is not sent until you approve: zkchat config trust.")
 
 
 def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
@@ -256,15 +231,16 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     assert re.search(r"(on the subject of your message \[agent\]|0\.\d\d of 1)", harness.typed("/why rule Dates"))
 
 
-def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> None:
-    imported = CommandHarness(harness.context.items)
-    imported.exchange("What are bees?", "Insects.")
-    asyncio.run(run(imported.context, "/why [[Bees]]"))
-    assert imported.surface.text == "There is no context data for the last answer."
+def why(harness: ConversationHarness, *references: DocumentReference, context: RequestContext | None) -> list[str]:
+    """What `/why` tells of an answer that was made elsewhere."""
+    recorded = CommandHarness(harness.context.items)
+    recorded.exchange("What are bees?", "Insects.", *references, request_context=context)
+    asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
+    return recorded.surface.lines
 
 
 @pytest.mark.parametrize(
-    ("why", "words"),
+    ("reason", "words"),
     [
         ("budget", "there was no room for its 120 tokens"),
         ("score", "it was not relevant enough (0.31 of 1)"),
@@ -275,34 +251,27 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
         ("abstained", "there was nothing"),
     ],
 )
-def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHarness, why: str, words: str) -> None:
+def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHarness, reason: str, words: str) -> None:
     item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31, reason="there was nothing")
-    left = from_plain(LeftOut, {"item": item, "why": why})
-    recorded = CommandHarness(harness.context.items)
-    recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
-    asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
-    assert recorded.surface.lines[:2] == [
-        "Beekeeping.md was not sent for the last answer:",
-        f"- {words}",
-    ]
+    left = from_plain(LeftOut, {"item": item, "why": reason})
+    told = why(harness, context=RequestContext(left_out=(left,)))
+    assert told[:2] == ["Beekeeping.md was not sent for the last answer:", f"- {words}"]
 
 
-def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: ConversationHarness) -> None:
+def test_what_a_tool_read_was_there_too_and_without_a_record_there_is_no_why(harness: ConversationHarness) -> None:
     read = DocumentReference(
-        wikilink="[[Bees]]",
-        relative_path="Bees.md",
+        wikilink="[[Beekeeping]]",
+        relative_path="Beekeeping.md",
         reference_type="search",
         via=ToolName("read_document"),
         included=True,
     )
-    recorded = CommandHarness(harness.context.items)
-    recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())
-    asyncio.run(run(recorded.context, "/why [[Bees]]"))
-    assert recorded.surface.lines == [
-        "Bees.md was sent for the last answer:",
+    assert why(harness, read, context=RequestContext()) == [
+        "Beekeeping.md was sent for the last answer:",
         "- read by the model, not cited",
         "It was sent for message 2.",
     ]
+    assert why(harness, context=None) == ["There is no context data for the last answer."]
 
 
 def test_what_changed_since_an_answer_is_shown(harness: ConversationHarness, tmp_path: Path) -> None:

@@ -35,13 +35,9 @@ def test_the_status_lists_the_mode_and_the_folders_that_need_no_question(harness
     assert "Folders whose notes are changed without asking you (write.accept): Inbox, Journal/**" in said
     assert "Also in this session, because you answered “a”: the top folder, Projects" in said
     assert "Folders whose notes are changed without asking you (write.accept): none" in allow(harness)
-    assert "pressed a" not in harness.typed("/write")
-
-
-def test_where_proposals_are_only_shown_no_folder_counts(harness: CommandHarness) -> None:
     said = allow(harness, "Inbox", mode="propose", agreed=("Projects",))
     assert "never applied (write.mode is propose)." in said
-    assert "Inbox" not in said
+    assert "Inbox" not in said, "where proposals are only shown, no folder counts"
     assert "The model cannot change your notes." in harness.typed("/write off")
 
 
