@@ -1,26 +1,18 @@
-import json
 from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
 
-from zkchat.core.choices import ContextUsage, ToolName
+from zkchat.core.choices import ToolName
 from zkchat.core.message import (
     DocumentReference,
     LineRange,
-    RequestContext,
-    RequestItem,
     UnknownPart,
 )
-from zkchat.core.session import UnknownEntry, read_entry, read_message
-from zkchat.core.values import InvalidValue, explain, from_json, from_plain, to_json, to_plain
+from zkchat.core.session import read_message
+from zkchat.core.values import InvalidValue, explain, from_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-def test_a_message_of_an_older_file_loads_with_what_it_has() -> None:
-    message = read_message({"id": "m1", "role": "user", "created_at": "2026-03-01T12:00:00Z"})
-    assert (message.created_at, message.status, message.priority, message.parts) == (NOON, "complete", 5, ())
 
 
 def test_a_message_of_a_newer_file_keeps_the_parts_that_we_do_not_know() -> None:
@@ -35,13 +27,6 @@ def test_a_message_of_a_newer_file_keeps_the_parts_that_we_do_not_know() -> None
     assert message.text == "Look: "
     assert isinstance(message.parts[1], UnknownPart)
     assert to_plain(message)["parts"] == written["parts"]
-
-
-def test_an_entry_of_a_newer_file_is_kept_as_it_is() -> None:
-    body = {"kind": "telepathy", "strength": 3}
-    entry = read_entry({"session_id": "s", "sequence": 1, "at": NOON, "body": body})
-    assert isinstance(entry.body, UnknownEntry)
-    assert to_plain(entry)["body"] == body
 
 
 @pytest.mark.parametrize("priority", [0, 11])
@@ -66,17 +51,6 @@ def test_two_references_to_a_document_become_one_that_is_counted() -> None:
         assert (merged.wikilink, merged.reference_type, merged.hits) == ("[[sleep#Need]]", "direct", 2)
         assert (merged.score, merged.snippet, merged.lines) == (0.9, "eight hours", LineRange(first=3, last=4))
         assert (merged.title, merged.anchor, merged.cited, merged.included) == ("Sleep", "Need", True, False)
-
-
-def test_fields_keep_the_names_under_which_they_were_stored() -> None:
-    item = RequestItem(type="recall", name="m1", this_turn_only=True)
-    usage = ContextUsage(token_features={"digits": 2})
-    record = RequestContext(items=(item,), usage=usage)
-    assert to_plain(item)["passing"] is True
-    assert to_plain(usage)["traits"] == {"digits": 2}
-    stored = json.loads(to_json(to_plain(record)))
-    assert (stored["items"][0]["passing"], stored["usage"]["traits"]) == (True, {"digits": 2})
-    assert from_plain(RequestContext, stored) == record
 
 
 def test_the_heading_of_a_merged_reference_is_that_of_the_lines_it_shows() -> None:

@@ -239,7 +239,7 @@ def test_what_another_program_writes_at_the_moment_of_the_rename_is_put_back(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are swapped on Linux")
-@pytest.mark.parametrize("saves", [("theirs",), ("1", "2"), ("1", "2", "3")])
+@pytest.mark.parametrize("saves", [("theirs",), ("1", "2", "3")])
 def test_what_an_editor_saves_between_the_last_look_and_the_new_name_is_put_back(
     disk: Disk, monkeypatch: pytest.MonkeyPatch, saves: tuple[str, ...]
 ) -> None:
@@ -308,26 +308,6 @@ def test_where_a_note_is_a_link_the_file_that_it_leads_to_is_written(disk: Disk)
     assert not (disk.vault / "Real/New.md").exists()
 
 
-def test_a_link_that_leads_out_is_refused(disk: Disk, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "A.md").write_bytes(b"a")
-    (disk.vault / "A.md").symlink_to(outside / "A.md")
-    (disk.vault / "Out").symlink_to(outside)
-    disk.note("B.md", b"b")
-    for refused in (
-        change(write("A.md", b"a", b"b")),
-        change(write("Out/A.md", b"a", b"b")),
-        change(write("Out/New.md", None, b"b")),
-        change(write("Out/New/Deep.md", None, b"b")),
-        change(move("Out/A.md", "Mine.md")),
-        change(move("B.md", "Out/B.md")),
-    ):
-        with pytest.raises(OutsideVault):
-            disk.store.apply(refused, HERE)
-    assert [(file.name, file.read_bytes()) for file in outside.iterdir()] == [("A.md", b"a")]
-
-
 def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Disk) -> None:
     disk.note("A.md", b"a")
     (disk.vault / "L.md").symlink_to("A.md")
@@ -387,32 +367,22 @@ def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> Non
         ("A.md", "Taken.md", VaultError, "Taken.md already exists"),
         ("Folder", "Folder/Inner/Folder", VaultError, "into itself"),
         ("A.md", "Taken.md/A.md", VaultError, "Taken.md"),
-        ("A.md", ".trash", VaultError, "not a name"),
         ("A.md", ".trash/in/A.md", VaultError, "not a name"),
-        ("A.md", ".trash/.hidden", VaultError, "not a name"),
         ("A.md", ".trash/../A.md", OutsideVault, "leads out"),
-        ("A.md", ".hidden.md", VaultError, "not a name"),
+        ("A.md", "/etc/new.md", OutsideVault, r"'/etc/new\.md' leads out"),
         ("A.md", "Private/A.md", VaultError, "not a name"),
         (".trash/T.md", "T.md", VaultError, "not a name"),
-        (".trash", "T", VaultError, "not a name"),
-        (".obsidian/app.json", "app.json", VaultError, "not a name"),
     ],
 )
 def test_a_move_that_cannot_be_made_is_refused(
     disk: Disk, source: str, target: str, kind: type[ZkchatError], said: str
 ) -> None:
-    for path in ("A.md", "Taken.md", "Folder/F.md", ".trash/T.md", ".obsidian/app.json"):
+    for path in ("A.md", "Taken.md", "Folder/F.md", ".trash/T.md"):
         disk.note(path, path.encode())
     before = disk.tree
     with pytest.raises(kind, match=said):
         disk.apply(move(source, target))
     assert (disk.tree, disk.states) == (before, [])
-
-
-def test_a_whole_path_is_named_where_it_is_refused(disk: Disk) -> None:
-    for step in (write("/etc/new.md", None, b"x"), move("A.md", "/etc/new.md")):
-        with pytest.raises(OutsideVault, match=r"'/etc/new\.md' leads out"):
-            disk.apply(step)
 
 
 @pytest.mark.parametrize("there", [None, b"of somebody else"])
@@ -431,16 +401,6 @@ def test_a_trashed_file_comes_from_the_journal_where_the_trash_has_lost_it(disk:
     assert disk.contents == {"In/A.md": content, "In/B.md": b"b", **others}
     assert (disk.vault / "Out").exists() is False
     assert disk.states == ["undone"]
-
-
-def test_a_file_that_took_the_place_of_a_lost_one_stays(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", ".trash/A.md"))
-    (disk.vault / ".trash/A.md").unlink()
-    disk.note("A.md", b"newer")
-    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
-        disk.store.undo(number)
-    assert (disk.contents, disk.states) == ({"A.md": b"newer"}, ["applied"])
 
 
 def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(disk: Disk) -> None:
@@ -498,33 +458,32 @@ def test_nothing_is_undone_where_a_file_changed_since(disk: Disk) -> None:
         disk.store.undo(number)
 
 
-def test_a_moved_file_that_was_edited_since_goes_back_with_its_edit(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", "New/A.md"))
-    disk.note("New/A.md", b"edited")
-    disk.store.undo(number)
-    assert disk.contents == {"A.md": b"edited"}
-    assert not (disk.vault / "New").exists()
-
-
-def test_a_folder_from_which_a_note_was_moved_comes_back_where_it_was_deleted(disk: Disk) -> None:
+def test_a_moved_file_goes_back_with_what_was_edited_since_and_with_its_folder(disk: Disk) -> None:
     disk.note("Old/Deep/A.md", b"a")
-    number = disk.apply(move("Old/Deep/A.md", "A.md"))
+    number = disk.apply(move("Old/Deep/A.md", "New/A.md"))
+    disk.note("New/A.md", b"edited")
     shutil.rmtree(disk.vault / "Old")
     disk.store.undo(number)
-    assert disk.contents == {"Old/Deep/A.md": b"a"}
+    assert disk.contents == {"Old/Deep/A.md": b"edited"}
+    assert not (disk.vault / "New").exists()
 
 
 def test_a_file_that_cannot_go_back_stays(disk: Disk) -> None:
     disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", "B.md"))
+    disk.note("T.md", b"t")
+    moved, trashed = disk.apply(move("A.md", "B.md")), disk.apply(move("T.md", ".trash/T.md"))
     disk.note("A.md", b"another")
-    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
-        disk.store.undo(number)
+    disk.note("T.md", b"newer")
+    (disk.vault / ".trash/T.md").unlink()  # what the journal has of it takes nobody's place
+    for number, path in ((moved, "A.md"), (trashed, "T.md")):
+        with pytest.raises(FilesChanged, match=f"{path} already exists"):
+            disk.store.undo(number)
+    assert disk.contents == {"A.md": b"another", "T.md": b"newer", "B.md": b"a"}
     (disk.vault / "A.md").unlink()
     (disk.vault / "B.md").unlink()
     with pytest.raises(FilesChanged, match=r"B\.md is no longer there"):
-        disk.store.undo(number)
+        disk.store.undo(moved)
+    assert disk.states == ["applied", "applied"]
 
 
 @pytest.mark.parametrize(
@@ -671,7 +630,7 @@ def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -
     assert disk.contents == {"A.md": b"a", "C.md": b"b"}
 
 
-def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read_now_is_taken_back_by_the_next_change(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     disk.note("A.md", b"a")
     kill_at(disk, 2, write("A.md", b"a", b"a2"))
     disk.store.close()
@@ -684,8 +643,9 @@ def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: py
         patched.setattr(disk.files, "_open_without_links", refuse)
         with pytest.raises(StorageError, match=r"A\.md cannot be read"):
             disk.store.recover()
-    disk.store.recover()
-    assert disk.contents == {"A.md": b"a"}
+    disk.apply(write("B.md", None, b"b"))
+    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
+    assert len(disk.notices) == 1
 
 
 def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
@@ -806,13 +766,3 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
     first, *named, rest = disk.notices[0].split("\n")
     assert first == "A change was interrupted and has been undone, except for 12 files: Change."
     assert (len(named), rest) == (10, "… and 2 more.")
-
-
-def test_the_next_change_takes_back_what_was_interrupted_too(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    kill_at(disk, 2, write("A.md", b"a", b"a2"))
-    disk.store.close()
-    disk.start()
-    disk.apply(write("B.md", None, b"b"))
-    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
-    assert len(disk.notices) == 1

@@ -30,10 +30,7 @@ def test_title_and_outline_are_read() -> None:
     assert len(found.outline) == 12
 
 
-def test_pages_beyond_the_limit_are_counted_only() -> None:
+def test_pages_and_characters_beyond_the_limit_are_not_read() -> None:
     found = read_pdf(text_pdf("one", "two", "three"), 2, 10_000)
     assert (texts_of(found.pages), found.page_count) == (["one", "two"], 3)
-
-
-def test_characters_beyond_the_limit_end_the_reading() -> None:
     assert len(read_pdf(text_pdf("one two", "three", "four"), 10, 9).pages) == 2

@@ -15,7 +15,7 @@ from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, load_workspace
 from zkchat.app.writing import open_change_store, proposals_over
 from zkchat.chat.tools.readings import Readings
-from zkchat.core.changes import ChangeOrigin, ChangeSet, ReviewOutcome
+from zkchat.core.changes import ChangeOrigin, ChangeSet
 from zkchat.writing.links.renames import stage_move
 from zkchat.writing.proposals import ReviewPolicy, Verdict
 from zkchat.writing.targets import LinkStyle
@@ -111,17 +111,8 @@ def test_where_the_same_place_was_changed_nothing_is_written(tmp_path: Path) -> 
     assert (world.vault / "Hub.md").exists()
 
 
-def test_a_link_only_note_that_was_written_anew_follows(tmp_path: Path) -> None:
-    world, _, outcome = rename(tmp_path, lambda world: world.note("B.md", "[[Hub]] anew\n\n[[Hub]]\n"))
-    assert outcome.decision == "applied"
-    assert text(world, "B.md") == "[[Centre]] anew\n\n[[Centre]]\n"
-
-
 def test_a_yes_beforehand_holds_for_links_that_are_written_meanwhile(tmp_path: Path) -> None:
-    def meanwhile(world: World) -> None:
-        world.note("New.md", "[[Hub]]\n")
-
-    world, _, outcome = rename(tmp_path, meanwhile, assumes_yes=True)
+    world, _, outcome = rename(tmp_path, lambda world: world.note("New.md", "[[Hub]]\n"), assumes_yes=True)
     assert text(world, "New.md") == "[[Centre]]\n"
     assert outcome.reason == "1 link added in the meantime: changed too."
 
@@ -137,7 +128,6 @@ def test_a_note_that_the_user_left_out_stays_left_out(tmp_path: Path) -> None:
 
 
 def test_where_the_note_is_gone_the_reason_is_said(tmp_path: Path) -> None:
-    outcome: ReviewOutcome
     _, _, outcome = rename(tmp_path, lambda world: (world.vault / "Hub.md").unlink())
     assert outcome.decision == "kept"
     assert "There is no file Hub.md" in outcome.reason
