@@ -213,10 +213,12 @@ def test_every_beginning_of_a_key_has_a_mark() -> None:
 
 
 def test_letters_of_a_name_fold_to_themselves_however_they_are_written() -> None:
-    letters = sorted({*"".join(NAMED_KEY_MARKS)})
+    letters = "".join(sorted({*"".join(NAMED_KEY_MARKS)}))
     every = "".join(map(chr, range(sys.maxunicode + 1)))
+    found = {*re.findall(f"[{letters}]", every, re.IGNORECASE)}
+    assert len(found) > 2 * len(letters)  # the long s and the sign of kelvin are among them
     for letter in letters:
-        assert all(letter in found.casefold() for found in re.findall(letter, every, re.IGNORECASE))
+        assert all(letter in each.casefold() for each in found if re.match(letter, each, re.IGNORECASE))
 
 
 @pytest.mark.no_cover
@@ -226,6 +228,6 @@ def test_beginnings_of_keys_without_an_end_take_time_in_proportion_to_their_leng
         KEY.search("eyJ-" * length)
         return process_time() - started
 
-    # Between linear (4) and quadratic (16); a busy machine may be slow once, but not each time.
-    assert any(cpu(8_000) < 10 * cpu(2_000) for _ in range(3))
+    # Between linear (2.7) and quadratic (7.1); a busy machine may be slow once, but not each time.
+    assert any(cpu(4_000) < 5 * cpu(1_500) for _ in range(3))
     assert KEY.search("eyJ-" * 1_000 + f"eyJ{'a' * 30}.eyJ{'b' * 5_000}.c")

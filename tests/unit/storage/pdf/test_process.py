@@ -78,7 +78,7 @@ from tests.support.broken_pdfs import BOMBS, SOUND
 from zkchat.storage.pdf_layout import PdfLimits
 from zkchat.storage.pdf_layout import PdfExtractor
 
-extractor = PdfExtractor(PdfLimits(), {})
+extractor = PdfExtractor(PdfLimits(max_bytes=1_000_000, max_memory=200_000_000), {})
 print({extractor.extract(bomb).trouble for bomb in BOMBS.values()})
 print(len(extractor.extract(SOUND).pages))
 extractor.close()
@@ -94,7 +94,7 @@ def test_a_bomb_is_one_trouble_and_takes_no_more_memory_than_it_may() -> None:
     troubles, pages, megabytes = output.splitlines()
     assert troubles == "{'It is too large or damaged and is only found by its name.'}"
     assert pages == "2"
-    assert int(megabytes) < 500
+    assert int(megabytes) < 200
 
 
 def test_pages_that_are_left_out_are_told(extractor: PdfExtractor) -> None:
@@ -146,7 +146,7 @@ from zkchat.storage.pdf_layout import PdfExtractor
 extractor = PdfExtractor(PdfLimits(), {})
 extractor.extract(SOUND)
 print(extractor._process.pid, flush=True)
-extractor.extract(long_page(2_000_000))
+extractor.extract(long_page(500_000))
 """
 
 
