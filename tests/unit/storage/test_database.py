@@ -259,17 +259,14 @@ def test_a_file_is_not_trusted_in_what_it_says_of_itself(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "statement",
-    ["CREATE TABLE evil (x)", "CREATE TRIGGER evil AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"],
+    "statement", ["CREATE TABLE evil (x)", "CREATE TRIGGER evil AFTER INSERT ON words BEGIN DELETE FROM words; END"]
 )
-def test_a_schema_with_more_than_ours_is_not_ours(tmp_path: Path, statement: str) -> None:
-    with closing(open_database(tmp_path / "a.db", synchronous="NORMAL")) as connection:
-        migrate(connection, [first], backup=None)
-        connection.execute("ANALYZE")
-        assert has_schema(connection, [first])
-        (table,) = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchone()
-        connection.execute(statement.format(table=table))
-        assert not has_schema(connection, [first])
+def test_a_schema_with_more_than_ours_is_not_ours(connection: sqlite3.Connection, statement: str) -> None:
+    migrate(connection, [first], backup=None)
+    connection.execute("ANALYZE")
+    assert has_schema(connection, [first])
+    connection.execute(statement)
+    assert not has_schema(connection, [first])
 
 
 def fault(name: str) -> sqlite3.OperationalError:
@@ -285,31 +282,21 @@ def told(path: Path, error: Exception) -> StorageError:
     return caught.value
 
 
-FAILURES = [
-    *map(fault, ("IOERR_WRITE", "IOERR")),
-    OSError(errno.EIO, "Input/output error"),
-]
+def test_a_disk_that_fails_is_told_from_one_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "words.db"
+    for failure in (fault("IOERR_WRITE"), fault("IOERR"), OSError(errno.EIO, "Input/output error")):
+        error = told(path, failure)
+        assert type(error) is StorageError
+        assert "words.db cannot be read or written: the disk reports an error" in error.message
+        assert "health" in error.hint
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        assert isinstance(told(path, OSError(number, os.strerror(number))), StorageFull)
 
-
-@pytest.mark.parametrize("failure", FAILURES, ids=repr)
-def test_a_disk_that_fails_is_not_called_full(tmp_path: Path, failure: Exception) -> None:
-    error = told(tmp_path / "words.db", failure)
-    assert type(error) is StorageError
-    assert "words.db cannot be read or written: the disk reports an error" in error.message
-    assert "health" in error.hint
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_a_file_that_has_no_room_means_a_full_disk(tmp_path: Path, number: int) -> None:
-    assert isinstance(told(tmp_path / "words.db", OSError(number, os.strerror(number))), StorageFull)
-
-
-def test_a_write_that_a_limit_refuses_is_told_as_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def over_quota(_descriptor: int) -> None:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
     monkeypatch.setattr(os, "fsync", over_quota)
-    assert isinstance(told(tmp_path / "words.db", fault("IOERR_WRITE")), StorageFull)
+    assert isinstance(told(path, fault("IOERR_WRITE")), StorageFull)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +327,9 @@ def test_a_file_system_without_locks_is_named_at_once(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+def test_a_cache_begins_anew_in_the_place_of_what_is_no_file_unless_that_holds_something(
+    tmp_path: Path, kind: str
+) -> None:
     file = tmp_path / "cache.db"
     replace_with_kind(file, kind)
     cache = CacheDatabase(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
@@ -349,14 +338,11 @@ def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kin
     cache.close()
     assert file.is_file()
     assert not file.is_symlink()
-
-
-def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "cache.db" / "inner").mkdir(parents=True)
-    cache = CacheDatabase(tmp_path / "cache.db", schema=["CREATE TABLE words (word TEXT)"], version=1)
-    with pytest.raises(StorageError), cache.writing():
+    (tmp_path / "full.db" / "inner").mkdir(parents=True)
+    full = CacheDatabase(tmp_path / "full.db", schema=["CREATE TABLE words (word TEXT)"], version=1)
+    with pytest.raises(StorageError), full.writing():
         pass
-    assert (tmp_path / "cache.db" / "inner").is_dir()
+    assert (tmp_path / "full.db" / "inner").is_dir()
 
 
 CROWD = """

@@ -15,7 +15,7 @@ from tests.support.sessions import NOON
 from zkchat.core.choices import BudgetUse, ContextUsage
 from zkchat.core.errors import StorageFull
 from zkchat.core.message import ChatMessage, DocumentReference, LeftOut, RequestContext, RequestItem, TextPart
-from zkchat.core.session import OMITTED, MessageEntry
+from zkchat.core.session import MessageEntry
 from zkchat.sessions import store as module
 from zkchat.sessions.rows import ItemReader, ItemWriter, create_items_table, insert_items
 from zkchat.sessions.store import SqliteSessions
@@ -128,15 +128,6 @@ def test_numbers_that_were_not_written_are_not_used(store: SqliteSessions, monke
     last = answer(3, items_up_to(12)[6:])
     store.append("s1", [last])
     assert bodies(store)[-1] == last
-
-
-def test_what_a_message_does_not_say_is_what_it_always_meant() -> None:
-    """Stores leave these values out: another default would change what is on disk."""
-    assert {name: value for name, value in OMITTED.items() if value not in ("", 0, None, (), False)} == {
-        "context_type": "primary",
-        "priority": 5,
-        "status": "complete",
-    }
 
 
 def test_items_go_with_their_session(store: SqliteSessions, tmp_path: Path) -> None:

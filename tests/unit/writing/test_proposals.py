@@ -53,13 +53,18 @@ def test_what_the_user_declines_is_written_nowhere(store: ChangesInMemory, answe
     assert store.files["Sleep.md"] == b"old\n"
 
 
-def test_what_the_user_edited_is_applied_as_they_left_it(store: ChangesInMemory) -> None:
-    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
+def test_what_the_user_edited_is_applied_or_kept_as_they_left_it(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n"), edited("Sleep.md", "newest\n")))
     stage(proposed)
     outcome = settle(proposed)
     assert outcome.edited
     assert outcome.proposed.writes[0].after == b"new\n"
     assert store.files["Sleep.md"] == b"newer\n"
+    proposed.staged.write("Sleep.md", "ours\n", made_from="newer\n", title="Edit")
+    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.edited) == ("kept", True)
+    assert outcome.changes.writes[0].after == b"newest\n"
 
 
 def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory) -> None:
@@ -108,15 +113,6 @@ def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) 
     outcome = settle(proposed)
     assert (outcome.decision, outcome.reason) == ("kept", "The disk is full. Make room.")
     assert len(outcome.proposed.writes) == 2
-
-
-def test_what_the_user_edited_and_cannot_be_applied_is_kept_as_they_left_it(store: ChangesInMemory) -> None:
-    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
-    stage(proposed)
-    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
-    outcome = settle(proposed)
-    assert (outcome.decision, outcome.edited) == ("kept", True)
-    assert outcome.changes.writes[0].after == b"newer\n"
 
 
 def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(store: ChangesInMemory) -> None:

@@ -68,15 +68,16 @@ def test_nothing_more_is_said_where_nothing_was_written(tmp_path: Path) -> None:
     assert text(world, "A.md") == "one [[Centre]]\n\ntwo\n\nthree\n"
 
 
-@pytest.mark.parametrize("path", ["New.md", "Out.md"])
-def test_a_link_in_a_note_that_was_not_shown_follows_after_another_yes(tmp_path: Path, path: str) -> None:
+def test_links_in_notes_that_were_not_shown_follow_after_another_yes(tmp_path: Path) -> None:
     def meanwhile(world: World) -> None:
-        world.note(path, "[[Hub]] and [[Hub#Hub|h]]\n")
+        for path in ("New.md", "Out.md"):
+            world.note(path, "[[Hub]] and [[Hub#Hub|h]]\n")
 
     world, reviewer, outcome = rename(tmp_path, meanwhile, yes, yes)
-    assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
-    assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
-    assert reviewer.remarks == ["2 links added in the meantime: changed too."]
+    for path in ("New.md", "Out.md"):
+        assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
+        assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
+    assert reviewer.remarks == ["4 links added in the meantime: changed too."]
     assert (outcome.decision, outcome.edited, outcome.proposed) == ("applied", False, outcome.changes)
 
 
