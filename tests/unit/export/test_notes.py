@@ -1,5 +1,6 @@
 """Conversations and answers as Markdown, and keys in none of it."""
 
+import json
 import re
 import sys
 from time import process_time
@@ -22,8 +23,10 @@ from zkchat.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from zkchat.core.session import Entry, MessageEntry, Session, read_message
+from zkchat.core.session import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry, Session, read_message
 from zkchat.core.text import KEY, KEY_MARKS, NAMED_KEY, NAMED_KEY_MARKS
+from zkchat.core.values import to_plain
+from zkchat.sessions import note_export
 from zkchat.sessions.note_export import REDACTED, answer_note, as_json, as_markdown, contains_secret, file_name, redact
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)
@@ -231,3 +234,33 @@ def test_beginnings_of_keys_without_an_end_take_time_in_proportion_to_their_leng
     # Between linear (2.7) and quadratic (7.1); a busy machine may be slow once, but not each time.
     assert any(cpu(4_000) < 5 * cpu(1_500) for _ in range(3))
     assert KEY.search("eyJ-" * 1_000 + f"eyJ{'a' * 30}.eyJ{'b' * 5_000}.c")
+
+
+def test_entries_and_messages_say_the_same_and_each_message_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies: list[EntryBody] = [
+        MessageEntry(message=said("user", f'The "key" is {KEYS[0]}.', id="m1")),
+        DraftEntry(message_id="m2", parent_id="m1", text="Se"),
+        MessageEntry(message=said("assistant", "Seven.", id="m2", parent_id="m1")),
+        PriorityEntry(message_id="m1", priority=9),
+    ]
+    written: list[str] = []
+
+    def watched(value: object) -> object:
+        written.extend([value.id] if isinstance(value, ChatMessage) else [])
+        return to_plain(value)
+
+    monkeypatch.setattr(note_export, "to_plain", watched)
+    text = as_json(
+        SESSION, [Entry(session_id="s1", sequence=place, at=NOON, body=body) for place, body in enumerate(bodies, 1)]
+    )
+    assert written == ["m1", "m2"]
+    assert KEYS[0] not in text
+    exported = json.loads(text)
+    assert [entry["sequence"] for entry in exported["entries"]] == [1, 2, 4]
+    assert exported["entries"][0]["at"] == "2026-03-01T12:00:00Z"
+    messages = [entry["body"]["message"] for entry in exported["entries"][:2]]
+    assert [message["priority"] for message in messages] == [9, 5]
+    contents = ['The "key" is [redacted].', "Seven."]
+    assert exported["messages"] == [
+        {**message, "content": content} for message, content in zip(messages, contents, strict=True)
+    ]

@@ -1,4 +1,8 @@
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
@@ -26,9 +30,9 @@ from zkchat.core.session import (
 )
 from zkchat.core.session_history import messages_of
 from zkchat.core.values import to_json, to_plain
-from zkchat.sessions.store import SqliteSessions
+from zkchat.sessions.store import SessionLocks, SqliteSessions, open_sessions
 from zkchat.storage.database import open_database
-from zkchat.storage.durable_database import backups_of
+from zkchat.storage.durable_database import RESERVE_BYTES, backups_of, keep_reserve, release_reserve
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -194,6 +198,15 @@ def test_an_entry_that_makes_no_sense_is_damage_and_marked_for_the_next_start(
     assert path.with_name("sessions.db.suspect").exists()
 
 
+def test_a_message_that_went_into_a_file_no_longer_there_is_not_taken_for_stored(
+    path: Path, store: SqliteSessions
+) -> None:
+    session = store.create()
+    path.rename(path.with_name("elsewhere.db"))
+    with pytest.raises(StorageDamaged):
+        store.append(session.id, [message("m1")])
+
+
 def test_a_session_is_found_though_the_index_of_sessions_lost_it(path: Path, store: SqliteSessions) -> None:
     session = store.create("Still here")
     store.close()
@@ -341,3 +354,91 @@ def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Pat
         connection.commit()
     with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
         assert [listing(session) for session in store.sessions()] == [(True, "", ""), (True, "I like tea.", "")]
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from zkchat.sessions.store import SessionLocks
+here = SessionLocks(Path(sys.argv[1]))
+print(here.acquire("s1"), flush=True)
+sys.stdin.read()
+"""
+
+
+def held_by_another(path: Path) -> "subprocess.Popen[str]":
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "True\n"
+    return child
+
+
+@pytest.mark.outside
+def test_a_session_that_another_process_has_open_is_seen_until_that_ends_in_whatever_way(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    here = SessionLocks(path)
+    with held_by_another(path) as child:
+        assert not here.acquire("s1")
+        assert here.acquire("s2")
+        child.kill()
+    assert here.acquire("s1")
+    assert here.acquire("s1")
+
+
+def test_what_is_left_leaves_no_file(tmp_path: Path) -> None:
+    here = SessionLocks(tmp_path / "sessions.db")
+    here.acquire("s1")
+    here.acquire("../../an id that is no name")
+    assert len(list(tmp_path.iterdir())) == 2
+    here.release_all()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_conversations_of_one_process_are_not_two_terminals(tmp_path: Path) -> None:
+    before, following = SessionLocks(tmp_path / "sessions.db"), SessionLocks(tmp_path / "sessions.db")
+    assert before.acquire("s1")
+    assert following.acquire("s1")
+    before.release_all()
+    assert following.acquire("s1")
+    assert [file.read_text() for file in tmp_path.iterdir()] == [str(os.getpid())]
+
+
+def reserved(path: Path) -> SqliteSessions:
+    return open_sessions(path, now=Clock(), new_id=Ids()).store
+
+
+def test_space_is_kept_from_the_first_session_on_and_only_once(tmp_path: Path) -> None:
+    path, file = tmp_path / "sessions.db", tmp_path / "sessions.db.reserve"
+    with reserved(path) as store:
+        assert not file.exists()
+        store.create("First")
+        assert (file.stat().st_size, file.stat().st_mode & 0o777) == (RESERVE_BYTES, 0o600)
+    assert release_reserve(path)
+    assert not release_reserve(path)
+    with reserved(path):
+        assert file.exists()
+
+
+def test_a_full_disk_gets_the_space_and_the_message_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "sessions.db"
+    with reserved(path) as store:
+        session = store.create("First")
+        write = store._append
+
+        def while_there_is_room(session_id: str, bodies: list[TitleEntry]) -> object:
+            if (tmp_path / "sessions.db.reserve").exists():
+                raise StorageFull("The disk is full.")
+            return write(session_id, bodies)
+
+        monkeypatch.setattr(store, "_append", while_there_is_room)
+        store.append(session.id, [TitleEntry(title="Second")])
+        assert store.get(session.id).title == "Second"
+
+
+def test_a_disk_with_little_room_is_left_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    keep_reserve(tmp_path / "sessions.db")
+    assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from zkchat.core.errors import (
     NoteNotFound,
     OutsideVault,
     StorageError,
-    StorageFull,
     UsageError,
     VaultError,
     ZkchatError,
@@ -317,31 +316,31 @@ def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Dis
     assert (disk.vault / "M.md").read_bytes() == b"a"
 
 
-@pytest.mark.parametrize(
-    ("changes", "after"),
-    [
-        (
-            change(move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2")),
-            {"A.md": b"b", "B.md": b"a2"},
-        ),
-        (
-            change(move("A.md", "C.md"), write("A.md", None, b"new")),
-            {"A.md": b"new", "B.md": b"b", "C.md": b"a"},
-        ),
-        (
-            change(move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/C.md", None, b"c")),
-            {"B.md": b"b", "Other/Newer/A.md": b"a", "Other/Newer/in/C.md": b"c"},
-        ),
-    ],
-    ids=["moves follow each other", "a new file in the place of a moved one", "folders in a folder that then moves"],
-)
-def test_what_rests_on_moves_is_applied_and_undone(disk: Disk, changes: ChangeSet, after: dict[str, bytes]) -> None:
+RESTS_ON_MOVES = {
+    "moves follow each other": (
+        (move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2")),
+        {"A.md": b"b", "B.md": b"a2"},
+    ),
+    "a new file in the place of a moved one": (
+        (move("A.md", "C.md"), write("A.md", None, b"new")),
+        {"A.md": b"new", "B.md": b"b", "C.md": b"a"},
+    ),
+    "folders in a folder that then moves": (
+        (move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/C.md", None, b"c")),
+        {"B.md": b"b", "Other/Newer/A.md": b"a", "Other/Newer/in/C.md": b"c"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RESTS_ON_MOVES)
+def test_what_rests_on_moves_is_applied_and_undone(disk: Disk, case: str) -> None:
+    steps, after = RESTS_ON_MOVES[case]
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
     before = disk.tree
-    record = disk.store.apply(changes, HERE)
+    number = disk.apply(*steps)
     assert disk.contents == after
-    disk.store.undo(record.id)
+    disk.store.undo(number)
     assert disk.tree == before
 
 
@@ -412,25 +411,6 @@ def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(di
         disk.store.undo(numbers[0])
     disk.store.undo(numbers[1])
     assert {*disk.contents} == {"Elsewhere/A.md", "Large.pdf"}
-
-
-def test_whichever_step_a_restoring_undo_dies_at_the_next_start_leaves_all_as_before(disk: Disk) -> None:
-    changes = wide_change(disk)
-    disk.note("Last.md", b"last")
-    number = disk.store.apply(replace(changes, moves=(*changes.moves, move("Last.md", ".trash/Last.md"))), HERE).id
-    (disk.vault / ".trash/Gone.md").unlink()
-    before = disk.tree
-    kills = 0
-    for _ in stopped_runs(disk, Killed(), is_done_first=True):
-        try:
-            disk.store.undo(number)
-        except Killed:
-            kills += 1
-            disk.restart()
-            assert (disk.tree, disk.states) == (before, ["applied"])
-    assert kills > 6
-    assert disk.states == ["undone"]
-    assert (disk.contents["Gone.md"], disk.contents["Last.md"]) == (b"gone", b"last")
 
 
 def test_what_was_undone_cannot_be_undone_again(disk: Disk) -> None:
@@ -514,72 +494,53 @@ def test_a_change_that_others_rest_on_is_undone_after_them(disk: Disk, later: Ch
     assert disk.contents == {"A.md": b"1", "Other.md": b"o", "Folder/F.md": b"f"}
 
 
-def stopped_runs(disk: Disk, error: BaseException, *, is_done_first: bool) -> Iterator[int]:
-    """For each step of a wide change set: stopped there."""
+def stopped_at_each_step(disk: Disk, act: Callable[[], object], error: BaseException, *, is_done_first: bool) -> int:
+    """How often a change or an undo was stopped, once at each of its steps; all was as before each time."""
+    as_before = disk.tree, disk.states
     for number in range(1, 100):
         files = disk.files
         files.stop(number, error, is_done_first=is_done_first)
-        yield number
+        try:
+            act()
+        except (StorageError, Killed):
+            if isinstance(error, Killed):
+                disk.restart()
+            assert (disk.tree, disk.states) == as_before
         if files.steps < number:
-            return
+            return number - 1
     raise AssertionError
 
 
 @pytest.mark.parametrize("is_done_first", [False, True])
-def test_whichever_step_fails_all_is_as_before(disk: Disk, is_done_first: bool) -> None:
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Killed()], ids=["fails", "is killed"])
+def test_whichever_step_fails_or_is_killed_all_is_as_before(
+    disk: Disk, error: BaseException, is_done_first: bool
+) -> None:
     changes = wide_change(disk)
     before = disk.tree
-    failed = 0
-    for _ in stopped_runs(disk, OSError(28, "No space left on device"), is_done_first=is_done_first):
-        try:
-            disk.store.apply(changes, HERE)
-        except StorageFull:
-            failed += 1
-            assert (disk.tree, disk.states) == (before, [])
-    assert failed > 10
+    made = stopped_at_each_step(disk, lambda: disk.store.apply(changes, HERE), error, is_done_first=is_done_first)
+    assert made > 10
     after = disk.tree
     assert after != before
     (record,) = disk.store.records()
-    failed = 0
-    for _ in stopped_runs(disk, OSError(5, "Input/output error"), is_done_first=is_done_first):
-        try:
-            disk.store.undo(record.id)
-        except StorageError:
-            failed += 1
-            assert (disk.tree, disk.states) == (after, ["applied"])
-    assert failed > 6
-    assert disk.tree == before
-    assert disk.states == ["undone"]
-
-
-@pytest.mark.parametrize("is_done_first", [False, True])
-def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(disk: Disk, is_done_first: bool) -> None:
-    changes = wide_change(disk)
-    before = disk.tree
-    kills = 0
-    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
-        try:
-            disk.store.apply(changes, HERE)
-        except Killed:
-            kills = number
-            disk.restart()
-            assert (disk.tree, disk.states) == (before, [])
-    assert kills > 10
-    assert disk.notices == ["A change was interrupted and has been undone: Rename A."] * kills
-    disk.notices.clear()
-    after = disk.tree
-    kills = 0
-    (record,) = disk.store.records()
-    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
-        try:
-            disk.store.undo(record.id)
-        except Killed:
-            kills = number
-            disk.restart()
-            assert (disk.tree, disk.states) == (after, ["applied"])
-    assert kills > 6
-    assert disk.notices == ["The undo of a change was interrupted and has been undone: Rename A."] * kills
+    undone = stopped_at_each_step(disk, lambda: disk.store.undo(record.id), error, is_done_first=is_done_first)
+    assert undone > 6
     assert (disk.tree, disk.states) == (before, ["undone"])
+    if isinstance(error, Killed):
+        said = (("A change", made), ("The undo of a change", undone))
+        assert disk.notices == [
+            f"{what} was interrupted and has been undone: Rename A." for what, times in said for _ in range(times)
+        ]
+
+
+def test_whichever_step_a_restoring_undo_dies_at_the_next_start_leaves_all_as_before(disk: Disk) -> None:
+    changes = wide_change(disk)
+    disk.note("Last.md", b"last")
+    number = disk.store.apply(replace(changes, moves=(*changes.moves, move("Last.md", ".trash/Last.md"))), HERE).id
+    (disk.vault / ".trash/Gone.md").unlink()
+    assert stopped_at_each_step(disk, lambda: disk.store.undo(number), Killed(), is_done_first=True) > 6
+    assert disk.states == ["undone"]
+    assert (disk.contents["Gone.md"], disk.contents["Last.md"]) == (b"gone", b"last")
 
 
 def test_what_cannot_be_taken_back_now_is_taken_back_by_the_next_start(

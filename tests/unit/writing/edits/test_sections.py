@@ -73,6 +73,7 @@ CASES = (
     Case("mixed, LF here", "append", "A", "# A\nt\n# B\r\nu\r\n", "x", "# A\nt\n\nx\n# B\r\nu\r\n"),
     Case("BOM", "append", "A", "\ufeff# A\nt\n", "x", "\ufeff# A\nt\n\nx\n"),
     Case("no final line end", "append", "A", "# A\nt", "x", "# A\nt\n\nx"),
+    Case("no final line end, empty", "append", "A", "# A", "x", "# A\nx"),
     Case("blank lines at the end", "append", "A", "# A\nt\n\n\n", "x", "# A\nt\n\nx\n\n\n"),
     Case("NFD and nbsp stay", "append", "A", "# A\ne\u0301\u00a0x\n", "e\u0301", "# A\ne\u0301\u00a0x\n\ne\u0301\n"),
     # the heading in the text
@@ -91,6 +92,7 @@ CASES = (
     ),
     # blocks
     Case("paragraph", "append", "^i", "text ^i\n\nmore\n", "x", "text x ^i\n\nmore\n"),
+    Case("paragraph, first", "prepend", "^i", "text ^i\n", "x", "x text ^i\n"),
     Case("paragraph, replaced", "replace", "^i", "text\ntext ^i\n", "x", "x ^i\n"),
     Case("id is not doubled", "replace", "^i", "text ^i\n", "x ^i", "x ^i\n"),
     Case("after a paragraph", "after", "^i", "text ^i\nmore\n", "x", "text ^i\nmore\n\nx\n"),
@@ -136,6 +138,7 @@ REFUSALS = (
     Refusal("no place", "append", " # ", NOTE, "x", "No section was named", "## B"),
     Refusal("no block", "append", "^x", "text ^i\n", "x", "no block ^x", "^i (line 1)"),
     Refusal("two blocks", "append", "^i", "a ^i\n\nb ^i\n", "x", "2 blocks ^i in the note, in lines 1, 3"),
+    Refusal("nothing", "append", "A", NOTE, " \n ", "nothing to add"),
     Refusal("only the heading", "append", "A", NOTE, "## A", "nothing to add"),
     Refusal("a heading ends it", "append", "A", NOTE, "x\n\n# Other", "would end the section", "after the section"),
     Refusal("subsection twice", "replace", "A", NOTE, "x\n\n### S", "be there twice", "include_children"),

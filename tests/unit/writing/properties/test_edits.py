@@ -267,6 +267,7 @@ def test_what_is_no_tag_or_no_place_for_one_is_refused() -> None:
     ("words", "value"),
     [
         (["5"], 5),
+        (["4.5"], 4.5),
         (["1.10"], "1.10"),  # a version
         (["007"], "007"),
         (["1e5"], "1e5"),
