@@ -345,6 +345,14 @@ def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told
     assert open_at(copied).notices == ()
 
 
+def test_a_file_that_was_emptied_is_damage_and_comes_back_from_its_copy(copied: Path) -> None:
+    copied.write_bytes(b"")
+    opened = open_at(copied)
+    with opened.store as store:
+        assert texts(store) == ALL_AND_THE_LAST
+    assert "was damaged" in opened.notices[0]
+
+
 def test_a_message_that_is_no_text_any_more_comes_back_from_the_copy(copied: Path) -> None:
     overwrite(copied, copied.read_bytes().index(b"message 3 ") + 3, b"\xff")
     copied.with_name("sessions.db.suspect").touch()
