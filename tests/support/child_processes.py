@@ -12,17 +12,12 @@ def die_in_a_child(task: tuple[int, int]) -> int:
     return 2 * number
 
 
-def pid_after(seconds: float) -> int:
-    """Work that takes a while."""
-    time.sleep(seconds)
-    return os.getpid()
-
-
 def pid_and_a_print(seconds: float) -> int:
-    """As `pid_after`, for work that prints, and writes, what nobody should take for its result."""
+    """Work that takes a while, and prints, and writes, what nobody should take for its result."""
     print("print")  # noqa: T201
     os.write(1, b"write")
-    return pid_after(seconds)
+    time.sleep(seconds)
+    return os.getpid()
 
 
 def sleep_in_a_child(process: int) -> None:

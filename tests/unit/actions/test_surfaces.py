@@ -29,7 +29,6 @@ def garden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     ("name", "words", "arguments"),
     [
         ("search", ("a", "nap"), {"query": "a nap"}),
-        ("search", ("nap",), {"query": ["nap"]}),
         ("timeline", ("Sleep",), {"note": "Sleep"}),
         ("resolve", ("[[Sleep]]", "--from", "Sleep"), {"link": "[[Sleep]]", "source": "Sleep"}),
     ],

@@ -61,24 +61,19 @@ def exported_and_imported(*bodies: EntryBody) -> tuple[list[Entry], list[Entry]]
 
 
 def test_a_plain_list_becomes_a_conversation() -> None:
-    first, second = messages([{"role": "user", "content": "What is sleep?"}, {"role": "assistant", "content": "Rest."}])
+    asked = {"role": "user", "content": "What is sleep?", "name": "Caroline", "id": "D1:3"}
+    first, second = messages([asked, {"role": "assistant", "content": {"type": "refusal", "refusal": "No."}}])
     assert (first.role, first.text, first.parent_id, first.created_at) == ("user", "What is sleep?", None, NOON)
-    assert (second.role, second.text, second.parent_id) == ("assistant", "Rest.", first.id)
+    assert (first.name, first.external_id) == ("Caroline", "D1:3")
+    assert (second.role, second.text, second.parent_id) == ("assistant", "No.", first.id)
     assert first.id != second.id
-
-
-def test_name_time_and_id_of_a_plain_message_are_kept() -> None:
-    (read,) = messages(
-        [{"role": "user", "content": "Hi", "name": "Caroline", "timestamp": "2023-05-08T13:56:00", "id": "D1:3"}]
-    )
-    assert (read.name, read.external_id) == ("Caroline", "D1:3")
-    assert read.created_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
         ("2023-05-08", datetime(2023, 5, 8, tzinfo=UTC)),
+        ("2023-05-08T13:56:00", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
         ("2023-05-08T13:56:00+02:00", datetime(2023, 5, 8, 11, 56, tzinfo=UTC)),
         (1683554160, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
         (1683554160000, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
@@ -97,33 +92,20 @@ def test_roles_of_other_programs_are_understood(written: str, meant: str) -> Non
     assert messages([{"role": written, "content": "Hi"}])[0].role == meant
 
 
-def test_one_piece_of_content_need_not_be_in_a_list() -> None:
-    assert messages([{"role": "assistant", "content": {"type": "refusal", "refusal": "No."}}])[0].text == "No."
-
-
-def test_a_session_is_titled_by_what_the_user_said_first() -> None:
+def test_a_session_is_titled_by_its_file_or_by_what_the_user_said_first() -> None:
     greeting = {"role": "assistant", "content": "Hello!"}
     assert title([greeting, {"role": "user", "content": "What\nis  sleep?"}]) == "What is sleep?"
     assert title([{"role": "user", "content": "x" * 100}]) == "x" * 59 + "…"
     assert title([greeting]) == ""
-
-
-@pytest.mark.parametrize("value", [{"title": "Rest"}, {"session": {"title": "Rest"}}])
-def test_a_title_in_the_file_is_kept(value: dict[str, Any]) -> None:
-    assert title({**value, "messages": [{"role": "user", "content": "Hi"}]}) == "Rest"
+    for named in ({"title": "Rest"}, {"session": {"title": "Rest"}}):
+        assert title({**named, "messages": [greeting]}) == "Rest"
 
 
 def test_messages_of_an_older_zkchat_take_defaults_for_what_they_lack() -> None:
-    old = {
-        "messages": [{"role": "user", "parts": [{"kind": "text", "text": "Hi"}]}, {"role": "assistant", "parts": []}]
-    }
-    first, second = messages(old)
+    text = {"kind": "text", "text": "Hi"}
+    first, second = messages({"messages": [{"role": "user", "parts": [text]}, {"role": "assistant", "parts": []}]})
     assert (first.text, first.created_at, first.priority) == ("Hi", NOON, 5)
     assert second.parent_id == first.id
-
-
-def test_a_byte_order_mark_does_not_matter() -> None:
-    assert messages('\ufeff[{"role": "user", "content": "Hi"}]')[0].text == "Hi"
 
 
 @pytest.mark.parametrize(
@@ -136,9 +118,7 @@ def test_a_byte_order_mark_does_not_matter() -> None:
         ('"text"', "no conversation"),
         ([], "It has no messages"),
         ({"entries": []}, "It has no messages"),
-        (["Hi"], "Message 1 is not an object"),
         ([{"content": "Hi"}, {"content": "Hi"}], "Message 1 has no role"),
-        ([{"role": "king", "content": "Hi"}], "Message 1 has the role 'king', which is not one of user, assistant"),
         ([{"role": 5, "content": "Hi"}], "Message 1 has the role 5"),
         ([{"role": "user"}], "Message 1 has no content"),
         ([{"role": "user", "content": 5}], "Message 1 has the content 5, which is not text"),

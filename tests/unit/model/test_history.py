@@ -1,15 +1,22 @@
-from datetime import UTC, datetime
+"""The views of a session: its thread, its window, its branches and its model."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.core.message import ChatMessage, CompactionPart, Condensed, TextPart
+from zkchat.core.choices import ContextUsage, Role
+from zkchat.core.message import ChatMessage, CompactionPart, Condensed, RequestContext, Status, TextPart
 from zkchat.core.session import (
+    AgentEntry,
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
     MessageEntry,
+    ModelEntry,
     PinEntry,
     PriorityEntry,
     RestoreEntry,
@@ -21,12 +28,83 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def entries(*bodies: EntryBody) -> list[Entry]:
-    return [Entry(session_id="s", sequence=n, at=NOON, body=body) for n, body in enumerate(bodies, start=1)]
+    return [
+        Entry(session_id="s", sequence=number, at=NOON + timedelta(seconds=number), body=body)
+        for number, body in enumerate(bodies, start=1)
+    ]
 
 
-def said(id_: str, parent: str | None = None, text: str = "") -> MessageEntry:
-    message = ChatMessage(id=id_, parent_id=parent, role="user", parts=(TextPart(text=text or id_),), created_at=NOON)
-    return MessageEntry(message=message)
+def said(
+    id_: str, parent: str | None = None, text: str = "", role: Role = "user", status: Status = "complete"
+) -> MessageEntry:
+    parts = (TextPart(text=text or id_),)
+    return MessageEntry(
+        message=ChatMessage(id=id_, parent_id=parent, role=role, parts=parts, created_at=NOON, status=status)
+    )
+
+
+def draft(id_: str, text: str = "", thinking: str = "", parent: str | None = None) -> DraftEntry:
+    return DraftEntry(message_id=id_, parent_id=parent, text=text, thinking=thinking, provider="p", model="m")
+
+
+def ids(messages: list[ChatMessage]) -> list[str]:
+    return [found.id for found in messages]
+
+
+@pytest.mark.parametrize(
+    ("talk", "thread"),
+    [
+        (entries(), []),
+        (entries(said("m1"), TitleEntry(title="x"), said("m2", "m1"), said("m3", "m2")), ["m1", "m2", "m3"]),
+        (entries(said("m1"), HeadEntry(message_id=None)), []),
+        (entries(said("m2", "m1"), said("m3", "m2")), ["m2", "m3"]),
+        (entries(said("m1"), HeadEntry(message_id="gone")), []),
+        (entries(said("m1", "m2"), said("m2", "m1")), ["m1", "m2"]),
+    ],
+    ids=["empty", "from the first to the last", "begun anew", "parent lost", "head lost", "in a circle"],
+)
+def test_the_thread_runs_from_the_first_message_to_the_head(talk: list[Entry], thread: list[str]) -> None:
+    assert ids(thread_of(talk)) == thread
+
+
+def test_a_branch_leaves_the_messages_after_its_beginning() -> None:
+    talk = entries(said("m1"), said("m2", "m1"), said("m3", "m2"), HeadEntry(message_id="m1"))
+    assert ids(thread_of(talk)) == ["m1"]
+    branched = [*talk, *entries(said("m4", "m1"), PinEntry(message_id="m3"))]
+    assert ids(thread_of(branched)) == ["m1", "m4"]
+    assert list(messages_of(branched)) == ["m1", "m2", "m3", "m4"]
+
+
+def test_a_later_entry_of_a_message_takes_the_place_of_the_earlier_one_and_does_not_move_the_head() -> None:
+    talk = entries(said("m1"), said("m2", "m1", "Ei", status="unfinished"), said("m3", "m2"))
+    late = [*talk, *entries(said("m2", "m1", "Eight"))]
+    assert History(late).head == "m3"
+    assert [found.text for found in thread_of(late)] == ["m1", "Eight", "m3"]
+
+
+def test_an_answer_that_is_still_arriving_is_the_head_and_unfinished() -> None:
+    talk = entries(said("m1"), draft("m2", "Eight ", "hm ", "m1"), draft("m2", "hours", "hm", "m1"))
+    (_, answer) = thread_of(talk)
+    assert (answer.text, answer.thinking, answer.status, answer.role) == (
+        "Eight hours",
+        "hm hm",
+        "unfinished",
+        "assistant",
+    )
+    assert (answer.provider, answer.model, answer.session_id) == ("p", "m", "s")
+    assert (answer.created_at, answer.finished_at) == (talk[1].at, talk[2].at)
+
+
+def test_an_orphan_is_a_draft_whose_message_never_came() -> None:
+    talk = entries(said("m1"), draft("m2", "Ei"), said("m2", "m1", "Ei"), draft("m2", "ght"), draft("m3", "half"))
+    assert ids(History(talk).orphans) == ["m3"]
+    assert messages_of(talk)["m2"].text == "Ei"  # a draft that comes after its message says nothing new
+
+
+def test_a_thread_goes_on_over_a_message_that_damage_took_away() -> None:
+    talk = entries(said("m1"), said("m2", "m1"), said("m3", "m2"), said("m4", "m3"))
+    assert ids(thread_of(talk[:1] + talk[2:])) == ["m1", "m3", "m4"]
+    assert ids(thread_of(talk[:2] + talk[3:])) == ["m1", "m2", "m4"]
 
 
 def compaction(id_: str, parent: str, *archived: str, number: int = 1, short: str = "") -> MessageEntry:
@@ -83,20 +161,13 @@ def test_the_last_priority_of_a_message_counts_also_when_the_message_is_stored_a
     assert [message.priority for message in history.thread] == [5, 9]
 
 
-def test_a_message_stored_again_stays_where_it_is() -> None:
-    history = History(entries(*TALK, compaction("k1", "c", "a")))
+def test_a_message_stored_again_or_late_stays_where_it_is() -> None:
+    history = History(entries(*TALK, compaction("k1", "c", "a", "late")))
     assert live(history) == ["b", "c"]
-    history.extend(entries(said("b", "a", "changed"), said("a", None, "also changed")))
+    history.extend(entries(said("b", "a", "changed"), said("a", None, "also changed"), said("late", "k1")))
     assert [message.text for message in history.window.live] == ["changed", "c"]
+    assert [*history.archived] == ["a", "late"]
     assert history.archived["a"].text == "also changed"
-
-
-def test_a_message_that_comes_after_the_compaction_that_archived_it_is_archived() -> None:
-    history = History(entries(said("a"), compaction("k1", "a", "b")))
-    assert live(history) == ["a"]
-    history.extend(entries(said("b", "k1")))
-    assert live(history) == ["a"]
-    assert [*history.archived] == ["b"]
 
 
 IDS = st.sampled_from("abcdefg")
@@ -113,7 +184,7 @@ BODIES: st.SearchStrategy[EntryBody] = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(BODIES, max_size=14))
 def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBody]) -> None:
     stored = entries(*bodies)
@@ -132,7 +203,7 @@ def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBo
     } == {message.id for message in grown.thread}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(BODIES, max_size=14))
 def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: list[EntryBody]) -> None:
     history = History(entries(*bodies))
@@ -145,3 +216,75 @@ def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: 
     assert {*heads} == {*history.messages} - parents
     current = [branch.head for branch in branches if branch.is_current]
     assert current in ([], [history.thread[-1].id] if history.thread else [])
+
+
+RECORD = RequestContext(usage=ContextUsage(window=4096))
+
+
+def history(*bodies: EntryBody) -> History:
+    return History(entries(*bodies))
+
+
+def answer(id_: str, model: str, text: str = "Seven.", **more: Any) -> MessageEntry:
+    provider, _, name = model.partition(":")
+    fields: dict[str, Any] = {"role": "assistant", "request_context": RECORD, "created_at": NOON, **more}
+    parts = (TextPart(text=text),) if text else ()
+    return MessageEntry(message=ChatMessage(id=id_, provider=provider, model=name, parts=parts, **fields))
+
+
+def entry(name: str, model: str = "") -> ModelEntry:
+    return ModelEntry(name=name, model=model or name, window=8192, on_this_machine=True)
+
+
+def name_of(*bodies: EntryBody) -> str:
+    model = history(*bodies).model
+    return model.name if model else ""
+
+
+def test_without_an_entry_the_last_answer_says_it_with_its_window() -> None:
+    model = history(answer("a", "ollama:m"), answer("b", "quote")).model
+    assert model == ModelEntry(name="quote", model="quote", window=4096)
+
+
+def test_an_entry_keeps_the_name_that_the_user_gave_the_model() -> None:
+    assert name_of(entry("careful", "ollama:m"), answer("a", "ollama:m")) == "careful"
+    assert name_of(entry("careful", "ollama:m"), answer("a", "ollama:n")) == "ollama:n"
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        answer("a", "ollama:n"),  # it was stored before, and is stored again
+        answer("b", "ollama:n", text=""),
+        answer("b", "ollama:n", request_context=None),
+        answer("b", "ollama:n", role="user"),
+        answer("b", ""),
+    ],
+)
+def test_what_is_no_new_answer_of_zkchats_own_changes_nothing(late: MessageEntry) -> None:
+    assert name_of(answer("a", "ollama:n"), entry("ollama:m"), late) == "ollama:m"
+
+
+def test_an_agent_is_newer_until_a_model_answers() -> None:
+    bodies: list[EntryBody] = [entry("ollama:m"), AgentEntry(name="quick")]
+    assert history(*bodies).is_agent_newer
+    assert not history(*bodies, answer("a", "ollama:n")).is_agent_newer
+    assert not history(*bodies, entry("ollama:n")).is_agent_newer
+
+
+MODEL_BODIES = st.lists(
+    st.one_of(
+        st.builds(entry, st.sampled_from(["careful", "quick"]), st.sampled_from(["ollama:m", "ollama:n"])),
+        st.builds(answer, st.sampled_from("abcdef"), st.sampled_from(["ollama:m", "ollama:n", "quote"])),
+        st.builds(ModelEntry),
+        st.builds(AgentEntry, name=st.just("quick")),
+    )
+)
+
+
+@given(bodies=MODEL_BODIES)
+def test_the_model_is_that_of_the_last_new_answer_whatever_came_before(bodies: list[EntryBody]) -> None:
+    found = history(*bodies, answer("last", "openai:x"))
+    assert found.model
+    assert found.model.model == "openai:x"
+    assert not found.is_agent_newer

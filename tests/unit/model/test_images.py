@@ -9,7 +9,7 @@ from zkchat.models.openai import openai_vision
 
 SIDES = st.integers(1, 70_000)
 RULES = [
-    *(openai_vision(name) for name in ("gpt-4o", "gpt-4.1-mini", "gpt-5.4", "gpt-5-nano", "o4-mini", "gpt-4o-mini")),
+    *(openai_vision(name) for name in ("gpt-4o", "gpt-5.4", "gpt-5-nano")),
     ImageRule(),
     ImageRule(kind="fixed", base=258),
 ]
@@ -20,7 +20,6 @@ RULES = [
     [
         ("gpt-4o", (1024, 1024), 765),
         ("gpt-4o", (2048, 4096), 1105),
-        ("gpt-4o", (512, 512), 85 + 170),
         ("gpt-4.1", (2049, 513), 85 + 8 * 170),
         ("gpt-4.1", (2050, 513), 85 + 4 * 170),
         ("gpt-5.4", (1024, 1024), 1229),

@@ -16,6 +16,7 @@ FILES = {
     'Odd "name".md': b"\xef\xbb\xbfbom\n",
     "Old.md": b"See [[Sleep]].\n",
     "Gone.md": b"gone\n",
+    "Draft.md": b"away\n",
 }
 CHANGES = ChangeSet(
     title="All kinds",
@@ -32,6 +33,7 @@ CHANGES = ChangeSet(
         ),
         FileWrite(path="New folder/New.md", before=FILES["Old.md"], after=b"See [[Sleeping]].\n"),
         FileWrite(path="Inbox/Fresh one.md", before=None, after=b"first\nsecond"),
+        FileWrite(path="Draft.md", before=b"away\n", after=b"", goes_away=True),
     ),
 )
 EXPECTED = {
@@ -85,10 +87,3 @@ def test_what_the_user_edited_is_told_apart_from_what_was_proposed() -> None:
     assert "-b\n+c\n" in told
     assert "left out: B.md" in told
     assert edits_of_user(proposed, proposed) == ""
-
-
-def test_a_file_that_goes_away_is_deleted(tmp_path: Path) -> None:
-    (tmp_path / "Gone.md").write_bytes(b"gone\n")
-    gone = ChangeSet(title="", writes=(FileWrite(path="Gone.md", before=b"gone\n", after=b"", goes_away=True),))
-    subprocess.run(["git", "apply", "-"], input=patch_of(gone).encode(), cwd=tmp_path, check=True)
-    assert not (tmp_path / "Gone.md").exists()

@@ -1,4 +1,5 @@
 import shutil
+import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import pytest
 
 from tests.support import hostile_vaults
 from zkchat.core.errors import StorageError
-from zkchat.storage.locations import Locations, claim, locate
+from zkchat.storage.locations import KnownVaults, Locations, claim, locate
 
 
 def numbered_ids() -> Callable[[], str]:
@@ -53,13 +54,10 @@ def id_of(vault: Path) -> str:
     return (vault / ".zkchat" / "vault-id").read_text().strip()
 
 
-def lock_up(vault: Path) -> None:
-    """Make it impossible to write an id there, whoever the user is."""
-    (vault / ".zkchat").write_text("a file where a folder should be")
-
-
-def test_databases_live_outside_the_vault_under_its_id(home: Home) -> None:
+def test_databases_live_outside_the_vault_under_its_id_and_looking_writes_nothing(home: Home) -> None:
     vault = home.vault("notes")
+    assert not home.locate(vault).sessions.exists()
+    assert [file.name for file in home.root.rglob("*")] == ["notes"]
     places = home.claim(vault)
     assert places.sessions == home.data / "vaults" / "vault001" / "sessions.db"
     assert places.index == home.locate(vault).index
@@ -68,48 +66,31 @@ def test_databases_live_outside_the_vault_under_its_id(home: Home) -> None:
     assert [file.name for file in (vault / ".zkchat").iterdir()] == ["vault-id"]
 
 
-def test_looking_writes_nothing(home: Home) -> None:
-    vault = home.vault("notes")
-    places = home.locate(vault)
-    assert not places.sessions.exists()
-    assert [file.name for file in home.root.rglob("*")] == ["notes"]
-
-
-def test_a_moved_vault_keeps_its_sessions(home: Home) -> None:
+def test_a_moved_vault_keeps_its_sessions_and_a_copy_gets_places_of_its_own(home: Home) -> None:
     vault = home.vault("notes")
     sessions = home.claim(vault).sessions
     moved = vault.rename(home.root / "renamed")
     assert home.locate(moved).sessions == sessions
-    assert home.claim(moved).sessions == sessions
-
-
-def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(home: Home) -> None:
-    vault = home.vault("notes")
-    places = home.claim(vault)
-    copy = home.root / "copy"
-    shutil.copytree(vault, copy)
+    places = home.claim(moved)
+    assert places.sessions == sessions
+    copy = shutil.copytree(moved, home.root / "copy")
     assert home.locate(copy) != places
     assert id_of(copy) == "vault001"  # looking wrote nothing
     copied = home.claim(copy)
     assert copied.sessions == home.data / "vaults" / "vault002" / "sessions.db"
     assert home.locate(copy) == copied
-    assert home.claim(vault) == places
+    assert home.claim(moved) == places
 
 
-def test_a_vault_that_cannot_be_written_is_known_by_its_path(home: Home) -> None:
+def test_a_vault_that_cannot_be_written_is_known_by_its_path_until_it_can_be_again(home: Home) -> None:
     vault, other = home.vault("notes"), home.vault("other")
-    lock_up(vault)
-    lock_up(other)
+    for folder in (vault, other):  # so that nobody can write an id there, whoever they are
+        (folder / ".zkchat").write_text("a file where a folder should be")
     places = home.claim(vault)
     assert places.sessions.parent.name.startswith("path-")
     assert places == home.locate(vault) == home.claim(vault)
     assert places != home.claim(other)
-
-
-def test_a_vault_that_can_be_written_again_keeps_what_was_stored_meanwhile(home: Home) -> None:
-    vault = home.vault("notes")
-    lock_up(vault)
-    home.claim(vault).sessions.write_text("talks")
+    places.sessions.write_text("talks")
     (vault / ".zkchat").unlink()
     assert home.claim(vault).sessions.read_text() == "talks"
     assert id_of(vault)
@@ -142,9 +123,7 @@ def test_an_id_without_an_end_is_none(home: Home, hostile: Callable[[Path], None
     assert home.claim(vault).sessions.parent.name == "vault001"
 
 
-@pytest.mark.parametrize(
-    "nonsense", ["", "../../../etc", "a/b", "short", "UPPER-CASE", "path-0123456789abcdef", "ä" * 12]
-)
+@pytest.mark.parametrize("nonsense", ["", "../../../etc", "short", "UPPER-CASE", "path-0123456789abcdef", "ä" * 12])
 def test_an_id_that_is_none_is_replaced(home: Home, nonsense: str) -> None:
     vault = home.vault("notes")
     (vault / ".zkchat").mkdir()
@@ -173,3 +152,34 @@ def test_a_folder_for_data_that_cannot_be_used_is_named(home: Home) -> None:
     with pytest.raises(StorageError, match="could not be written"):
         home.claim(vault)
     assert [*vault.iterdir()] == []
+
+
+def test_what_was_added_is_known_by_everybody_who_looks_afterwards(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "known-vaults.json"
+    KnownVaults(file).add(tmp_path / "a")
+    KnownVaults(file).add(tmp_path / "b")
+    KnownVaults(file).add(tmp_path / "a")
+    known = KnownVaults(file)
+    assert tmp_path / "a" in known
+    assert tmp_path / "b" in known
+    assert tmp_path / "c" not in known
+    assert tmp_path not in known
+    assert file.read_text().count(str(tmp_path / "a")) == 1
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"vaults": [3, null]}', '"/tmp"', "\x00\xff"])
+def test_a_file_that_cannot_be_understood_confirms_nothing_and_is_replaced(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "known.json"
+    file.write_text(content)
+    assert tmp_path not in KnownVaults(file)
+    KnownVaults(file).add(tmp_path)
+    assert tmp_path in KnownVaults(file)
+
+
+def test_the_oldest_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zkchat.storage.locations._MAX_VAULTS", 2)
+    file = tmp_path / "known.json"
+    for name in "abc":
+        KnownVaults(file).add(tmp_path / name)
+    assert [tmp_path / name in KnownVaults(file) for name in "abc"] == [False, True, True]

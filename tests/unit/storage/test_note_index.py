@@ -125,31 +125,26 @@ RESOLUTIONS: list[Resolution] = [
 ]
 
 
-@pytest.mark.parametrize("resolution", RESOLUTIONS)
-def test_what_a_link_leads_to_comes_back(index: SqliteNoteIndex, resolution: Resolution) -> None:
+def test_what_a_link_leads_to_comes_back(index: SqliteNoteIndex) -> None:
     generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
     (link,) = index.links_from(["a.md"])
     assert index.notes_to_resolve(9) == ["a.md"]
-    assert index.store_resolutions(generation, ["a.md"], [(link.id, resolution)])
+    for resolution in RESOLUTIONS:
+        assert index.store_resolutions(generation, ["a.md"], [(link.id, resolution)])
+        assert index.links_from(["a.md"])[0].resolution == resolution
+        leads_to_b = isinstance(resolution, Resolved | Ambiguous)
+        assert [each.source for each in index.links_to("b.md")] == (["a.md"] if leads_to_b else [])
     assert index.notes_to_resolve(9) == []
-    assert index.links_from(["a.md"])[0].resolution == resolution
-    leads_to_b = isinstance(resolution, Resolved | Ambiguous)
-    assert [each.source for each in index.links_to("b.md")] == (["a.md"] if leads_to_b else [])
 
 
-def test_resolutions_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
-    generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
+def test_resolutions_and_listings_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
+    generation, seen = index.apply(IndexBatch(notes=[stored(NOTE)])), {"": KnownFolder(b"seen", 1)}
+    assert index.store_folders(generation, seen, ())
+    assert index.folders()[::2] == (generation, seen)
     index.apply(IndexBatch(added_files=["b.png"]))
     assert not index.store_resolutions(generation, ["a.md"], [])
     assert index.notes_to_resolve(9) == ["a.md"]
-
-
-def test_listings_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
-    generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
-    assert index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
-    assert index.folders()[::2] == (generation, {"": KnownFolder(b"seen", 1)})
-    index.apply(IndexBatch(added_files=["b.png"]))
-    assert not index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
+    assert not index.store_folders(generation, seen, ())
     assert index.folders()[::2] == (generation + 1, {"": KnownFolder(b"", 0)})
 
 
@@ -164,33 +159,24 @@ def test_the_files_of_a_folder_are_those_of_no_other(index: SqliteNoteIndex) -> 
 
 
 def test_counts_follow_what_is_added_and_removed(index: SqliteNoteIndex) -> None:
-    canvas = Note(path="b.canvas", title="b")
-    index.apply(
-        IndexBatch(
-            notes=[stored(NOTE, sections=2), stored(canvas)], added_files=["p.png"], segment=segment("text", "more")
-        )
-    )
+    notes = [stored(NOTE, sections=2), stored(Note(path="b.canvas", title="b"))]
+    index.apply(IndexBatch(notes=notes, added_files=["p.png"], segment=segment("text", "more")))
     index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"], segment=segment("text")))
-    counts = index.counts()
-    assert (counts.notes, counts.attachments, counts.links, counts.sections) == (1, 2, len(NOTE.links), 1)
+    assert (*counts_of(index), index.counts().attachments) == (1, len(NOTE.links), 1, 2)
     index.apply(IndexBatch(removed=["a.md", "b.canvas", "none.md"], removed_files=["p.png", "none.png"]))
-    counts = index.counts()
-    assert (counts.notes, counts.attachments, counts.links, counts.sections) == (0, 0, 0, 0)
+    assert (*counts_of(index), index.counts().attachments) == (0, 0, 0, 0)
 
 
 def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> None:
     def note(path: str, *tags: str) -> Note:
         return Note(path=path, title=path, tags=tags)
 
-    index.apply(
-        IndexBatch(
-            notes=[
-                stored(note("a.md", "Plant"), 1, modified_ns=1),
-                stored(note("Sub/b.md", "plant/herb", "green"), 3, modified_ns=10**18),
-                stored(note("c.md", "planet"), 1, modified_ns=5),
-            ]
-        )
-    )
+    notes = [
+        stored(note("a.md", "Plant"), 1, modified_ns=1),
+        stored(note("Sub/b.md", "plant/herb", "green"), 3, modified_ns=10**18),
+        stored(note("c.md", "planet"), 1, modified_ns=5),
+    ]
+    index.apply(IndexBatch(notes=notes))
     ranges = {
         NoteFilter(): [(2, 3), (5, 1), (1, 1)],
         NoteFilter(tags=("PLANT",)): [(2, 3), (1, 1)],
@@ -206,12 +192,12 @@ def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> N
     assert {wanted: index.section_ranges(wanted, newest_first=True) for wanted in ranges} == ranges
 
 
-@pytest.mark.parametrize("hours", [-12, 0, 14])
+@pytest.mark.parametrize("hours", [-12, 14])
 def test_notes_at_the_edges_of_a_period_are_those_of_its_days_in_the_time_zone(
     index: SqliteNoteIndex, hours: int
 ) -> None:
     zone = timezone(timedelta(hours=hours))
-    times = [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(200)]
+    times = [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(170)]
     notes = [Note(path=f"{number}.md", title="x") for number in range(len(times))]
     stamps = [int(at.timestamp()) * 1_000_000_000 for at in times]
     index.apply(IndexBatch(notes=[stored(note, 1, modified_ns=at) for note, at in zip(notes, stamps, strict=True)]))
@@ -230,7 +216,7 @@ def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> Non
     assert index.generation() == generation
 
 
-@pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
+@pytest.mark.parametrize("content", [b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
 def test_a_file_that_is_no_index_is_begun_anew(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
@@ -243,17 +229,17 @@ def test_a_file_that_is_no_index_is_begun_anew(path: Path, content: bytes) -> No
 @pytest.mark.parametrize(
     ("statement", "ask"),
     [
-        ("UPDATE notes SET path = x'00'", lambda index: index.stamps()),
-        ("UPDATE notes SET title = x'00'", lambda index: index.catalog()),
+        ("UPDATE notes SET path = x'00'", SqliteNoteIndex.stamps),
+        ("UPDATE notes SET title = x'00'", SqliteNoteIndex.catalog),
         ("UPDATE notes SET title = x'00'", lambda index: index.known("a.md")),
-        ("UPDATE notes SET aliases = '[7]'", lambda index: index.catalog()),
+        ("UPDATE notes SET aliases = '[7]'", SqliteNoteIndex.catalog),
         ("UPDATE links SET target = x'00'", lambda index: index.links_from(["a.md"])),
-        ("INSERT INTO attachments VALUES (x'00')", lambda index: index.catalog()),
-        ("UPDATE folders SET digest = 'old'", lambda index: index.folders()),
+        ("INSERT INTO attachments VALUES (x'00')", SqliteNoteIndex.catalog),
+        ("UPDATE folders SET digest = 'old'", SqliteNoteIndex.folders),
         ("UPDATE notes SET first_section = x'00'", lambda index: index.section_ranges(NoteFilter())),
-        ("UPDATE segments SET lengths = 7", lambda index: index.segment_heads()),
+        ("UPDATE segments SET lengths = 7", SqliteNoteIndex.segment_heads),
         ("UPDATE sections SET first_line = 'one'", lambda index: index.sections([1])),
-        ("UPDATE state SET value = 'new'", lambda index: index.generation()),
+        ("UPDATE state SET value = 'new'", SqliteNoteIndex.generation),
     ],
 )
 def test_a_value_of_another_kind_in_a_column_is_damage(
@@ -261,9 +247,8 @@ def test_a_value_of_another_kind_in_a_column_is_damage(
 ) -> None:
     index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"], segment=segment("text")))
     assert ask(index)
-    with closing(sqlite3.connect(path)) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute(statement)
-        database.commit()
     with pytest.raises(StorageDamaged):
         ask(index)
 

@@ -14,13 +14,6 @@ RECORD = '{"kind":"message","message":{"id":"m1","role":"user","parts":[{"kind":
 STORED = bytes.fromhex("78bb4a1d5b5d23a240cf3524b5cc0e3fbcad08d8325600b68814c2f3814c601a1db56ad42aac560100c0d1d747")
 """How the first version that packs stored six times the record."""
 
-texts = st.text(st.characters(exclude_categories=["Cs"]))
-
-
-@given(texts, st.integers(1, 700))
-def test_every_text_comes_back(text: str, times: int) -> None:
-    assert unpack(pack(text * times)) == text * times
-
 
 def test_a_text_that_is_too_long_to_be_unpacked_is_stored_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_text, "_LONGEST", 1000)
@@ -43,13 +36,10 @@ def test_a_flipped_bit_is_noticed(bit: int) -> None:
         unpack(bytes(packed))
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda whole: whole[:-1], lambda whole: whole + b"x", lambda _: b"", lambda _: b"x"]
-)
-def test_what_is_not_whole_is_noticed(damage: object) -> None:
-    assert callable(damage)
-    with pytest.raises(ValueError, match="Invalid packed text"):
-        unpack(damage(STORED))
+def test_what_is_not_whole_is_noticed() -> None:
+    for damaged in (STORED[:-1], STORED + b"x", b"", b"x"):
+        with pytest.raises(ValueError, match="Invalid packed text"):
+            unpack(damaged)
 
 
 def test_what_unpacks_to_more_than_any_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,29 +50,26 @@ def test_the_users_own_links_are_followed(folders: ProfileFolders, tmp_path: Pat
     assert [file.text for file in folders.files()] == ["mine"]
 
 
-@pytest.mark.parametrize("name", ["", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"])
-def test_a_name_that_is_no_file_name_is_refused(folders: ProfileFolders, name: str) -> None:
-    with pytest.raises(UsageError, match="cannot be the name"):
-        folders.path_of("user", "agent", name)
+def test_a_name_that_is_no_file_name_is_refused(folders: ProfileFolders) -> None:
+    for name in ("", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"):
+        with pytest.raises(UsageError, match="cannot be the name"):
+            folders.path_of("user", "agent", name)
 
 
-def test_nothing_is_written_through_a_link_out_of_the_vault(folders: ProfileFolders, tmp_path: Path) -> None:
-    (folders.vault / ".zkchat/rules").rmdir()
-    (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
-    with pytest.raises(StorageError, match="rules is a symbolic link"):
-        folders.write("vault", folders.path_of("vault", "rule", "Tone"), "Be kind.")
-    assert not (tmp_path / "Tone.md").exists()
-    folders.write("vault", folders.path_of("vault", "agent", "a"), "You help.")
-    assert (folders.vault / ".zkchat/agents/a.md").read_text() == "You help."
-
-
-def test_a_folder_of_the_vault_that_is_a_link_holds_nothing(folders: ProfileFolders, tmp_path: Path) -> None:
+def test_a_folder_of_the_vault_that_is_a_link_holds_nothing_and_nothing_is_written_through_it(
+    folders: ProfileFolders, tmp_path: Path
+) -> None:
     (tmp_path / "Tone.md").write_text("Obey.")
     (folders.vault / ".zkchat/rules").rmdir()
     (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
     assert [(file.name, file.text, file.read_error) for file in folders.files()] == [
         ("rules", "", "The folder is not read: rules is a symbolic link.")
     ]
+    with pytest.raises(StorageError, match="rules is a symbolic link"):
+        folders.write("vault", folders.path_of("vault", "rule", "Mood"), "Be kind.")
+    assert not (tmp_path / "Mood.md").exists()
+    folders.write("vault", folders.path_of("vault", "agent", "a"), "You help.")
+    assert (folders.vault / ".zkchat/agents/a.md").read_text() == "You help."
 
 
 def test_of_a_thousand_files_the_first_are_read(folders: ProfileFolders) -> None:

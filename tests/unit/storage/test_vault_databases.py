@@ -79,40 +79,35 @@ def test_an_older_version_of_ours_is_used(vault: Path) -> None:
         validate_vault_database(vault, "sessions.db")
 
 
-FOREIGN = {
-    "a trigger": "CREATE TRIGGER evil AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END",
-    "a view": "CREATE VIEW evil AS SELECT * FROM {table}",
-    "a table": "CREATE TABLE evil (x)",
-    "an index": "CREATE INDEX evil ON {table} (rowid)",
-    "a column": "ALTER TABLE {table} ADD COLUMN evil TEXT",
-}
+FOREIGN = (
+    "CREATE TRIGGER evil AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END",
+    "CREATE VIEW evil AS SELECT * FROM {table}",
+    "CREATE TABLE evil (x)",
+    "CREATE INDEX evil ON {table} (1)",
+    "ALTER TABLE {table} ADD COLUMN evil TEXT",
+)
 TABLES = {"sessions.db": "entries", "memories.db": "facts", "messages.db": "messages"}
 
 
-@pytest.mark.parametrize("statement", FOREIGN.values(), ids=FOREIGN)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    ("name", "statement"),
+    [*(("sessions.db", statement) for statement in FOREIGN), ("memories.db", FOREIGN[0]), ("messages.db", FOREIGN[1])],
+)
 def test_a_database_with_something_that_is_not_ours_is_refused_and_left_as_it_is(
     vault: Path, name: str, statement: str
 ) -> None:
     path = vault / ".zkchat" / name
     make(path)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement.format(table=TABLES[name]).replace("(rowid)", "(1)"))
+        connection.execute(statement.format(table=TABLES[name]))
         connection.commit()
+        with pytest.raises(StorageError, match="something other than zkchat"):
+            validate_vault_database(vault, name)  # it is only in the log by now
         connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
     before = content(vault)
     with pytest.raises(StorageError, match="something other than zkchat changed it"):
         validate_vault_database(vault, name)
     assert content(vault) == before
-
-
-def test_what_is_only_in_the_log_is_seen_too(vault: Path) -> None:
-    path = vault / ".zkchat" / "sessions.db"
-    make(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE VIEW evil AS SELECT * FROM entries")
-        with pytest.raises(StorageError, match="something other than zkchat"):
-            validate_vault_database(vault, "sessions.db")
 
 
 @pytest.mark.parametrize("version", [0, 3, 999])
@@ -125,37 +120,24 @@ def test_a_database_of_another_program_is_refused_whatever_its_version(vault: Pa
         assert content(vault) == before
 
 
-def _linked(target: Path, file: Path) -> None:
-    file.symlink_to(target)
+NAMES = ("index.db", "index.db-wal", "index.db-shm", "index.db-journal", "index.db.lock", "index.damaged-1.db")
 
 
-def _hard_linked(target: Path, file: Path) -> None:
-    file.hardlink_to(target)
-
-
-@pytest.mark.parametrize("link", [_linked, _hard_linked])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "index.db",
-        "index.db-wal",
-        "index.db-shm",
-        "index.db-journal",
-        "index.db.lock",
-        "index.damaged-1.db",
-        "backups/x.db",
-    ],
-)
-def test_a_link_wherever_zkchat_would_write_is_refused(
-    vault: Path, tmp_path: Path, link: Callable[[Path, Path], None], name: str
-) -> None:
-    target = tmp_path / "precious"
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_link_or_pipe_wherever_zkchat_would_write_is_refused(vault: Path, link: Callable[[Path, Path], None]) -> None:
+    target = vault.parent / "precious"
     target.write_text("mine")
     (vault / ".zkchat" / "backups").mkdir()
-    link(target, vault / ".zkchat" / name)
+    for name in (*NAMES, "backups/x.db"):
+        file = vault / ".zkchat" / name
+        link(file, target)
+        with pytest.raises(StorageError, match="is not used"):
+            validate_vault_database(vault, "index.db")
+        file.unlink()
+    assert target.read_text() == "mine"
+    os.mkfifo(vault / ".zkchat" / "index.db")
     with pytest.raises(StorageError, match="is not used"):
         validate_vault_database(vault, "index.db")
-    assert target.read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", [".zkchat", ".zkchat/backups"])
@@ -165,12 +147,6 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path: Path, name: str) -> None:
     (vault / name).parent.mkdir(parents=True)
     (vault / name).symlink_to(elsewhere)
     with pytest.raises(StorageError, match="is a symbolic link"):
-        validate_vault_database(vault, "sessions.db")
-
-
-def test_a_pipe_in_the_place_of_a_database_is_refused(vault: Path) -> None:
-    os.mkfifo(vault / ".zkchat" / "sessions.db")
-    with pytest.raises(StorageError, match="is not used"):
         validate_vault_database(vault, "sessions.db")
 
 
@@ -184,9 +160,7 @@ def test_a_database_with_a_journal_that_would_change_it_is_refused(vault: Path) 
 
 
 @pytest.mark.outside
-@pytest.mark.parametrize(
-    "shipped", [None, "", "*\n", "!*\n", "!sessions.db\n!memories.db", "/sessions.*\n!*.db\n", b"\xff\n!sessions.db\n"]
-)
+@pytest.mark.parametrize("shipped", [None, "!*\n", "/sessions.*\n!*.db\n", b"\xff\n!sessions.db\n"])
 def test_version_control_sees_no_database_whatever_the_vault_says(vault: Path, shipped: str | bytes | None) -> None:
     folder = vault / ".zkchat"
     if shipped is not None:

@@ -52,9 +52,11 @@ def test_vectors_are_kept_by_method_for_whoever_reads_them(files: VectorFiles, t
     add(files, 1, 2)
     add(files, 3)
     add(files, 1, method="n")
+    assert files.active() == ""
+    files.activate("m")
     other = VectorFiles(tmp_path / "index.db")
     assert (stored(other), stored(other, "n"), stored(other, "o")) == ([1, 2, 3], [1], [])
-    assert sorted(other.methods()) == ["m", "n"]
+    assert (sorted(other.methods()), other.active()) == (["m", "n"], "m")
 
 
 def test_only_what_was_added_since_is_read(files: VectorFiles) -> None:
@@ -78,9 +80,7 @@ def test_what_another_process_has_added_since_is_not_added_again(files: VectorFi
     assert stored(files) == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "cut", [1, VECTOR, 2 * VECTOR + 1, 2 * (VECTOR + SKETCH + 16), 2 * (VECTOR + SKETCH + 16) + 15]
-)
+@pytest.mark.parametrize("cut", [1, 2 * VECTOR + 1, 2 * (VECTOR + SKETCH + 16), 2 * (VECTOR + SKETCH + 16) + 15])
 def test_what_a_killed_writer_left_is_overwritten(files: VectorFiles, tmp_path: Path, cut: int) -> None:
     add(files, 1)
     add(files, 2, 3)
@@ -106,20 +106,15 @@ def test_a_block_that_changed_on_disk_is_left_out_and_the_others_are_used(files:
         assert stored(files) == [1, 3]
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"x" * 10_000, bytes(10_000)])
-def test_what_is_no_file_of_vectors_is_replaced(files: VectorFiles, tmp_path: Path, content: bytes) -> None:
-    add(files, 1)
-    file_of(tmp_path).write_bytes(content)
-    assert stored(files) == []
-    add(files, 2)
-    assert stored(files) == [2]
-
-
-def test_a_folder_or_a_link_of_that_name_is_no_file_of_vectors(files: VectorFiles, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"x" * 10_000, bytes(10_000), None])
+def test_what_is_no_file_of_vectors_is_replaced(files: VectorFiles, tmp_path: Path, content: bytes | None) -> None:
     add(files, 1)
     file = file_of(tmp_path)
-    file.unlink()
-    file.mkdir()
+    if content is None:
+        file.unlink()
+        file.mkdir()
+    else:
+        file.write_bytes(content)
     assert stored(files) == []
     add(files, 2)
     assert stored(files) == [2]
@@ -146,12 +141,6 @@ def test_what_is_retained_is_read_anew_and_what_was_mapped_stays(files: VectorFi
     assert again.is_new
     start = before.blocks[0].start
     assert bytes(before.data[start : start + 2 * VECTOR]) == vector(1) + vector(2)
-
-
-def test_the_active_method_is_remembered(files: VectorFiles, tmp_path: Path) -> None:
-    assert files.active() == ""
-    files.activate("m")
-    assert VectorFiles(tmp_path / "index.db").active() == "m"
 
 
 def test_one_process_at_a_time_embeds_by_a_method(files: VectorFiles, tmp_path: Path) -> None:

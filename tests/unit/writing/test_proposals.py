@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from tests.support.changes import Answering, ChangesInMemory, always, edited, no, stop, yes
-from zkchat.core.changes import ChangeOrigin, ReviewOutcome
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite, ReviewOutcome
 from zkchat.core.errors import StorageError
-from zkchat.writing.proposals import Proposals, ReviewPolicy
+from zkchat.writing.proposals import Proposals, ReviewPolicy, folders_of, why_asked, why_not_asked
 from zkchat.writing.staging import Edit, StagedChanges
 
 NINE = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
@@ -53,13 +53,18 @@ def test_what_the_user_declines_is_written_nowhere(store: ChangesInMemory, answe
     assert store.files["Sleep.md"] == b"old\n"
 
 
-def test_what_the_user_edited_is_applied_as_they_left_it(store: ChangesInMemory) -> None:
-    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
+def test_what_the_user_edited_is_applied_or_kept_as_they_left_it(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n"), edited("Sleep.md", "newest\n")))
     stage(proposed)
     outcome = settle(proposed)
     assert outcome.edited
     assert outcome.proposed.writes[0].after == b"new\n"
     assert store.files["Sleep.md"] == b"newer\n"
+    proposed.staged.write("Sleep.md", "ours\n", made_from="newer\n", title="Edit")
+    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.edited) == ("kept", True)
+    assert outcome.changes.writes[0].after == b"newest\n"
 
 
 def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory) -> None:
@@ -110,26 +115,12 @@ def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) 
     assert len(outcome.proposed.writes) == 2
 
 
-def test_what_the_user_edited_and_cannot_be_applied_is_kept_as_they_left_it(store: ChangesInMemory) -> None:
-    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
-    stage(proposed)
-    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
-    outcome = settle(proposed)
-    assert (outcome.decision, outcome.edited) == ("kept", True)
-    assert outcome.changes.writes[0].after == b"newer\n"
-
-
 def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(store: ChangesInMemory) -> None:
     store.files["Sleep.md"] = NINE.encode()
     reviewer = Answering(yes)
     proposed = proposals(store, reviewer)
     proposed.staged.write("Sleep.md", NINE.replace("9", "nine"), made_from=NINE, title="Edit")
-
-    def meddle() -> None:
-        store.files["Sleep.md"] = b"one\n2\n3\n4\n5\n6\n7\n8\n9\n"
-        store.before_apply = lambda: None
-
-    store.before_apply = meddle
+    saved_once(store, NINE.replace("1", "one"))
     outcome = settle(proposed)
     assert (outcome.decision, outcome.proposed) == ("applied", outcome.changes)
     assert outcome.reason == "Changed meanwhile: Sleep.md. The proposal was adapted to the new text."
@@ -205,9 +196,7 @@ def test_where_somebody_else_changed_the_same_place_it_is_shown_and_the_proposal
 def test_somebody_who_writes_all_the_time_does_not_hold_the_user_up(store: ChangesInMemory) -> None:
     numbers = iter(range(100))
     store.files["Sleep.md"] = NINE.encode()
-    store.before_apply = lambda: store.files.update(
-        {"Sleep.md": b"%d\n2\n3\n4\n5\n6\n7\n8\n9\n" % (next(numbers) + 10)}
-    )
+    store.before_apply = lambda: store.files.update({"Sleep.md": NINE.replace("1", f"x{next(numbers)}").encode()})
     proposed = proposals(store, Answering(yes))
     proposed.staged.write("Sleep.md", NINE.replace("9", "nine"), made_from=NINE, title="Edit")
     assert settle(proposed).decision == "kept"
@@ -236,3 +225,63 @@ def test_what_is_refused_is_shown_with_the_reason_and_written_nowhere(store: Cha
     assert [(each.moves, len(each.writes)) for each in reviewer.shown] == [((), 1)]
     assert store.files["Coffee.md"] == b"black\n"
     assert not proposed.staged.refusals
+
+
+def writing(*paths: str) -> ChangeSet:
+    return ChangeSet(title="Edit", writes=tuple(FileWrite(path=path, before=b"a", after=b"b") for path in paths))
+
+
+def moving(source: str, target: str, *rewritten: str) -> ChangeSet:
+    return ChangeSet(title="Move", moves=(FileMove(source=source, target=target),), writes=writing(*rewritten).writes)
+
+
+INBOX = ReviewPolicy(accept=("Inbox",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "policy", "is_asked"),
+    [
+        (writing("Inbox/New.md"), ReviewPolicy(), True),
+        (writing("Inbox/Deep/New.md"), INBOX, False),
+        (writing("Inboxes/New.md"), INBOX, True),
+        (writing("Old/Inbox/New.md"), INBOX, True),
+        (writing("Inbox/New.md", "Sleep.md"), INBOX, True),
+        (writing("Journal/2026/Day.md"), ReviewPolicy(accept=("Journal/**",)), False),
+        (writing("Journal/2026/Day.md"), ReviewPolicy(accept=("Journal/*.md",)), True),
+        (moving("Inbox/A.md", "Inbox/B.md"), INBOX, False),
+        (moving("Inbox/A.md", "Inbox/B.md", "Sleep.md"), INBOX, True),
+        (moving("Inbox/A.md", "B.md"), INBOX, True),
+        (moving("Inbox/A.md", ".trash/A.md"), INBOX, True),
+    ],
+)
+def test_only_what_lies_wholly_in_accepted_folders_is_not_asked_about(
+    changes: ChangeSet, policy: ReviewPolicy, is_asked: bool
+) -> None:
+    assert (why_asked(changes, policy) is not None) == is_asked
+
+
+def test_the_folders_that_the_user_agreed_to_are_not_asked_about_again_but_those_below_them_are() -> None:
+    assert why_asked(writing("Sleep/A.md"), ReviewPolicy(), always=["Sleep"]) is None
+    assert why_asked(writing("Sleep/Deep/A.md"), ReviewPolicy(), always=["Sleep"])
+    assert why_asked(writing("A.md"), ReviewPolicy(), always=[""]) is None
+    assert why_asked(writing("Sleep/A.md"), ReviewPolicy(), always=[""])
+
+
+def test_a_yes_beforehand_is_enough_for_a_deletion_but_not_for_a_note_that_the_model_may_not_see() -> None:
+    why = why_asked(writing("Inbox/New.md"), INBOX, is_withheld=lambda path: path == "Inbox/New.md")
+    assert why
+    assert not why.takes_yes
+    assert "Inbox/New.md" in why.sentence
+    deletion = why_asked(moving("Inbox/A.md", ".trash/A.md"), INBOX, always=["Inbox"])
+    assert deletion
+    assert deletion.takes_yes
+
+
+def test_why_nobody_was_asked_names_each_folder_and_who_accepts_it_once() -> None:
+    assert folders_of(moving("A/x.md", "B/x.md", "C/D/y.md", "z.md")) == ("", "A", "B", "C/D")
+    assert folders_of(moving("A/x.md", ".trash/x.md")) == ("A",)
+    changes = writing("Inbox/A.md", "Inbox/B.md", "Sleep/A.md", "Top.md")
+    assert why_not_asked(changes, INBOX, always=["Sleep", ""]) == (
+        "You were not asked, because it is in Inbox, which your setting write.accept names, and in Sleep, which "
+        "you agreed to in this session, and in the top folder, which you agreed to in this session."
+    )

@@ -60,13 +60,10 @@ def test_comments_are_not_shown(desk: WriteDesk) -> None:
     assert desk.written["Noted.md"] == "One.\n%% hushed words %%\nThree.\n"
 
 
-def test_lines_are_appended_to_a_note_that_was_not_read(desk: WriteDesk) -> None:
+def test_of_a_note_that_was_not_read_lines_may_be_appended_and_nothing_replaced(desk: WriteDesk) -> None:
     assert not desk.call("edit_section", path="Tea", text="Green.").failed
     assert desk.written["Tea.md"].endswith("\nGreen.\n")
     assert desk.call("edit_section", path="Tea", text="Green.", position="replace").failed
-
-
-def test_a_section_is_replaced_only_once_it_was_read(desk: WriteDesk) -> None:
     refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
     assert refused.failed
     assert "You have not read Coffee.md yet." in refused.text
@@ -77,21 +74,15 @@ def test_a_section_is_replaced_only_once_it_was_read(desk: WriteDesk) -> None:
     assert "Fast." in desk.written["Coffee.md"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("edit_section", {"section": "Brewing", "text": "Fast.", "position": "replace"}),
-        ("set_property", {"key": "state", "value": "done"}),
-    ],
-)
-def test_a_note_saved_between_the_check_and_the_edit_is_not_replaced(
-    desk: WriteDesk, tool: str, arguments: dict[str, object]
-) -> None:
+def test_a_note_saved_between_the_check_and_the_edit_is_not_replaced(desk: WriteDesk) -> None:
     desk.call("read_document", path="Coffee")
     saved = COFFEE.replace("Slowly", "Very slowly").encode()
     desk.files.put("Coffee.md", saved)  # while the library has still read what it was before
-    refused = desk.call(tool, path="Coffee", **arguments)
-    assert "Coffee.md has changed since you read it." in refused.text
+    for refused in (
+        desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace"),
+        desk.call("set_property", path="Coffee", key="state", value="done"),
+    ):
+        assert "Coffee.md has changed since you read it." in refused.text
     assert not desk.staged
 
 
@@ -219,11 +210,10 @@ def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: Write
     "text",
     ["<% tp.file.title %>", "```dataviewjs\ndv.list()\n```", "> ~~~ js-engine\n> 1\n> ~~~", "Now `$= dv.now()`."],
 )
-def test_code_that_a_plugin_would_run_is_to_be_asked_about(desk: WriteDesk, text: str) -> None:
+def test_code_that_a_plugin_would_run_and_another_privacy_are_to_be_asked_about(desk: WriteDesk, text: str) -> None:
     desk.call("create_document", path="Code", text=text)
-    assert desk.staged.reasons_to_ask == ["Code.md would hold code that plugins of Obsidian may run."]
-
-
-def test_another_privacy_is_to_be_asked_about(desk: WriteDesk) -> None:
-    desk.call("set_property", path="Coffee", key="zkchat", value="local")
-    assert desk.staged.reasons_to_ask == ["It changes which models may see Coffee.md."]
+    desk.call("set_property", path="Tea", key="zkchat", value="local")
+    assert desk.staged.reasons_to_ask == [
+        "Code.md would hold code that plugins of Obsidian may run.",
+        "It changes which models may see Tea.md.",
+    ]

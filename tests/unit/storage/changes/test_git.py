@@ -34,17 +34,25 @@ class Repository(Disk):
         return [line.replace("\t", " ") for line in said.split("\n") if line]
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Iterator[Repository]:
-    (tmp_path / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n")
-    disk = Repository(tmp_path)
-    disk.commit = GitCommits(disk.vault, disk.variables | {"GIT_INDEX_FILE": "/nowhere", "GIT_DIR": "/nowhere"})
-    disk.start()
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a vault whose notes are committed."""
+    folder = tmp_path_factory.mktemp("committed")
+    (folder / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n")
+    disk = Repository(folder)
     disk.git("init", "-q")
     for path in ("A.md", "B.md", "Folder/C.md", "Ä 'x'.md"):
         disk.note(path, path.encode())
     disk.git("add", "-A")
     disk.git("commit", "-qm", "first")
+    return folder
+
+
+@pytest.fixture
+def repository(committed: Path, tmp_path: Path) -> Iterator[Repository]:
+    disk = Repository(shutil.copytree(committed, tmp_path, dirs_exist_ok=True))
+    disk.commit = GitCommits(disk.vault, disk.variables | {"GIT_INDEX_FILE": "/nowhere", "GIT_DIR": "/nowhere"})
+    disk.start()
     yield disk
     disk.store.close()
 
@@ -88,10 +96,8 @@ def test_work_of_the_user_in_a_file_of_the_change_is_not_committed_and_told(
 
 
 def test_an_undo_is_a_commit_too(repository: Repository) -> None:
-    record = repository.store.apply(
-        change(write("A.md", b"A.md", b"new"), write("N.md", None, b"n"), title="Edit"), HERE
-    )
-    assert repository.store.undo(record.id).remarks == ()
+    edit = change(write("A.md", b"A.md", b"new"), write("N.md", None, b"n"), title="Edit")
+    assert repository.store.undo(repository.store.apply(edit, HERE).id).remarks == ()
     assert repository.last_commit == ["Undo: Edit", "M A.md", "D N.md"]
     assert repository.git("status", "--porcelain") == ""
 
@@ -158,13 +164,9 @@ def test_a_commit_that_fails_is_a_warning_and_the_change_is_made(
     assert repository.git("status", "--porcelain") == " M A.md\n" * is_other_changed + "?? New.md\n"
 
 
-def test_a_change_that_leads_to_what_is_committed_needs_no_commit(repository: Repository) -> None:
+def test_what_git_ignores_or_has_already_needs_no_commit(repository: Repository) -> None:
     repository.note("A.md", b"changed by somebody else")
     assert repository.warnings(write("A.md", b"changed by somebody else", b"A.md")) == ()
-    assert repository.last_commit[0] == "first"
-
-
-def test_what_git_ignores_is_not_committed(repository: Repository) -> None:
     repository.note(".gitignore", b"Drafts/\n.trash/\n")
     assert repository.warnings(write("Drafts/D.md", None, b"d")) == ()
     assert repository.last_commit[0] == "first"
@@ -172,19 +174,17 @@ def test_what_git_ignores_is_not_committed(repository: Repository) -> None:
     assert repository.last_commit == ["Trash A", "D A.md"]
 
 
-def test_without_a_repository_or_git_the_change_is_made(repository: Repository, tmp_path: Path) -> None:
-    shutil.rmtree(repository.vault / ".git")
-    assert repository.warnings(write("New.md", None, b"n")) == ()
-    repository.commit = GitCommits(repository.vault, {"PATH": str(tmp_path / "empty")})
-    repository.start()
-    (warning,) = repository.warnings(write("Newer.md", None, b"n"))
-    assert warning == "The change was not committed: git is not installed."
-
-
-def test_a_repository_whose_files_are_said_to_be_elsewhere_is_left_alone(repository: Repository) -> None:
-    elsewhere = repository.folder / "elsewhere"
-    elsewhere.mkdir()
-    repository.git("config", "core.worktree", str(elsewhere))
+def test_where_the_vault_is_no_repository_of_its_own_or_git_is_missing_the_change_is_made(
+    repository: Repository, tmp_path: Path
+) -> None:
+    (repository.folder / "elsewhere").mkdir()
+    repository.git("config", "core.worktree", str(repository.folder / "elsewhere"))
     assert repository.warnings(write("New.md", None, b"n")) == ()
     repository.git("config", "--unset", "core.worktree")
     assert repository.last_commit[0] == "first"
+    shutil.rmtree(repository.vault / ".git")
+    assert repository.warnings(write("Newer.md", None, b"n")) == ()
+    repository.commit = GitCommits(repository.vault, {"PATH": str(tmp_path / "empty")})
+    repository.start()
+    (warning,) = repository.warnings(write("Newest.md", None, b"n"))
+    assert warning == "The change was not committed: git is not installed."

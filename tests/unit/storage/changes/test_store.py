@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from zkchat.core.errors import (
     NoteNotFound,
     OutsideVault,
     StorageError,
-    StorageFull,
     UsageError,
     VaultError,
     ZkchatError,
@@ -239,7 +238,7 @@ def test_what_another_program_writes_at_the_moment_of_the_rename_is_put_back(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are swapped on Linux")
-@pytest.mark.parametrize("saves", [("theirs",), ("1", "2"), ("1", "2", "3")])
+@pytest.mark.parametrize("saves", [("theirs",), ("1", "2", "3")])
 def test_what_an_editor_saves_between_the_last_look_and_the_new_name_is_put_back(
     disk: Disk, monkeypatch: pytest.MonkeyPatch, saves: tuple[str, ...]
 ) -> None:
@@ -308,26 +307,6 @@ def test_where_a_note_is_a_link_the_file_that_it_leads_to_is_written(disk: Disk)
     assert not (disk.vault / "Real/New.md").exists()
 
 
-def test_a_link_that_leads_out_is_refused(disk: Disk, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "A.md").write_bytes(b"a")
-    (disk.vault / "A.md").symlink_to(outside / "A.md")
-    (disk.vault / "Out").symlink_to(outside)
-    disk.note("B.md", b"b")
-    for refused in (
-        change(write("A.md", b"a", b"b")),
-        change(write("Out/A.md", b"a", b"b")),
-        change(write("Out/New.md", None, b"b")),
-        change(write("Out/New/Deep.md", None, b"b")),
-        change(move("Out/A.md", "Mine.md")),
-        change(move("B.md", "Out/B.md")),
-    ):
-        with pytest.raises(OutsideVault):
-            disk.store.apply(refused, HERE)
-    assert [(file.name, file.read_bytes()) for file in outside.iterdir()] == [("A.md", b"a")]
-
-
 def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Disk) -> None:
     disk.note("A.md", b"a")
     (disk.vault / "L.md").symlink_to("A.md")
@@ -337,31 +316,31 @@ def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Dis
     assert (disk.vault / "M.md").read_bytes() == b"a"
 
 
-@pytest.mark.parametrize(
-    ("changes", "after"),
-    [
-        (
-            change(move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2")),
-            {"A.md": b"b", "B.md": b"a2"},
-        ),
-        (
-            change(move("A.md", "C.md"), write("A.md", None, b"new")),
-            {"A.md": b"new", "B.md": b"b", "C.md": b"a"},
-        ),
-        (
-            change(move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/C.md", None, b"c")),
-            {"B.md": b"b", "Other/Newer/A.md": b"a", "Other/Newer/in/C.md": b"c"},
-        ),
-    ],
-    ids=["moves follow each other", "a new file in the place of a moved one", "folders in a folder that then moves"],
-)
-def test_what_rests_on_moves_is_applied_and_undone(disk: Disk, changes: ChangeSet, after: dict[str, bytes]) -> None:
+RESTS_ON_MOVES = {
+    "moves follow each other": (
+        (move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2")),
+        {"A.md": b"b", "B.md": b"a2"},
+    ),
+    "a new file in the place of a moved one": (
+        (move("A.md", "C.md"), write("A.md", None, b"new")),
+        {"A.md": b"new", "B.md": b"b", "C.md": b"a"},
+    ),
+    "folders in a folder that then moves": (
+        (move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/C.md", None, b"c")),
+        {"B.md": b"b", "Other/Newer/A.md": b"a", "Other/Newer/in/C.md": b"c"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RESTS_ON_MOVES)
+def test_what_rests_on_moves_is_applied_and_undone(disk: Disk, case: str) -> None:
+    steps, after = RESTS_ON_MOVES[case]
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
     before = disk.tree
-    record = disk.store.apply(changes, HERE)
+    number = disk.apply(*steps)
     assert disk.contents == after
-    disk.store.undo(record.id)
+    disk.store.undo(number)
     assert disk.tree == before
 
 
@@ -387,32 +366,22 @@ def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> Non
         ("A.md", "Taken.md", VaultError, "Taken.md already exists"),
         ("Folder", "Folder/Inner/Folder", VaultError, "into itself"),
         ("A.md", "Taken.md/A.md", VaultError, "Taken.md"),
-        ("A.md", ".trash", VaultError, "not a name"),
         ("A.md", ".trash/in/A.md", VaultError, "not a name"),
-        ("A.md", ".trash/.hidden", VaultError, "not a name"),
         ("A.md", ".trash/../A.md", OutsideVault, "leads out"),
-        ("A.md", ".hidden.md", VaultError, "not a name"),
+        ("A.md", "/etc/new.md", OutsideVault, r"'/etc/new\.md' leads out"),
         ("A.md", "Private/A.md", VaultError, "not a name"),
         (".trash/T.md", "T.md", VaultError, "not a name"),
-        (".trash", "T", VaultError, "not a name"),
-        (".obsidian/app.json", "app.json", VaultError, "not a name"),
     ],
 )
 def test_a_move_that_cannot_be_made_is_refused(
     disk: Disk, source: str, target: str, kind: type[ZkchatError], said: str
 ) -> None:
-    for path in ("A.md", "Taken.md", "Folder/F.md", ".trash/T.md", ".obsidian/app.json"):
+    for path in ("A.md", "Taken.md", "Folder/F.md", ".trash/T.md"):
         disk.note(path, path.encode())
     before = disk.tree
     with pytest.raises(kind, match=said):
         disk.apply(move(source, target))
     assert (disk.tree, disk.states) == (before, [])
-
-
-def test_a_whole_path_is_named_where_it_is_refused(disk: Disk) -> None:
-    for step in (write("/etc/new.md", None, b"x"), move("A.md", "/etc/new.md")):
-        with pytest.raises(OutsideVault, match=r"'/etc/new\.md' leads out"):
-            disk.apply(step)
 
 
 @pytest.mark.parametrize("there", [None, b"of somebody else"])
@@ -433,16 +402,6 @@ def test_a_trashed_file_comes_from_the_journal_where_the_trash_has_lost_it(disk:
     assert disk.states == ["undone"]
 
 
-def test_a_file_that_took_the_place_of_a_lost_one_stays(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", ".trash/A.md"))
-    (disk.vault / ".trash/A.md").unlink()
-    disk.note("A.md", b"newer")
-    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
-        disk.store.undo(number)
-    assert (disk.contents, disk.states) == ({"A.md": b"newer"}, ["applied"])
-
-
 def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(disk: Disk) -> None:
     disk.note("Folder/A.md", b"a")
     disk.note("Large.pdf", b"x" * 1_000_001)
@@ -452,25 +411,6 @@ def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(di
         disk.store.undo(numbers[0])
     disk.store.undo(numbers[1])
     assert {*disk.contents} == {"Elsewhere/A.md", "Large.pdf"}
-
-
-def test_whichever_step_a_restoring_undo_dies_at_the_next_start_leaves_all_as_before(disk: Disk) -> None:
-    changes = wide_change(disk)
-    disk.note("Last.md", b"last")
-    number = disk.store.apply(replace(changes, moves=(*changes.moves, move("Last.md", ".trash/Last.md"))), HERE).id
-    (disk.vault / ".trash/Gone.md").unlink()
-    before = disk.tree
-    kills = 0
-    for _ in stopped_runs(disk, Killed(), is_done_first=True):
-        try:
-            disk.store.undo(number)
-        except Killed:
-            kills += 1
-            disk.restart()
-            assert (disk.tree, disk.states) == (before, ["applied"])
-    assert kills > 6
-    assert disk.states == ["undone"]
-    assert (disk.contents["Gone.md"], disk.contents["Last.md"]) == (b"gone", b"last")
 
 
 def test_what_was_undone_cannot_be_undone_again(disk: Disk) -> None:
@@ -498,33 +438,32 @@ def test_nothing_is_undone_where_a_file_changed_since(disk: Disk) -> None:
         disk.store.undo(number)
 
 
-def test_a_moved_file_that_was_edited_since_goes_back_with_its_edit(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", "New/A.md"))
-    disk.note("New/A.md", b"edited")
-    disk.store.undo(number)
-    assert disk.contents == {"A.md": b"edited"}
-    assert not (disk.vault / "New").exists()
-
-
-def test_a_folder_from_which_a_note_was_moved_comes_back_where_it_was_deleted(disk: Disk) -> None:
+def test_a_moved_file_goes_back_with_what_was_edited_since_and_with_its_folder(disk: Disk) -> None:
     disk.note("Old/Deep/A.md", b"a")
-    number = disk.apply(move("Old/Deep/A.md", "A.md"))
+    number = disk.apply(move("Old/Deep/A.md", "New/A.md"))
+    disk.note("New/A.md", b"edited")
     shutil.rmtree(disk.vault / "Old")
     disk.store.undo(number)
-    assert disk.contents == {"Old/Deep/A.md": b"a"}
+    assert disk.contents == {"Old/Deep/A.md": b"edited"}
+    assert not (disk.vault / "New").exists()
 
 
 def test_a_file_that_cannot_go_back_stays(disk: Disk) -> None:
     disk.note("A.md", b"a")
-    number = disk.apply(move("A.md", "B.md"))
+    disk.note("T.md", b"t")
+    moved, trashed = disk.apply(move("A.md", "B.md")), disk.apply(move("T.md", ".trash/T.md"))
     disk.note("A.md", b"another")
-    with pytest.raises(FilesChanged, match=r"A\.md already exists"):
-        disk.store.undo(number)
+    disk.note("T.md", b"newer")
+    (disk.vault / ".trash/T.md").unlink()  # what the journal has of it takes nobody's place
+    for number, path in ((moved, "A.md"), (trashed, "T.md")):
+        with pytest.raises(FilesChanged, match=f"{path} already exists"):
+            disk.store.undo(number)
+    assert disk.contents == {"A.md": b"another", "T.md": b"newer", "B.md": b"a"}
     (disk.vault / "A.md").unlink()
     (disk.vault / "B.md").unlink()
     with pytest.raises(FilesChanged, match=r"B\.md is no longer there"):
-        disk.store.undo(number)
+        disk.store.undo(moved)
+    assert disk.states == ["applied", "applied"]
 
 
 @pytest.mark.parametrize(
@@ -555,72 +494,53 @@ def test_a_change_that_others_rest_on_is_undone_after_them(disk: Disk, later: Ch
     assert disk.contents == {"A.md": b"1", "Other.md": b"o", "Folder/F.md": b"f"}
 
 
-def stopped_runs(disk: Disk, error: BaseException, *, is_done_first: bool) -> Iterator[int]:
-    """For each step of a wide change set: stopped there."""
+def stopped_at_each_step(disk: Disk, act: Callable[[], object], error: BaseException, *, is_done_first: bool) -> int:
+    """How often a change or an undo was stopped, once at each of its steps; all was as before each time."""
+    as_before = disk.tree, disk.states
     for number in range(1, 100):
         files = disk.files
         files.stop(number, error, is_done_first=is_done_first)
-        yield number
+        try:
+            act()
+        except (StorageError, Killed):
+            if isinstance(error, Killed):
+                disk.restart()
+            assert (disk.tree, disk.states) == as_before
         if files.steps < number:
-            return
+            return number - 1
     raise AssertionError
 
 
 @pytest.mark.parametrize("is_done_first", [False, True])
-def test_whichever_step_fails_all_is_as_before(disk: Disk, is_done_first: bool) -> None:
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Killed()], ids=["fails", "is killed"])
+def test_whichever_step_fails_or_is_killed_all_is_as_before(
+    disk: Disk, error: BaseException, is_done_first: bool
+) -> None:
     changes = wide_change(disk)
     before = disk.tree
-    failed = 0
-    for _ in stopped_runs(disk, OSError(28, "No space left on device"), is_done_first=is_done_first):
-        try:
-            disk.store.apply(changes, HERE)
-        except StorageFull:
-            failed += 1
-            assert (disk.tree, disk.states) == (before, [])
-    assert failed > 10
+    made = stopped_at_each_step(disk, lambda: disk.store.apply(changes, HERE), error, is_done_first=is_done_first)
+    assert made > 10
     after = disk.tree
     assert after != before
     (record,) = disk.store.records()
-    failed = 0
-    for _ in stopped_runs(disk, OSError(5, "Input/output error"), is_done_first=is_done_first):
-        try:
-            disk.store.undo(record.id)
-        except StorageError:
-            failed += 1
-            assert (disk.tree, disk.states) == (after, ["applied"])
-    assert failed > 6
-    assert disk.tree == before
-    assert disk.states == ["undone"]
-
-
-@pytest.mark.parametrize("is_done_first", [False, True])
-def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(disk: Disk, is_done_first: bool) -> None:
-    changes = wide_change(disk)
-    before = disk.tree
-    kills = 0
-    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
-        try:
-            disk.store.apply(changes, HERE)
-        except Killed:
-            kills = number
-            disk.restart()
-            assert (disk.tree, disk.states) == (before, [])
-    assert kills > 10
-    assert disk.notices == ["A change was interrupted and has been undone: Rename A."] * kills
-    disk.notices.clear()
-    after = disk.tree
-    kills = 0
-    (record,) = disk.store.records()
-    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
-        try:
-            disk.store.undo(record.id)
-        except Killed:
-            kills = number
-            disk.restart()
-            assert (disk.tree, disk.states) == (after, ["applied"])
-    assert kills > 6
-    assert disk.notices == ["The undo of a change was interrupted and has been undone: Rename A."] * kills
+    undone = stopped_at_each_step(disk, lambda: disk.store.undo(record.id), error, is_done_first=is_done_first)
+    assert undone > 6
     assert (disk.tree, disk.states) == (before, ["undone"])
+    if isinstance(error, Killed):
+        said = (("A change", made), ("The undo of a change", undone))
+        assert disk.notices == [
+            f"{what} was interrupted and has been undone: Rename A." for what, times in said for _ in range(times)
+        ]
+
+
+def test_whichever_step_a_restoring_undo_dies_at_the_next_start_leaves_all_as_before(disk: Disk) -> None:
+    changes = wide_change(disk)
+    disk.note("Last.md", b"last")
+    number = disk.store.apply(replace(changes, moves=(*changes.moves, move("Last.md", ".trash/Last.md"))), HERE).id
+    (disk.vault / ".trash/Gone.md").unlink()
+    assert stopped_at_each_step(disk, lambda: disk.store.undo(number), Killed(), is_done_first=True) > 6
+    assert disk.states == ["undone"]
+    assert (disk.contents["Gone.md"], disk.contents["Last.md"]) == (b"gone", b"last")
 
 
 def test_what_cannot_be_taken_back_now_is_taken_back_by_the_next_start(
@@ -671,7 +591,7 @@ def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -
     assert disk.contents == {"A.md": b"a", "C.md": b"b"}
 
 
-def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read_now_is_taken_back_by_the_next_change(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     disk.note("A.md", b"a")
     kill_at(disk, 2, write("A.md", b"a", b"a2"))
     disk.store.close()
@@ -684,8 +604,9 @@ def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: py
         patched.setattr(disk.files, "_open_without_links", refuse)
         with pytest.raises(StorageError, match=r"A\.md cannot be read"):
             disk.store.recover()
-    disk.store.recover()
-    assert disk.contents == {"A.md": b"a"}
+    disk.apply(write("B.md", None, b"b"))
+    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
+    assert len(disk.notices) == 1
 
 
 def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
@@ -806,13 +727,3 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
     first, *named, rest = disk.notices[0].split("\n")
     assert first == "A change was interrupted and has been undone, except for 12 files: Change."
     assert (len(named), rest) == (10, "… and 2 more.")
-
-
-def test_the_next_change_takes_back_what_was_interrupted_too(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    kill_at(disk, 2, write("A.md", b"a", b"a2"))
-    disk.store.close()
-    disk.start()
-    disk.apply(write("B.md", None, b"b"))
-    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
-    assert len(disk.notices) == 1

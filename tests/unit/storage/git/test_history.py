@@ -38,7 +38,7 @@ def vault(tmp_path: Path) -> Path:
 
 def test_the_last_commit_of_each_file_is_read_with_the_id_of_its_content(vault: Path) -> None:
     commit(vault, "2026-01-01T12:00Z", a="one", b="two", **{"Sub/ü x": "three"})
-    commit(vault, "2026-02-02T12:00Z", a="changed")
+    last = commit(vault, "2026-02-02T12:00Z", a="changed")
     git(vault, "rm", "-q", "b.md")
     commit(vault, "2026-03-03T12:00Z")
     assert read(vault) == {"a.md": "2026-02-02", "Sub/ü x.md": "2026-01-01", "b.md": "2026-03-03"}
@@ -47,26 +47,24 @@ def test_the_last_commit_of_each_file_is_read_with_the_id_of_its_content(vault: 
     assert files["a.md"].blob == sha1(b"blob 7\0changed", usedforsecurity=False).digest()
     assert files["b.md"].blob == bytes(20)
     assert reader.status() == HistoryStatus(is_repository=True)
+    told = reader.commits_of("a.md", 5)
+    assert [each.subject for each in told] == ["at 2026-02-02T12:00Z", "at 2026-01-01T12:00Z"]
+    assert [each.id for each in reader.commits_of("a.md", 1)] == [last]
+    assert reader.commits_of("*.md", 5) == []
 
 
-def test_only_what_is_new_is_read_where_commits_follow_each_other(vault: Path) -> None:
+def test_all_is_read_again_where_history_was_rewritten_merged_or_is_unknown_and_else_what_is_new(vault: Path) -> None:
     first = commit(vault, "2026-01-01T12:00Z", a="one", b="two")
-    commit(vault, "2026-02-02T12:00Z", a="changed")
+    dropped = commit(vault, "2026-02-02T12:00Z", a="changed")
     reader = over(vault)
     newer = reader.read(reader.head(), first)
     assert (newer.is_whole, {path: day(each) for path, each in newer.files.items()}) == (False, {"a.md": "2026-02-02"})
-
-
-def test_all_is_read_again_where_history_was_rewritten_merged_or_is_unknown(vault: Path) -> None:
-    first = commit(vault, "2026-01-01T12:00Z", a="one", b="two")
-    dropped = commit(vault, "2026-02-02T12:00Z", a="changed")
     git(vault, "reset", "-q", "--hard", first)
     git(vault, "checkout", "-q", "-b", "side")
     commit(vault, "2026-03-03T12:00Z", b="on the side")
     git(vault, "checkout", "-q", "main")
     commit(vault, "2026-04-04T12:00Z", c="on main")
     git(vault, "merge", "-q", "--no-edit", "side", at="2026-05-05T12:00Z")
-    reader = over(vault)
     for known in (dropped, first, "0" * 40):
         found = reader.read(reader.head(), known)
         days = {path: day(each) for path, each in found.files.items()}
@@ -112,7 +110,7 @@ def test_a_detached_head_packed_names_and_packed_objects_are_read(vault: Path) -
     assert read(vault) == {"a.md": "2026-01-01"}
 
 
-def test_added_worktrees_and_submodules_are_read(tmp_path: Path) -> None:
+def test_added_worktrees_and_submodules_are_read_where_their_repository_knows_them(tmp_path: Path) -> None:
     main = repository(tmp_path / "main")
     commit(main, "2026-01-01T12:00Z", a="one")
     git(main, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
@@ -121,6 +119,9 @@ def test_added_worktrees_and_submodules_are_read(tmp_path: Path) -> None:
     outer = repository(tmp_path / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(main), "notes")
     assert read(outer / "notes") == {"a.md": "2026-01-01"}
+    (tmp_path / "planted").mkdir()  # a vault could name any repository of the user's as its own
+    shutil.copy(tmp_path / "tree" / ".git", tmp_path / "planted" / ".git")
+    assert over(tmp_path / "planted").status().reason == "its file .git leads to no repository of its own"
 
 
 def test_of_a_shallow_clone_the_commits_that_are_there_count(tmp_path: Path) -> None:
@@ -130,17 +131,6 @@ def test_of_a_shallow_clone_the_commits_that_are_there_count(tmp_path: Path) -> 
     commit(origin, "2026-03-03T12:00Z", c="new")
     git(tmp_path, "clone", "-q", "--depth", "2", origin.as_uri(), "clone")
     assert read(tmp_path / "clone") == {"c.md": "2026-03-03"}
-
-
-def test_commits_of_a_file_are_told_the_latest_first(vault: Path) -> None:
-    commit(vault, "2026-01-01T12:00Z", a="one")
-    commit(vault, "2026-02-02T12:00Z", b="other")
-    last = commit(vault, "2026-03-03T12:00Z", a="two")
-    found = over(vault).commits_of("a.md", 5)
-    assert [each.subject for each in found] == ["at 2026-03-03T12:00Z", "at 2026-01-01T12:00Z"]
-    assert found[0].id == last
-    assert len(over(vault).commits_of("a.md", 1)) == 1
-    assert over(vault).commits_of("*.md", 5) == []
 
 
 def test_a_long_history_is_cut_and_what_was_read_counts(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,40 +164,29 @@ def _file(text: str) -> Callable[[Path], object]:
     return lambda folder: (_move_away(folder), folder.write_text(text))
 
 
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        (lambda folder: (folder / "HEAD").unlink(), "it has no HEAD"),
-        (_head("ref: ../../secret\n"), "its HEAD is not understood"),
-        (_head("ref: refs/heads/../../x\n"), "its HEAD is not understood"),
-        (_head("f" * 64), "its format is SHA-256"),
-        (_head("x" * 9999), "HEAD cannot be read"),
-        (_alternate, "it borrows objects from another repository"),
-        (lambda folder: shutil.rmtree(folder / "objects"), "it has no objects"),
-        (_link, "its folder .git is a link"),
-        (_file("gitdir: moved\n"), "its file .git leads to no repository of its own"),
-        (_file("gitdir: /etc\n"), "its file .git leads to no repository of its own"),
-        (_file("anything"), "its file .git leads to no repository of its own"),
-    ],
-)
-def test_a_repository_that_is_not_as_usual_is_not_used_and_it_is_said_why(
-    vault: Path, broken: Callable[[Path], object], reason: str
-) -> None:
+BROKEN: list[tuple[Callable[[Path], object], str]] = [
+    (lambda folder: (folder / "HEAD").unlink(), "it has no HEAD"),
+    (_head("ref: ../../secret\n"), "its HEAD is not understood"),
+    (_head("ref: refs/heads/../../x\n"), "its HEAD is not understood"),
+    (_head("f" * 64), "its format is SHA-256"),
+    (_head("x" * 9999), "HEAD cannot be read"),
+    (_alternate, "it borrows objects from another repository"),
+    (lambda folder: shutil.rmtree(folder / "objects"), "it has no objects"),
+    (_link, "its folder .git is a link"),
+    (_file("gitdir: moved\n"), "its file .git leads to no repository of its own"),
+    (_file("gitdir: /etc\n"), "its file .git leads to no repository of its own"),
+    (_file("anything"), "its file .git leads to no repository of its own"),
+]
+
+
+def test_a_repository_that_is_not_as_usual_is_not_used_and_it_is_said_why(vault: Path, tmp_path: Path) -> None:
     commit(vault, "2026-01-01T12:00Z", a="one")
-    broken(vault / ".git")
-    reader = over(vault)
-    assert (reader.status().reason, reader.head()) == (reason, "")
-    assert reader.commits_of("a.md", 3) == []
-
-
-def test_a_worktree_whose_repository_does_not_know_it_is_not_used(tmp_path: Path) -> None:
-    """A vault could name any repository of the user's as its own."""
-    main = repository(tmp_path / "main")
-    commit(main, "2026-01-01T12:00Z", a="one")
-    git(main, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
-    (tmp_path / "planted").mkdir()
-    shutil.copy(tmp_path / "tree" / ".git", tmp_path / "planted" / ".git")
-    assert over(tmp_path / "planted").status().reason == "its file .git leads to no repository of its own"
+    for number, (breaks, reason) in enumerate(BROKEN):
+        broken = shutil.copytree(vault, tmp_path / str(number))
+        breaks(broken / ".git")
+        reader = over(broken)
+        assert (reader.status().reason, reader.head()) == (reason, "")
+        assert reader.commits_of("a.md", 3) == []
 
 
 def test_without_commits_git_or_a_repository_there_is_no_history(vault: Path, tmp_path: Path) -> None:

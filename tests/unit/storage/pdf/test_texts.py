@@ -59,18 +59,16 @@ def test_a_file_that_is_too_large_is_known_by_its_name(texts: SqliteExtractedTex
     assert "vault.max_pdf_bytes" in found.trouble
 
 
-def test_failures_are_forgotten_when_asked(texts: SqliteExtractedTexts) -> None:
+def test_failures_are_forgotten_when_asked_and_texts_of_files_that_are_gone_dropped(
+    texts: SqliteExtractedTexts,
+) -> None:
     other = FileStamp("other.pdf", 5, 5)
     keep(texts, PAPER, b"x", FAILURE)
     keep(texts, other, b"y")
     texts.forget_failures()
     assert texts.missing([PAPER, other]) == [PAPER]
-
-
-def test_texts_of_files_that_are_gone_are_dropped(texts: SqliteExtractedTexts) -> None:
-    other = FileStamp("other.pdf", 5, 5)
-    keep(texts, PAPER, b"x")
-    keep(texts, other, b"y")
+    texts.keep(b"x", TEXT)
+    assert texts.latest("a/Paper.PDF") == TEXT
     texts.prune({"other.pdf"})
     assert texts.latest("a/Paper.PDF") is None
     assert not texts.attach(PAPER, b"x")

@@ -15,7 +15,7 @@ from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, load_workspace
 from zkchat.app.writing import open_change_store, proposals_over
 from zkchat.chat.tools.readings import Readings
-from zkchat.core.changes import ChangeOrigin, ChangeSet, ReviewOutcome
+from zkchat.core.changes import ChangeOrigin, ChangeSet
 from zkchat.writing.links.renames import stage_move
 from zkchat.writing.proposals import ReviewPolicy, Verdict
 from zkchat.writing.targets import LinkStyle
@@ -68,15 +68,16 @@ def test_nothing_more_is_said_where_nothing_was_written(tmp_path: Path) -> None:
     assert text(world, "A.md") == "one [[Centre]]\n\ntwo\n\nthree\n"
 
 
-@pytest.mark.parametrize("path", ["New.md", "Out.md"])
-def test_a_link_in_a_note_that_was_not_shown_follows_after_another_yes(tmp_path: Path, path: str) -> None:
+def test_links_in_notes_that_were_not_shown_follow_after_another_yes(tmp_path: Path) -> None:
     def meanwhile(world: World) -> None:
-        world.note(path, "[[Hub]] and [[Hub#Hub|h]]\n")
+        for path in ("New.md", "Out.md"):
+            world.note(path, "[[Hub]] and [[Hub#Hub|h]]\n")
 
     world, reviewer, outcome = rename(tmp_path, meanwhile, yes, yes)
-    assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
-    assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
-    assert reviewer.remarks == ["2 links added in the meantime: changed too."]
+    for path in ("New.md", "Out.md"):
+        assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
+        assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
+    assert reviewer.remarks == ["4 links added in the meantime: changed too."]
     assert (outcome.decision, outcome.edited, outcome.proposed) == ("applied", False, outcome.changes)
 
 
@@ -111,17 +112,8 @@ def test_where_the_same_place_was_changed_nothing_is_written(tmp_path: Path) -> 
     assert (world.vault / "Hub.md").exists()
 
 
-def test_a_link_only_note_that_was_written_anew_follows(tmp_path: Path) -> None:
-    world, _, outcome = rename(tmp_path, lambda world: world.note("B.md", "[[Hub]] anew\n\n[[Hub]]\n"))
-    assert outcome.decision == "applied"
-    assert text(world, "B.md") == "[[Centre]] anew\n\n[[Centre]]\n"
-
-
 def test_a_yes_beforehand_holds_for_links_that_are_written_meanwhile(tmp_path: Path) -> None:
-    def meanwhile(world: World) -> None:
-        world.note("New.md", "[[Hub]]\n")
-
-    world, _, outcome = rename(tmp_path, meanwhile, assumes_yes=True)
+    world, _, outcome = rename(tmp_path, lambda world: world.note("New.md", "[[Hub]]\n"), assumes_yes=True)
     assert text(world, "New.md") == "[[Centre]]\n"
     assert outcome.reason == "1 link added in the meantime: changed too."
 
@@ -137,7 +129,6 @@ def test_a_note_that_the_user_left_out_stays_left_out(tmp_path: Path) -> None:
 
 
 def test_where_the_note_is_gone_the_reason_is_said(tmp_path: Path) -> None:
-    outcome: ReviewOutcome
     _, _, outcome = rename(tmp_path, lambda world: (world.vault / "Hub.md").unlink())
     assert outcome.decision == "kept"
     assert "There is no file Hub.md" in outcome.reason

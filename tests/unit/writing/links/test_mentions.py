@@ -47,11 +47,7 @@ def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
             ("Worms.md", 2, "[[Soil life|soil life]]"),
             ("deep/Roots.md", 1, "[[Soil life]]"),
         ]
-
-
-def test_the_mentions_of_one_note_in_another_are_one_group(tmp_path: Path) -> None:
-    with finder(tmp_path, GARDEN) as (found, *_):
-        (group,) = found.of("Compost.md")
+        (group,) = found.of("Compost.md")  # the mentions of one note in another are one group
     assert [(each.line, each.link) for each in group.links] == [
         (1, "[[Compost|compost]]"), (1, "[[Compost|compost]]"), (5, r"[[Compost\|black gold]]")
     ]  # fmt: skip
@@ -60,23 +56,16 @@ def test_the_mentions_of_one_note_in_another_are_one_group(tmp_path: Path) -> No
     )  # fmt: skip
 
 
-def test_chosen_links_are_staged_and_nothing_else_changes(tmp_path: Path) -> None:
+def test_chosen_links_are_staged_unless_their_note_changed_meanwhile_and_nothing_else_changes(tmp_path: Path) -> None:
     with finder(tmp_path, GARDEN) as (found, staged, files, _):
         chosen = [(group, group.links) for group in found.everywhere()]
+        files.files["Compost.md"] = b"Other words"
         made = stage_links(staged, chosen)
         files.apply(staged.change_set())
-    assert len(made.links) == 7
+    assert (len(made.links), made.changed_meanwhile) == (6, ("Compost.md",))
+    assert files.files["Compost.md"] == b"Other words"
     assert files.files["Worms.md"] == b"Worms and\r\n[[Soil life|soil life]], [[Soil life]].\r\n"
     assert b"| [[Compost\\|black gold]] | x |" in files.files["Soil life.md"]
-
-
-def test_a_note_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    with finder(tmp_path, GARDEN) as (found, staged, files, _):
-        chosen = [(group, group.links) for group in found.inside("Worms.md")]
-        files.files["Worms.md"] = b"Other words"
-        made = stage_links(staged, chosen)
-    assert made.changed_meanwhile == ("Worms.md",)
-    assert not staged
 
 
 @pytest.mark.parametrize(
@@ -99,17 +88,16 @@ def test_links_are_written_as_the_vault_writes_them(tmp_path: Path, style: LinkS
         )
 
 
-def test_a_name_that_no_wikilink_can_hold_becomes_a_hyperlink(tmp_path: Path) -> None:
-    notes = {"C# basics.md": "", "Roots.md": "Learn C# basics."}
-    with finder(tmp_path, notes) as (found, *_):
-        assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[C# basics](C%23%20basics.md)")]
-
-
 def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path: Path) -> None:
     notes = {"Ideas.md": "", "Roots.md": "Some ideas today."}
     with finder(tmp_path, notes) as (found, *_):
         assert links_of(found.everywhere()) == []
         assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
+
+
+def test_a_name_that_no_wikilink_can_hold_becomes_a_hyperlink(tmp_path: Path) -> None:
+    with finder(tmp_path, {"C# basics.md": "", "Roots.md": "Learn C# basics."}) as (found, *_):
+        assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[C# basics](C%23%20basics.md)")]
 
 
 def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path) -> None:

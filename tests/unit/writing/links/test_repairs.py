@@ -18,10 +18,9 @@ NOTES = {
 }
 
 
-def repaired(folder: Path, text: str, *, source: str = "Source.md", style: LinkStyle | None = None) -> str:
-    """The text with the first repair of each of its broken links."""
-    notes = {**NOTES, source: text}
-    folder.mkdir(exist_ok=True)
+def repaired(folder: Path, sources: dict[str, str], style: LinkStyle | None = None) -> dict[str, str]:
+    """The texts with the first repair of each of their broken links."""
+    notes = {**NOTES, **sources}
     with library_of(folder, notes) as library:
         files = FilesInMemory(notes)
         staged = StagedChanges(files)
@@ -29,36 +28,36 @@ def repaired(folder: Path, text: str, *, source: str = "Source.md", style: LinkS
         for broken in broken_links(library):
             repairer.stage(broken, broken.repairs[0])
         files.apply(staged.change_set())
-    return files.files[source].decode()
+    return {path: files.files[path].decode() for path in sources}
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("[[Old/Compost heap#How to turn it|turn]]", "[[Compost heap#How to turn it|turn]]"),
-        ("![[img/heap.png|300]]", "![[heap.png|300]]"),
-        ("[x](<old/Compost heap.md#how-to> 'title')", "[x](<Compost heap.md#how-to> 'title')"),
-        ("[x][r]\n\n[r]: old/Compost%20heap.md 'title'", "[x][r]\n\n[r]: Compost%20heap.md 'title'"),
-        ("[[Compost%20heap|a \\| b]]", "[[Compost heap|a \\| b]]"),
-        ("| [[Compost heaps\\|x]] |\n|---|\n", "| [[Compost heap\\|x]] |\n|---|\n"),
-        ("[[c/Twin]]", "[[a/Twin]]"),
-        ("[[Compost heap#How to turn it over|x]]", "[[Compost heap#How to turn it|x]]"),
-        ("[x](Compost%20heap.md#how-to-turn-it)", "[x](Compost%20heap.md#How%20to%20turn%20it)"),
-        ("---\nup: '[[Old/Compost heap]]'\n---\n", "---\nup: '[[Compost heap]]'\n---\n"),
-        ("\ufeff[[Old/Twins]]\r\n[[x/Compost heap]]\r\n", "\ufeff[[a/Twin]]\r\n[[Compost heap]]\r\n"),
-        ("[[Old/Compost heap]] [[Old/Compost heap]] `[[Old/Compost heap]]`",
-         "[[Compost heap]] [[Compost heap]] `[[Old/Compost heap]]`"),
-    ],
-)  # fmt: skip
-def test_only_the_target_of_a_link_changes(tmp_path: Path, before: str, after: str) -> None:
-    assert repaired(tmp_path, before) == after
+REPAIRED = {
+    "[[Old/Compost heap#How to turn it|turn]]": "[[Compost heap#How to turn it|turn]]",
+    "![[img/heap.png|300]]": "![[heap.png|300]]",
+    "[x](<old/Compost heap.md#how-to> 'title')": "[x](<Compost heap.md#how-to> 'title')",
+    "[x][r]\n\n[r]: old/Compost%20heap.md 'title'": "[x][r]\n\n[r]: Compost%20heap.md 'title'",
+    "[[Compost%20heap|a \\| b]]": "[[Compost heap|a \\| b]]",
+    "| [[Compost heaps\\|x]] |\n|---|\n": "| [[Compost heap\\|x]] |\n|---|\n",
+    "[[c/Twin]]": "[[a/Twin]]",
+    "[[Compost heap#How to turn it over|x]]": "[[Compost heap#How to turn it|x]]",
+    "[x](Compost%20heap.md#how-to-turn-it)": "[x](Compost%20heap.md#How%20to%20turn%20it)",
+    "---\nup: '[[Old/Compost heap]]'\n---\n": "---\nup: '[[Compost heap]]'\n---\n",
+    "\ufeff[[Old/Twins]]\r\n[[x/Compost heap]]\r\n": "\ufeff[[a/Twin]]\r\n[[Compost heap]]\r\n",
+    "[[Old/Compost heap]] [[Old/Compost heap]] `[[Old/Twin]]`": "[[Compost heap]] [[Compost heap]] `[[Old/Twin]]`",
+}
+
+
+def test_only_the_target_of_a_link_changes(tmp_path: Path) -> None:
+    sources = {f"Source {number}.md": text for number, text in enumerate(REPAIRED)}
+    assert [*repaired(tmp_path, sources).values()] == [*REPAIRED.values()]
 
 
 def test_targets_are_written_as_the_vault_writes_them(tmp_path: Path) -> None:
-    style = LinkStyle(format="absolute")
-    assert repaired(tmp_path, "[[Old/Compost heap]]", style=style) == "[[Garden/Compost heap]]"
-    relative = repaired(tmp_path / "2", "[[../x/Compost heap]]", source="deep/er/S.md")
-    assert relative == "[[../../Garden/Compost heap]]"
+    sources = {"Source.md": "[[Old/Compost heap]]", "deep/er/S.md": "[[../x/Compost heap]]"}
+    assert repaired(tmp_path, sources, LinkStyle(format="absolute")) == {
+        "Source.md": "[[Garden/Compost heap]]",
+        "deep/er/S.md": "[[../../Garden/Compost heap]]",
+    }
 
 
 def test_what_cannot_be_written_is_refused_and_nothing_is_staged(tmp_path: Path) -> None:

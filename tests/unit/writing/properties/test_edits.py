@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
-from zkchat.core.errors import EditRefused
-from zkchat.writing.properties import PropertyScalar, add_tag, set_property
+from zkchat.core.errors import EditRefused, UsageError
+from zkchat.writing.properties import PropertyScalar, PropertyValue, add_tag, parse_property_value, set_property
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-EDITED = {"every property": 305, "a new property": 336, "remove": 326}
+EDITED = {"every property": 297, "a new property": 338, "remove": 324}
 """How many of the 400 notes are edited; the others are refused."""
 VALUES: tuple[PropertyScalar | Sequence[PropertyScalar], ...] = (
     *(
@@ -114,16 +114,12 @@ def test_all_other_bytes_of_400_odd_frontmatters_stay_or_the_edit_is_refused(cha
     assert edited == EDITED[change]
 
 
+NOTES = ("", "text", "---\na: 1\n---\n", "---\na: 'x' # c\n---\n", "---\na: [x, y]\n---\n", "---\na:\n---\n")
+
+
 def test_values_are_read_back_as_they_were_given() -> None:
     for value in VALUES:
-        for note in (
-            "",
-            "text",
-            "---\na: 1\n---\n",
-            "---\na: 'x' # c\n---\n",
-            "---\na: [x, y]\n---\n",
-            "---\na:\n---\n",
-        ):
+        for note in NOTES:
             assert _value(set_property(note, "a", value), "a") == value
 
 
@@ -136,7 +132,6 @@ def test_values_are_read_back_as_they_were_given() -> None:
         ("a: x\n", "a", "2024-01-01", 'a: "2024-01-01"\n'),
         ("a: x\n", "a", date(2024, 1, 1), "a: 2024-01-01\n"),
         ("a: 2024-01-01\n", "a", datetime(2024, 1, 1, 9, 30), "a: 2024-01-01T09:30:00\n"),
-        ("a: x\n", "a", "12", 'a: "12"\n'),
         ("a: x\n", "a", "1e3", 'a: "1e3"\n'),
         ("a: x\n", "a", "[[Note|label]]", 'a: "[[Note|label]]"\n'),
         ("a: x\n", "a", "b: c", 'a: "b: c"\n'),
@@ -260,12 +255,50 @@ def test_a_tag_is_added_once_in_the_form_that_is_there(note: str, tag: str, expe
     assert add_tag(expected, tag) == expected
 
 
-@pytest.mark.parametrize("tag", ["", "#", "12", "a b", "a,b", "a#b", "x/"])
-def test_what_is_no_tag_is_refused(tag: str) -> None:
-    with pytest.raises(EditRefused, match="is not a tag"):
-        add_tag("text", tag)
-
-
-def test_tags_that_are_a_mapping_are_refused() -> None:
+def test_what_is_no_tag_or_no_place_for_one_is_refused() -> None:
+    for tag in ("", "#", "12", "a b", "a,b", "a#b", "x/"):
+        with pytest.raises(EditRefused, match="is not a tag"):
+            add_tag("text", tag)
     with pytest.raises(EditRefused, match="not a list of tags"):
         add_tag("---\ntags: {a: 1}\n---\n", "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["5"], 5),
+        (["4.5"], 4.5),
+        (["1.10"], "1.10"),  # a version
+        (["007"], "007"),
+        (["1e5"], "1e5"),
+        (["12345678901234567890"], "12345678901234567890"),
+        (["true"], True),
+        (["false"], False),
+        (["yes"], "yes"),
+        (["2026-03-14"], date(2026, 3, 14)),
+        (["2026-02-30"], "2026-02-30"),
+        (["[[Sleep]]"], "[[Sleep]]"),
+        (["a", "b"], ["a", "b"]),
+        (["a", "2", "true"], ["a", 2, True]),
+        (['["a", 2, 2.5, true, "2026-03-14"]'], ["a", 2, 2.5, True, date(2026, 3, 14)]),
+        (["[]"], []),
+        (['"5"'], "5"),
+    ],
+)
+def test_words_of_a_command_line_mean_a_value_of_a_property(words: list[str], value: PropertyValue) -> None:
+    found = parse_property_value(words)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("words", [["5"], ["true"], ['["a"]'], ["2026-03-14"], ["["]])
+def test_as_text_a_word_is_itself(words: list[str]) -> None:
+    assert parse_property_value(words, as_text=True) == words[0]
+    assert parse_property_value([*words, "x"], as_text=True) == [*words, "x"]
+
+
+@pytest.mark.parametrize("word", ["[", '"', "[a, b]", '["a"', '["a"]]', '[{"a": 1}]', "[null]", "[1e999]", "[ " * 9999])
+def test_json_that_is_no_value_is_refused_with_a_way_out(word: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_property_value([word])
+    assert refused.value.hint
