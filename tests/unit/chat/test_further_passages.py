@@ -68,6 +68,7 @@ def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> Non
 
 def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
     talk = conversation(library, Quote())
+    assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
     with pytest.raises(UsageError, match="no question"):
         talk.next_passages()
     asked(talk, "Who won the chess championship?")

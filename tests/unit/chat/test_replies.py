@@ -169,6 +169,7 @@ def test_a_call_without_arguments_is_one() -> None:
         '{"name": "find_excerpts", "arguments": "sleep"}',
         '{"name": "find_excerpts", "arguments": {"query": "he said "sleep" to me"}}',
         '{"name": "find_excerpts", "arguments": {"query": "sleep',
+        '{"name": "find_excerpts", "arguments": ["sleep"]}',
         'find_excerpts("sleep")',
         "<function=find_excerpts>sleep</function>",
         '<tool_call>{"name": "find_excerpts", "arguments": {query: sleep}}</tool_call>',

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from zkchat.chat.evidence_lookup import relevant_evidence
 from zkchat.chat.question import Question
 from zkchat.chat.second_look import REASON
 from zkchat.core.errors import ProviderError
-from zkchat.core.events import Event, PromptReady, ReferenceFound, TextDelta, Warned
+from zkchat.core.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, Warned
 from zkchat.core.message import RequestItem, ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -167,6 +169,20 @@ def test_where_the_second_request_fails_the_first_answer_is_the_answer_and_it_is
     events_of(later.say("Where does the roof leak?"))
     (request,) = model.requests
     assert UNFOUNDED in [message.text for message in request.messages]
+
+
+def test_a_second_answer_that_breaks_off_is_kept_as_any_other(library: Library) -> None:
+    class Cut(Saying):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+            async with aclosing(super().stream(request)) as chunks:
+                async for chunk in chunks:
+                    if len(self.requests) == 2 and isinstance(chunk, Finish):
+                        raise ProviderError("It was cut.")
+                    yield chunk
+
+    talk = conversation(library, Cut(UNFOUNDED, "Two da"))
+    assert isinstance(events_of(talk.say(QUESTION))[-1], TurnFailed)
+    assert [(message.text, message.status) for message in talk.messages[1:]] == [("Two da", "unfinished")]
 
 
 def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(own_library: Library, tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from tests.support.conversations import Saying, answer_of, conversation_over, ev
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat import request_plan
-from zkchat.chat.context.assembly import request_from
+from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.question import Question, wants_change
+from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
 from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
@@ -401,3 +402,8 @@ def test_most_words_and_all_numbers_of_an_answer_are_from_what_was_given() -> No
     assert not is_founded("Mara is 14 years old.", "How old is Mara?", birthday)
     assert is_founded("Mara's birthday is on 14 September.", "On how many days is Mara's birthday?", birthday)
     assert is_founded("Mara is 14 years old.", "How old is Mara?", [*birthday, "Mara is 14 years old."])
+
+
+def test_what_was_told_on_the_subject_stays_in_a_full_prompt() -> None:
+    assert rank_of(prompt_item("recall", "1", "Said.", include="manual")) == 0
+    assert rank_of(prompt_item("recall", "1", "Said.", include="agent")) > 0
