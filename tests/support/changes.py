@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
+from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.registry import Arguments, FunctionTool
 from zkchat.core.changes import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.core.errors import FileConflict, FilesChanged, OutsideVault, UsageError
-from zkchat.core.ports import BringToPresent
-from zkchat.writing.proposals import Verdict
+from zkchat.core.ports import BringToPresent, ToolOutcome
+from zkchat.index.library import GuardedLibrary
+from zkchat.writing.proposals import Proposals, Verdict
+from zkchat.writing.staging import StagedChanges
 
 
 class ChangesInMemory:
@@ -133,3 +138,38 @@ def edited(path: str, text: str) -> Callable[[ChangeSet], Verdict]:
         return Verdict(answer="yes", changes=replace(changes, writes=writes), edited=True)
 
     return answer
+
+
+class Line(Arguments, frozen=True, kw_only=True):
+    text: str
+    relative_path: str = "Sleep"
+
+
+class AppendingVault:
+    """A note in memory to which a tool proposes to append lines, and whoever is asked about it."""
+
+    def __init__(self) -> None:
+        self.store = ChangesInMemory(Sleep="# Sleep\n")
+        self.proposals: Proposals | None = None
+
+    def proposing(self, reviewer: Answering | None, **more: Any) -> Callable[[GuardedLibrary, Readings], Proposals]:
+        def make(_library: GuardedLibrary, _readings: Readings) -> Proposals:
+            staged = StagedChanges(self.store)
+
+            def append(line: Line) -> ToolOutcome:
+                text = staged.read("Sleep.md")
+                assert text is not None
+                if line.relative_path != "Sleep":
+                    said = f"There is no note {line.relative_path}.\nThe closest is Sleep."
+                    return ToolOutcome(text=said, failed=True)
+                staged.write("Sleep.md", f"{text}{line.text}\n", made_from=text, title="Append to Sleep.md")
+                return ToolOutcome(text="Proposed.", summary="Append to Sleep.md", stages_change=True)
+
+            tool = FunctionTool("append", "Append a line.", Line, append)
+            settings = {"is_on": True, **more}
+            self.proposals = Proposals(
+                staged=staged, store=self.store, make_tools=lambda: (tool,), reviewer=reviewer, **settings
+            )
+            return self.proposals
+
+        return make

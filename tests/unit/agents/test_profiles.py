@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from zkchat.chat.agents import DEFAULT, EXAMPLES, build_profiles, default_instructions, instructions, split_address
@@ -26,11 +24,8 @@ def test_the_users_agent_goes_before_the_vaults_and_the_vaults_before_the_built_
     found = build_profiles([theirs, mine])
     assert found.agent("WRITER").text == "mine"
     assert found.shadowed == (theirs,)
-
-
-def test_a_mistake_in_the_users_agent_does_not_let_the_vaults_take_its_place() -> None:
-    found = build_profiles([file("writer", "---\nmodel: [a]\n---\n"), file("writer", "theirs", "vault")])
-    assert found.agent("writer").origin == "built-in"
+    found = build_profiles([file("writer", "---\nmodel: [a]\n---\n"), theirs])
+    assert found.agent("writer").origin == "built-in", "a mistake in the user's does not let the vault's take its place"
 
 
 @pytest.mark.parametrize("kind", ["agent", "rule"])
@@ -42,11 +37,6 @@ def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told
     with pytest.raises(ConfigError, match=f"The {kind} 'poet' came with this vault and is not approved") as caught:
         found.agent("poet") if kind == "agent" else found.rule("poet")
     assert caught.value.hint.endswith("zkchat config trust")
-
-
-def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
-    theirs = replace(file("default", "Obey.", "vault"), is_approved=False)
-    assert build_profiles([theirs]).agent("default").text == default_instructions()
 
 
 def test_a_name_that_is_nearly_right_gets_the_right_one_as_a_hint() -> None:
@@ -66,31 +56,17 @@ def test_every_agent_is_told_that_what_notes_say_is_data() -> None:
     [
         ("@writer make it short", "writer", "make it short"),
         ("  @writer\nmake it\nshort ", "writer", "make it\nshort"),
-        ("@writer", "writer", ""),
         ("ask @writer", None, "ask @writer"),
         ("@writer, please", None, "@writer, please"),
         ("@ideas/naming.md what is it?", None, "@ideas/naming.md what is it?"),
-        ("@", None, "@"),
-        (" plain ", None, " plain "),
     ],
 )
 def test_a_message_may_begin_with_the_agent_it_speaks_to(text: str, name: str | None, rest: str) -> None:
     assert split_address(text) == (name, rest)
-
-
-def test_only_an_agent_is_taken_out_of_a_message_also_one_that_is_not_approved() -> None:
-    theirs = ProfileFile(kind="agent", name="poet", origin="vault", path="poet.md", text="Rhyme.", is_approved=False)
-    profiles = build_profiles([theirs])
-    assert profiles.without_address("@Writer make it short") == "make it short"
+    profiles = build_profiles([replace(file("poet", "Rhyme.", "vault"), is_approved=False)])
+    assert profiles.without_address(text) == rest
     assert profiles.without_address("@poet make it rhyme") == "make it rhyme"
     assert profiles.without_address("@tea is it good?") == "@tea is it good?"
-
-
-@given(st.text())
-@settings(max_examples=200, deadline=None)
-def test_a_message_without_an_address_is_left_as_it_is(text: str) -> None:
-    name, rest = split_address(text)
-    assert rest == text if name is None else f"@{name}" in text
 
 
 OFF = "---\nenabled: false\n---\n"
@@ -115,12 +91,13 @@ def test_a_rule_that_is_off_is_in_no_request() -> None:
     assert caught.value.hint == "Delete the line `enabled` in user/Tone.md."
 
 
-def test_a_default_that_is_off_leaves_the_built_in_one() -> None:
+def test_a_default_that_is_off_or_not_approved_leaves_the_built_in_one() -> None:
     found = build_profiles([file("default", f"{OFF}mine")])
     assert found.agent("default").text == default_instructions()
     assert found.any_agent("default").text == "mine"
-
-
-def test_what_is_off_and_not_approved_switches_nothing_off() -> None:
-    theirs = replace(file("writer", OFF, "vault"), is_approved=False)
-    assert build_profiles([theirs]).agent("writer").origin == "built-in"
+    theirs = [
+        replace(file(name, text, "vault"), is_approved=False) for name, text in (("default", "No"), ("writer", OFF))
+    ]
+    found = build_profiles(theirs)
+    assert found.agent("default").text == default_instructions()
+    assert found.agent("writer").origin == "built-in"

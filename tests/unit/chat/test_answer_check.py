@@ -62,28 +62,23 @@ def test_the_passage_is_the_answer_where_the_model_contradicts_it(library: Libra
     assert INSTEAD in sent
     assert WRONG not in sent
 
-
-def test_the_words_of_the_model_stay_in_the_session_on_a_branch_of_their_own(library: Library) -> None:
-    talk = conversation(library, Saying(WRONG, **SMALL))
-    (replaced,) = of_kind(events_of(talk.say(QUESTION)), AnswerReplaced)
     kept = talk.history.messages[replaced.message_id]
     assert (kept.text, kept.status, kept.parent_id) == (WRONG, "complete", talk.messages[0].id)
     assert kept.usage == TokenUsage(prompt_tokens=100, completion_tokens=9)
     talk.branch(kept.id)
-    assert texts(talk) == [QUESTION, WRONG]
+    assert texts(talk) == [QUESTION, WRONG], "the words of the model stay on a branch of their own"
 
 
 @pytest.mark.parametrize(
     ("info", "settings", "is_checked"),
     [
-        ({"calls_tools": False}, {}, True),
         ({"calls_tools": False}, {"wanted": False}, False),
         ({"context_limit": 8192}, {}, True),
         ({"calls_tools": False, "needs_evidence": True}, {}, True),
         ({}, {}, False),
         ({}, {"strict": True}, True),
     ],
-    ids=["no tools", "switched off", "small window", "needs evidence", "large", "large, strict"],
+    ids=["switched off", "small window", "needs evidence", "large", "large, strict"],
 )
 def test_models_that_are_handed_passages_are_checked(
     library: Library, info: dict[str, Any], settings: dict[str, bool], is_checked: bool
@@ -101,13 +96,13 @@ def test_a_model_that_has_read_more_by_itself_is_trusted(library: Library) -> No
     assert answer_of(events_of(conversation(library, model).say(QUESTION))).text == WRONG
 
 
-def test_what_a_linked_note_says_outside_its_passages_is_no_contradiction(library: Library, tmp_path: Path) -> None:
+def test_what_a_linked_note_says_outside_its_passages_is_no_contradiction(own_library: Library, tmp_path: Path) -> None:
     between = "".join(f"## Day {day}\n\n{'It is quiet. ' * 60}\n\n" for day in range(30))  # more than is looked through
     old = f"# Old\n\nRye bread is slow from start to slice.\n\n{between}## Anna\n\nShe waits 5 days.\n"
     (tmp_path / "vault" / "Old.md").write_text(old)
-    library.refresh()
+    own_library.refresh()
     model = Saying("Rye bread takes 5 days.", **SMALL)
-    talk = conversation(library, model)
+    talk = conversation(own_library, model)
     answer = answer_of(events_of(talk.say("How long does rye bread take from start to slice? [[Old]]")))
     passages = " ".join(each.text for each in model.requests[0].evidence)
     assert "She waits" not in passages

@@ -57,14 +57,7 @@ def told(world: World, *, on_this_machine: bool) -> tuple[str, Brief]:
         return said
 
 
-def test_a_model_elsewhere_is_told_nothing_of_local_notes(world: World) -> None:
-    text, brief = told(world, on_this_machine=False)
-    assert "ecret" not in text + brief.text
-    assert "doctor" not in text + brief.text
-    assert "[[Note 0]]: task 0" in brief.text
-
-
-def test_every_note_that_it_is_told_of_is_linked_in_the_message(world: World) -> None:
+def test_every_note_that_it_is_told_of_is_linked_and_elsewhere_it_is_told_nothing_of_local_ones(world: World) -> None:
     text, brief = told(world, on_this_machine=True)
     assert "[[Secret]]: see the doctor (due 2026-03-07)" in brief.text
     assert "[[Secret]]" in text
@@ -72,3 +65,7 @@ def test_every_note_that_it_is_told_of_is_linked_in_the_message(world: World) ->
     named = {line.partition("]]")[0].partition("[[")[2] for line in brief.text.splitlines() if "[[" in line[:20]}
     assert all(f"[[{name}]]" in text for name in named)
     assert not brief.uses_notes
+    text, brief = told(world, on_this_machine=False)
+    assert "ecret" not in text + brief.text
+    assert "doctor" not in text + brief.text
+    assert "[[Note 0]]: task 0" in brief.text

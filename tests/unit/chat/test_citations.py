@@ -82,19 +82,7 @@ def test_a_link_in_quoted_text_leads_where_it_leads_from_its_note(library: Libra
     assert rows(library, quote, before=("journal/Monday.md",))[0] == ("health/Rest.md", True, True)
 
 
-def quoted_rows(library: Library, answer: str, *given: str) -> list[tuple[str, bool, bool]]:
-    """The rows after an answer of a model that was given these notes in full."""
-    references = ReferenceList(map(found, given))
-    cite(references, answer, library, given=[GivenText(path, NOTES[path]) for path in given])
-    return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in references.as_tuple()]
-
-
-def test_a_note_that_is_quoted_is_cited_also_without_a_link(library: Library) -> None:
-    quote = "“Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md).”"
-    assert quoted_rows(library, quote, "journal/Monday.md") == [("journal/Monday.md", True, False)]
-
-
-def test_a_name_in_a_quoted_passage_is_no_citation(library: Library) -> None:
+def test_a_note_that_is_quoted_is_cited_and_a_name_in_the_quoted_passage_is_no_citation(library: Library) -> None:
     references = ReferenceList(map(found, ("Coffee.md", "Sleep debt.md")))
     given = [GivenText("Coffee.md", "It hides your sleep debt for some hours.")]
     cite(references, "> It hides your sleep debt for some hours.", library, given=given)
@@ -120,24 +108,20 @@ def test_what_only_looks_like_a_name_is_no_citation(library: Library, answer: st
 
 
 @pytest.mark.parametrize(
-    ("answer", "named"),
+    ("answer", "name", "named"),
     [
-        ("Sleep matters.", False),
-        ('The note "Sleep" says so.', True),
-        ("*Sleep* says so.", True),
-        ("In Sleep.md.", True),
-        ("“Sleepless”", False),
+        ("Sleep matters.", "Sleep", False),
+        ('The note "Sleep" says so.', "Sleep", True),
+        ("In Sleep.md.", "Sleep", True),
+        ("“Sleepless”", "Sleep", False),
+        ("それはメモの取り方にある。", "メモの取り方", True),
+        ("それはメモにある。", "メモの取り方", False),
+        ("No word at all!!", "!!", False),
+        ("See x/Rest.md.", "", True),
     ],
 )
-def test_one_word_is_a_name_only_where_it_is_marked_as_one(answer: str, named: bool) -> None:
-    assert is_named(answer, "x/Rest.md", ["Sleep"]) is named
-
-
-def test_a_name_without_spaces_may_stand_anywhere() -> None:
-    assert is_named("それはメモの取り方にある。", "x/Rest.md", ["メモの取り方"])
-    assert not is_named("それはメモにある。", "x/Rest.md", ["メモの取り方"])
-    assert not is_named("No word at all!!", "x/Rest.md", ["!!"])
-    assert is_named("See x/Rest.md.", "x/Rest.md", [])
+def test_one_word_is_a_name_only_where_it_is_marked_as_one(answer: str, name: str, named: bool) -> None:
+    assert is_named(answer, "x/Rest.md", [name]) is named
 
 
 def test_where_the_index_does_not_answer_nothing_is_marked(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
-from tests.support.world import GARDEN
 from zkchat.chat.context.documents import MAX_SUMMARIES, MAX_SUMMARY_CHARS, add_summaries, summarize
 from zkchat.core.message import DocumentReference
 from zkchat.core.values import from_plain
@@ -23,21 +22,14 @@ LONG = "This sentence is one of many that say the same thing again. "
     [
         "---\ntitle: About the night\ntags: [sleep]\n---\n",
         "# A heading of four words\n",
-        "A heading of many words\n=======================\n\n",
-        "# One\n## Two of them\n",
         "![[a picture of the night.png]]\n\n",
-        "![A picture of the night](night.png)\n\n",
-        "%% a comment that nobody shall see %%\n\n",
         "%% a comment\n\nof several paragraphs that nobody shall see %%\n",
         "<!-- a comment that nobody shall see -->\n\n",
         "- [[One note]]\n- [[Another note]]\n- [[A third note]]\n\n",
         "[[Up]] | [[Next]] | [[Previous]]\n\n",
-        "#one #two #three #four\n\n",
         "```python\nprint('code says nothing here')\n```\n\n",
         "> [!note] A callout of some words\n\n",
         "| a table | of many cells |\n|---|---|\n| and | more |\n\n",
-        "$$\na + b = c + d\n$$\n\n",
-        "* * *\n\n",
         "Two words\n\n",
     ],
 )
@@ -50,11 +42,8 @@ def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> N
     [
         ("It is **very** `short`, _they_ say.", "It is very short, they say."),
         ("See [[Notes/Sleep|the night]] and [[Coffee#Late]] first.", "See the night and Coffee first."),
-        ("Do see [the manual](https://example.org) first.", "Do see the manual first."),
         ("A line\nand the next one. ^block-1", "A line and the next one."),
-        ("Seen %% by nobody %%by all who look.", "Seen by all who look."),
         ("Three things count:\n- one\n- two", "Three things count:"),
-        ("Take this ![[picture.png]] as it is.", "Take this as it is."),
         ("卡片盒笔记法来自德国社会学家卢曼。", "卡片盒笔记法来自德国社会学家卢曼。"),
     ],
 )
@@ -62,14 +51,12 @@ def test_a_summary_reads_without_marks(paragraph: str, read: str) -> None:
     assert summarize(f"# Title\n\n{paragraph}\n") == read
 
 
-def test_of_a_long_paragraph_the_first_sentences_are_taken() -> None:
+def test_of_a_long_paragraph_the_first_sentences_are_taken_and_a_long_sentence_is_cut_between_words() -> None:
     assert summarize(LONG * 20) == (LONG * 3).strip()
-
-
-def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
     summary = summarize("word " * 100)
     assert len(summary) <= MAX_SUMMARY_CHARS
     assert summary.endswith("word…")
+    assert [summarize(text) for text in ("", "# Only a heading here\n", "---\na: b\n---\n", "[[a]] [[b]]")] == [""] * 4
 
 
 def test_a_note_of_nothing_but_a_list_is_summed_up_by_its_items() -> None:
@@ -77,13 +64,8 @@ def test_a_note_of_nothing_but_a_list_is_summed_up_by_its_items() -> None:
     assert summarize(f"---\na: b c d\n---\n# Bread\n\n{items}") == "Rye bread takes two days. Salt is added last."
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# Only a heading here\n", "---\na: b\n---\n", "[[a]] [[b]]", "| a | b |"])
-def test_a_note_that_says_nothing_has_no_summary(text: str) -> None:
-    assert summarize(text) == ""
-
-
 @given(st.text(alphabet=st.sampled_from("ab .\n#-*|>%`[]!=$^<\0卡。") | st.characters(), max_size=400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_has_a_summary_of_one_short_line(text: str) -> None:
     summary = summarize(text)
     assert len(summary) <= MAX_SUMMARY_CHARS
@@ -111,13 +93,6 @@ def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> No
     assert of(relative_path=None) == ""
     assert of(relative_path="Gone.md") == ""
     assert of(relative_path="x.png") == ""
-
-
-def test_of_a_long_list_only_the_first_are_read(library: Library) -> None:
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md")
     summaries = [each.summary for each in add_summaries(library, [reference] * (MAX_SUMMARIES + 5))]
     assert summaries == [SAID] * MAX_SUMMARIES + [""] * 5
-
-
-def test_every_note_of_the_garden_has_a_summary() -> None:
-    assert [file.name for file in GARDEN.rglob("*.md") if not summarize(file.read_text())] == []

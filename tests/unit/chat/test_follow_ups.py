@@ -21,11 +21,10 @@ NOTES = {
 }
 
 
-@pytest.mark.parametrize("between", ["", "Thanks!"])
 @pytest.mark.parametrize("question", ["and its port?", "Which port does it use?", "und welcher Port?"])
-def test_the_topic_of_the_question_before_goes_along(library: Library, question: str, between: str) -> None:
+def test_the_topic_of_the_question_before_goes_along(library: Library, question: str) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
-    for said in filter(None, ("What is Jellyfin?", between)):
+    for said in ("What is Jellyfin?", "Thanks!"):
         events_of(talk.say(said))
     events = events_of(talk.say(question))
     assert answer_of(events).text.startswith("> Jellyfin plays our films. It listens on port 8096.")
@@ -37,7 +36,6 @@ def test_the_topic_of_the_question_before_goes_along(library: Library, question:
     [
         ("The port of our router is 443 now. How long does bread bake?", "The bread bakes"),
         ("I run Jellyfin at home. What port number must be opened?", "Jellyfin plays"),
-        ("We have Jellyfin now. Which number is the port?", "Jellyfin plays"),
     ],
 )
 def test_what_is_told_beside_a_question_is_looked_for_where_it_is_about_that(
@@ -63,7 +61,6 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
         ("which port?", ["Taken as a question about Jellyfin."]),
         ("How long does bread bake?", []),
         ("What is the port of the router?", []),
-        ("What is bread?", []),
     ],
 )
 def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
@@ -77,25 +74,12 @@ def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
 
 
 @pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("and the router?", "> The port of the router is 443."),
-        ("and how long does bread bake?", "> The bread bakes for 40 minutes."),
-    ],
-)
-def test_what_goes_on_with_something_else_is_about_that(library: Library, question: str, first: str) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    events_of(talk.say("Which port does Jellyfin use?"))
-    events = events_of(talk.say(question))
-    assert answer_of(events).text.startswith(first)
-    assert not any(each.text.startswith("About") for each in of_kind(events, Remarked))
-
-
-@pytest.mark.parametrize(
     ("before", "question", "first"),
     [
         # A question that found nothing does not end the topic.
         (["What is Jellyfin?", "who invented the gramophone?"], "and its port?", "> Jellyfin plays"),
+        # It goes on with something else.
+        (["Which port does Jellyfin use?"], "and the router?", "> The port of the router is 443."),
         # Alone it is not answered, and nothing in it points back; one of its words is in the note.
         (["What is Jellyfin?"], "do the children watch cartoons or films every weekend?", "> Jellyfin plays"),
         # The words of a topic are no question: "co" asks in Polish.
@@ -117,19 +101,21 @@ def test_a_topic_that_is_named_again_brings_its_note(library: Library) -> None:
     assert in_conversation(library, "and what does it need?", before).notes == ("Bread.md",)
 
 
-def test_a_passage_that_answers_two_questions_is_quoted_once(library: Library) -> None:
+def test_two_questions_at_once_are_both_answered_and_a_passage_that_answers_both_is_quoted_once(
+    library: Library,
+) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     answer = answer_of(events_of(talk.say("What is Jellyfin, and which port does Jellyfin use?")))
     assert answer.text.count("8096") == 1
+    answer = answer_of(events_of(talk.say("What is the port of the router, and how long does the bread bake?")))
+    assert "443" in answer.text
+    assert "40 minutes" in answer.text
 
 
-def test_what_no_note_speaks_of_is_not_about_the_topic_before(library: Library) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    events_of(talk.say("What is Jellyfin?"))
-    assert answer_of(events_of(talk.say("What is the capital of Mongolia?"))).abstained
-
-
-@pytest.mark.parametrize(("question", "is_new"), [("what is my blood type?", True), ("who is responsible?", False)])
+@pytest.mark.parametrize(
+    ("question", "is_new"),
+    [("what is my blood type?", True), ("What is the capital of Mongolia?", True), ("who is responsible?", False)],
+)
 def test_a_word_that_no_note_has_is_a_topic_of_its_own(library: Library, question: str, is_new: bool) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     events_of(talk.say("What is Jellyfin?"))
@@ -145,23 +131,13 @@ def test_a_word_that_no_note_has_is_a_topic_of_its_own(library: Library, questio
         ("why?", True),
         ("And for children?", True),
         ("它的端口是什么？", True),
-        ("Et pour les enfants ?", True),
         ("¿Y su puerto?", True),
-        ("E o seu porto?", True),
         ("それはどこ？", True),
-        ("Was leiht sie uns?", True),
-        ("Ile jej to zajęło?", True),
-        ("A jak z dziećmi?", True),
-        ("Dlaczego?", True),
-        ("Jak długo piecze się chleb żytni?", False),
         ("How long does that take?", True),
         ("Können Sie mir sagen, wie lange Brot backt?", False),
         ("How long does it take to bake rye bread?", False),
-        ("O que é Jellyfin?", False),
         ("Wie lange muss der Teig kalt sein?", False),
-        ("Comment vivre en Norvège ?", False),
         ("Thanks!", False),
-        ("shorter please", False),
         ("How long does bread bake?", False),
         ("and [[Bread]]?", False),
     ],
@@ -179,22 +155,13 @@ def test_words_that_point_back(text: str, expected: bool) -> None:
         ),
         ("What does it cost, and how much of it do we pay?", ("What does it cost", "how much of it do we pay? cost")),
         ("Who made the bell, and in what year?", ("Who made the bell, and in what year?",)),
-        ("Do we have bread and butter?", ("Do we have bread and butter?",)),
         ("my coffee is too sour, what should I change?", ("my coffee is too sour, what should I change?",)),
-        ("in the bread note, how long does it bake?", ("in the bread note, how long does it bake?",)),
         ("面包烤多久？端口是多少？", ("面包烤多久", "端口是多少？")),
         ("When will the baker I know what price asks open?", ("When will the baker I know what price asks open?",)),
     ],
 )
 def test_two_questions_in_one_are_told_apart(text: str, expected: tuple[str, ...]) -> None:
     assert Question.parse(text).halves == expected
-
-
-def test_two_questions_at_once_are_both_answered(library: Library) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    answer = answer_of(events_of(talk.say("What is the port of the router, and how long does the bread bake?")))
-    assert "443" in answer.text
-    assert "40 minutes" in answer.text
 
 
 def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp_path: Path) -> None:
@@ -214,7 +181,6 @@ def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp
     ("question", "said"),
     [
         ("Which port does jelyfin use?", "“jelyfin” was read as “jellyfin”."),
-        ("Which port does jellyfni use?", "“jellyfni” was read as “jellyfin”."),
         ("What is the routerport?", "“routerport” was read as “router port”."),
     ],
 )

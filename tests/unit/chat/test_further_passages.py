@@ -1,12 +1,8 @@
 """Further passages on the last question."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.evidence_lookup import PAGE_SIZE
@@ -19,15 +15,8 @@ from zkchat.index.library import Library
 from zkchat.models.quote import Quote
 from zkchat.models.scripted import Script, Scripted
 
-WALKS = 14
+NOTES = {f"Walk {n}.md": f"# Walk {n}\n\nThe harbour walk takes {n} hours.\n" for n in range(1, 15)}
 QUESTION = "How long does the harbour walk take?"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    walks = {f"Walk {n}.md": f"# Walk {n}\n\nThe harbour walk takes {n} hours.\n" for n in range(1, WALKS + 1)}
-    with library_of(tmp_path, walks) as library:
-        yield library
 
 
 def conversation(library: Library, provider: ModelProvider) -> Conversation:
@@ -79,14 +68,10 @@ def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> Non
 
 def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
     talk = conversation(library, Quote())
+    assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
+    with pytest.raises(UsageError, match="no question"):
+        talk.next_passages()
     asked(talk, "Who won the chess championship?")
     page = talk.next_passages()
     assert (page.passages, page.is_first, page.left) == ((), True, 0)
     assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
-
-
-def test_without_a_question_there_is_nothing_to_look_up(library: Library) -> None:
-    talk = conversation(library, Quote())
-    assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
-    with pytest.raises(UsageError, match="no question"):
-        talk.next_passages()

@@ -1,6 +1,8 @@
 import asyncio
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
@@ -31,37 +33,24 @@ def answer(id_: str = "a1", **more: object) -> ChatMessage:
     return read_message({"id": id_, "role": "assistant", "created_at": NOON, **more})
 
 
-def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after() -> None:
+def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after_and_a_finished_one_is_written_no_more() -> None:
     store = SessionsInMemory()
     kept = journal(store)
 
-    async def arrive() -> None:
+    async def arrive() -> ChatMessage:
         draft = Draft(kept, answer(provider="p", model="m"))
         draft.add(text="Seven ")
         draft.add(text="hours", thinking="hm")
         await eventually_async(lambda: store.rows[kept.session_id])
         draft.add(text=", they say")
-
-    asyncio.run(arrive())
-    assert [entry.body for entry in store.rows[kept.session_id]] == [
-        DraftEntry(message_id="a1", text="Seven hours", thinking="hm", provider="p", model="m")
-    ]
-
-
-def test_a_finished_draft_has_everything_and_writes_nothing_more() -> None:
-    store = SessionsInMemory()
-    kept = journal(store)
-
-    async def arrive() -> ChatMessage:
-        draft = Draft(kept, answer())
-        draft.add(thinking="hm")
-        draft.add(text="yes")
         finished = draft.finished()
         await asyncio.sleep(FLUSH_AFTER * 1.5)  # by then a draft that was not finished would have been written
         return finished
 
-    assert asyncio.run(arrive()).parts == (ThinkingPart(text="hm", seconds=0.0), TextPart(text="yes"))
-    assert store.rows[kept.session_id] == []
+    assert asyncio.run(arrive()).parts == (ThinkingPart(text="hm", seconds=0.0), TextPart(text="Seven hours, they say"))
+    assert [entry.body for entry in store.rows[kept.session_id]] == [
+        DraftEntry(message_id="a1", text="Seven hours", thinking="hm", provider="p", model="m")
+    ]
 
 
 def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
@@ -96,17 +85,15 @@ def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
 def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> None:
     store = SessionsInMemory()
     kept = journal(store, begun=False)
+    kept.keeps_local = lambda: True
     assert (store.rows, kept.session_id) == ({}, "")
     asked = ask(kept, "How  long\nis a night?", "q1", [ItemsEntry(private=True)])
     choice, title, message = (entry.body for entry in store.rows[kept.session_id])
     assert (choice, title) == (ItemsEntry(private=True), TitleEntry(title="How long is a night?"))
     assert isinstance(message, MessageEntry)
-    assert message.message == asked.message
-    assert (asked.message.session_id, asked.message.text, asked.warnings) == (
-        kept.session_id,
-        "How  long\nis a night?",
-        (),
-    )
+    assert message.message == replace(asked.message, local=True), "for something local was shown"
+    assert (asked.message.session_id, asked.message.text) == (kept.session_id, "How  long\nis a night?")
+    assert asked.warnings == ()
     ask(kept, "And a day?", "q2")
     assert [entry.body.kind for entry in store.rows[kept.session_id]] == ["items", "title", "message", "message"]
 
@@ -203,13 +190,3 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     (warning,) = second.recover_from_crash()
     assert warning.text == "This session is also open in another terminal; you can use both."
     assert len(store.rows[first.session_id]) == 1
-
-
-def test_what_is_written_while_something_local_was_shown_is_marked_as_local() -> None:
-    store = SessionsInMemory()
-    kept = journal(store)
-    kept.keeps_local = lambda: True
-    ask(kept, "one", "q1")
-    assert [message.local for message in Journal(store, kept.session, lambda: NOON, lambda: "new").history.thread] == [
-        True
-    ]

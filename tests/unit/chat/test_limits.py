@@ -47,19 +47,19 @@ def stored(store: SessionsInMemory) -> list[ChatMessage]:
 
 @pytest.mark.parametrize(
     "chunk",
-    [TextChunk(text="word "), TextChunk(text="x" * 50_000_000), ThinkingChunk(text="hm ")],
+    [TextChunk(text="word "), TextChunk(text="x" * 10_000), ThinkingChunk(text="hm ")],
     ids=["words", "one chunk", "thoughts"],
 )
 def test_an_endless_answer_is_ended_and_what_came_is_kept(
     library: Library, store: SessionsInMemory, chunk: TextChunk | ThinkingChunk
 ) -> None:
-    limits = AnswerLimits(characters=20_000)
+    limits = AnswerLimits(characters=2_000)
     events = events_of(conversation_over(library, store, Endless(chunk), limits=limits).say("Go on!"))
     assert isinstance(events[-1], TurnFailed)
-    assert events[-1].text == "The answer from scripted:scripted was cut off at 20,000 characters."
+    assert events[-1].text == "The answer from scripted:scripted was cut off at 2,000 characters."
     assert ("limits.max_answer_chars" in events[-1].hint, events[-1].exit_code) == (True, ExitCode.MODEL)
     kept = stored(store)[-1]
-    assert (len(kept.text + kept.thinking), kept.status) == (20_000, "unfinished")
+    assert (len(kept.text + kept.thinking), kept.status) == (2_000, "unfinished")
 
 
 def test_an_answer_that_takes_too_long_is_ended(library: Library, store: SessionsInMemory) -> None:
@@ -71,27 +71,25 @@ def test_an_answer_that_takes_too_long_is_ended(library: Library, store: Session
 
 
 def test_a_large_chunk_is_handed_on_in_pieces(library: Library, store: SessionsInMemory) -> None:
-    events = events_of(conversation_over(library, store, scripted([[{"text": "a" * 100_000}]])).say("Go on!"))
+    events = events_of(conversation_over(library, store, scripted([[{"text": "a" * 10_000}]])).say("Go on!"))
     pieces = [event.text for event in of_kind(events, TextDelta)]
-    assert (max(map(len, pieces)), "".join(pieces)) == (4_000, "a" * 100_000)
+    assert (max(map(len, pieces)), "".join(pieces)) == (4_000, "a" * 10_000)
 
 
-def test_of_ten_thousand_calls_at_once_some_are_run_and_the_model_is_told(
-    library: Library, store: SessionsInMemory
-) -> None:
-    calls = [{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}} for n in range(10_000)]
+def test_of_many_calls_at_once_some_are_run_and_the_model_is_told(library: Library, store: SessionsInMemory) -> None:
+    calls = [{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}} for n in range(40)]
     provider = scripted([calls, [{"text": "Seven."}]])
     events = events_of(conversation_over(library, store, provider).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
     assert len(of_kind(events, ToolFinished)) == MAX_CALLS
-    assert "look-ups at once; 9,968 were skipped" in " ".join(each.text for each in of_kind(events, Warned))
+    assert "look-ups at once; 8 were skipped" in " ".join(each.text for each in of_kind(events, Warned))
     asked, answered = provider.requests[-1].messages[-1 - MAX_CALLS :], stored(store)[-2]
     assert len(asked[0].tool_calls) == len(answered.parts) == MAX_CALLS
-    assert "(9,968 more calls were not run: make at most 32 at once.)" in provider.requests[-1].messages[-1].text
+    assert "(8 more calls were not run: make at most 32 at once.)" in provider.requests[-1].messages[-1].text
 
 
 def test_of_a_call_that_is_too_long_little_is_kept_and_sent_back(library: Library, store: SessionsInMemory) -> None:
-    call = {"tool": "find_excerpts" * 1_000, "arguments": '{"query": "' + "a" * 5_000_000 + '"}'}
+    call = {"tool": "find_excerpts" * 1_000, "arguments": '{"query": "' + "a" * 64_000 + '"}'}
     named = {**call, "tool": "find_excerpts"}
     provider = scripted([[call, named], [{"text": "Seven."}]])
     events = events_of(conversation_over(library, store, provider).say("How long?"))
@@ -102,15 +100,3 @@ def test_of_a_call_that_is_too_long_little_is_kept_and_sent_back(library: Librar
     results = [part.text for part in parts if isinstance(part, ToolResultPart)]
     assert "There is no tool" in results[0]
     assert "longer than 64,000 characters" in results[1]
-
-
-@pytest.mark.parametrize("number", ["9" * 6_000, "9" * 20, "1e400", "NaN"])
-def test_no_number_of_a_call_ends_the_chat(library: Library, store: SessionsInMemory, number: str) -> None:
-    calls: Answers = [
-        [{"tool": "read_document", "arguments": f'{{"path": "Sleep", "offset": {number}}}'}],
-        [{"tool": "find_excerpts", "arguments": f'{{"query": "sleep", "limit": {number}}}'}],
-        [{"text": "Seven."}],
-    ]
-    events = events_of(conversation_over(library, store, scripted(calls)).say("How long?"))
-    assert isinstance(events[-1], TurnFinished)
-    assert events[-1].message.text == "Seven."

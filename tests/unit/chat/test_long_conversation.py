@@ -22,7 +22,7 @@ from zkchat.core.session_history import compaction_of, messages_of
 from zkchat.index.library import Library
 from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 
-WINDOW, RESERVE, TURNS = 4096, 512, 500
+WINDOW, RESERVE, TURNS = 4096, 512, 240
 TURNS_PER_COMPACTION = 50
 TOKENIZER = CachedTokenizer(Encoding("o200k_base"))
 SUBJECTS = ("the lighthouse", "sourdough", "Luhmann's cards", "the cello", "glaciers", "the harbour", "moss", "chess")
@@ -67,7 +67,7 @@ def open_talk(
 
 @pytest.mark.slow
 def test_hundreds_of_turns_in_a_small_window(tmp_path: Path, library: Library, scaled: Callable[[int], int]) -> None:
-    turns = TURNS if scaled(TURNS) == TURNS else scaled(TURNS // 2)
+    turns = TURNS if scaled(TURNS) == TURNS else max(30, scaled(TURNS // 2))
     home, copied = tmp_path / "conversations", tmp_path / "copied"
     home.mkdir()
     copied.mkdir()

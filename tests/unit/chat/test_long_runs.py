@@ -46,10 +46,8 @@ def test_a_long_run_of_signs_takes_linear_time(sign: str, work: Callable[[str], 
     ("sent", "known", "is_shared"),
     [
         ("the code is QX77-K21.", "QX77-K21.", True),
-        ("qx77-k21", "(code: QX77-K21)", True),
         ('{"q": "2026-03-01-Ottilie7"}', "2026-03-01-Ottilie7", True),
         ("meet on 2026-03-01", "It was 2026-03-01", False),
-        ("nothing-here", "nothing-here", False),
         ("a1b2c", "a1b2c", False),
     ],
 )

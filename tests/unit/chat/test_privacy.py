@@ -87,15 +87,12 @@ def test_a_turn_that_was_given_a_local_note_is_hidden_from_a_model_elsewhere(
 ) -> None:
     history = talk(said("user"), said("assistant"), said("user"), said("tool"), answer, said("user"))
     assert privacy_of(history, library).hidden() == {"3", "4", "5"}
+    never = talk(said("user", references=(reference("Never.md"),)), said("assistant"))
+    assert privacy_of(never, library, here=True).hidden() == {"1", "2"}, "which is kept from every model"
     assert privacy_of(history, library, here=True).hidden() == frozenset()
 
 
-def test_what_is_never_to_be_read_by_now_is_hidden_from_every_model(library: Library) -> None:
-    history = talk(said("user", references=(reference("Never.md"),)), said("assistant"))
-    assert privacy_of(history, library, here=True).hidden() == {"1", "2"}
-
-
-def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
+def test_a_hidden_stretch_is_one_short_word_also_where_it_has_a_short_form(library: Library) -> None:
     history = talk(
         said("user"), said("assistant", local=True), said("user", local=True), said("assistant"), said("user")
     )
@@ -103,9 +100,6 @@ def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
     assert [message.id for message in shown.live] == ["1", "5"]
     assert shown.condensed == {("1", ""): WITHHELD}
     assert [(left.item.name, left.why) for left in left_out] == [(id_, "private") for id_ in "1234"]
-
-
-def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library) -> None:
     part = CompactionPart(number=1, summary="", condensed=(Condensed(message_id="1", text="Hush."),))
     history = talk(said("user", local=True), said("system", part, context_type="summary"))
     assert privacy_of(history, library).shown()[0].condensed == {("1", ""): WITHHELD}
@@ -168,12 +162,9 @@ def test_what_is_written_is_bound_to_this_machine_once_something_was_disclosed(l
     assert not here.keeps_local()
     here.disclose()
     assert here.keeps_local()
-
-
-def test_what_follows_a_local_turn_is_bound_too_and_only_here(library: Library) -> None:
-    history = talk(said("user", local=True), said("user"))
-    assert privacy_of(history, library, here=True).keeps_local()
-    assert not privacy_of(history, library).keeps_local()
+    after = talk(said("user", local=True), said("user"))
+    assert privacy_of(after, library, here=True).keeps_local(), "what follows a local turn is bound too"
+    assert not privacy_of(after, library).keeps_local()
 
 
 def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:

@@ -3,29 +3,23 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from tests.support.changes import Answering, ChangesInMemory, yes
+from tests.support.changes import Answering, AppendingVault, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import WRITING, request_from
-from zkchat.chat.tools.readings import Readings
-from zkchat.chat.tools.registry import Arguments, FunctionTool
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
 from zkchat.core.message import ToolCallPart
-from zkchat.core.ports import ToolOutcome
 from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.core.session import ChangesEntry
+from zkchat.core.session import ChangesEntry, MessageEntry
 from zkchat.core.values import from_plain
 from zkchat.index.library import Library
 from zkchat.models.scripted import Script, Scripted
 from zkchat.render.context import context_lines
-from zkchat.writing.proposals import Proposals
-from zkchat.writing.staging import StagedChanges
 
 NOTES = {"Sleep.md": "# Sleep\n"}
 
@@ -59,42 +53,6 @@ class Appending:
         yield Finish()
 
 
-class Line(Arguments, frozen=True, kw_only=True):
-    text: str
-    relative_path: str = "Sleep"
-
-
-class Vault:
-    """Notes in memory that may be changed, and whoever is asked about it."""
-
-    def __init__(self) -> None:
-        self.store = ChangesInMemory(Sleep="# Sleep\n")
-        self.proposals: Proposals | None = None
-
-    def proposing(self, reviewer: Answering | None, **more: Any) -> Any:
-        def make(_library: Library, _readings: Readings) -> Proposals:
-            staged = StagedChanges(self.store)
-
-            def append(line: Line) -> ToolOutcome:
-                text = staged.read("Sleep.md")
-                assert text is not None
-                if line.relative_path != "Sleep":
-                    return ToolOutcome(
-                        text=f"There is no note {line.relative_path}.\nThe closest is Sleep.", failed=True
-                    )
-                staged.write("Sleep.md", f"{text}{line.text}\n", made_from=text, title="Append to Sleep.md")
-                return ToolOutcome(text="Proposed.", summary="Append to Sleep.md", stages_change=True)
-
-            tool = FunctionTool("append", "Append a line.", Line, append)
-            settings = {"is_on": True, **more}
-            self.proposals = Proposals(
-                staged=staged, store=self.store, make_tools=lambda: (tool,), reviewer=reviewer, **settings
-            )
-            return self.proposals
-
-        return make
-
-
 def reviewed(events: list[Event]) -> ChangesReviewed:
     (found,) = (event for event in events if isinstance(event, ChangesReviewed))
     return found
@@ -108,15 +66,10 @@ def told(model: Appending) -> list[str]:
 
 def failing_at_first(library: Library, names: Sequence[str]) -> list[bool]:
     """Whether each request offered tools, to a model that calls some that are not there, and then one that is."""
-    wrong: list[list[dict[str, Any]]] = [
-        [{"tool": name, "arguments": {"try": number}}] for number, name in enumerate(names)
-    ]
-    model = Scripted(
-        from_plain(
-            Script, {"answers": [*wrong, [{"tool": "append", "arguments": {"text": "more"}}], [{"text": "Done."}]]}
-        )
-    )
-    talk = conversation_over(library, SessionsInMemory(), model, proposals=Vault().proposing(Answering(yes)))
+    calls = [*((name, {"try": number}) for number, name in enumerate(names)), ("append", {"text": "more"})]
+    answers = [[{"tool": name, "arguments": arguments}] for name, arguments in calls]
+    model = Scripted(from_plain(Script, {"answers": [*answers, [{"text": "Done."}]]}))
+    talk = conversation_over(library, SessionsInMemory(), model, proposals=AppendingVault().proposing(Answering(yes)))
     events_of(talk.say("Please append it."))
     return [bool(request.tools) for request in model.requests]
 
@@ -127,7 +80,7 @@ def test_other_mistakes_may_follow_where_changes_are_proposed(library: Library) 
 
 
 def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(library: Library) -> None:
-    vault, model, store = Vault(), Appending(), SessionsInMemory()
+    vault, model, store = AppendingVault(), Appending(), SessionsInMemory()
     talk = conversation_over(library, store, model, proposals=vault.proposing(Answering(yes)))
     events = events_of(talk.say("Please append it."))
     review = reviewed(events)
@@ -155,13 +108,11 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
 
 
 def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Library) -> None:
-    vault, store = Vault(), SessionsInMemory()
+    vault, store = AppendingVault(), SessionsInMemory()
     talk = conversation_over(library, store, Appending(), proposals=vault.proposing(Answering(yes)))
     events_of(talk.say("Please append it."))
     (session,) = store.sessions()
     for message in [*talk.messages]:  # as if a local note had gone with it
-        from zkchat.core.session import MessageEntry
-
         store.append(session.id, [MessageEntry(message=replace(message, local=True))])
     model = Appending(on_this_machine=False)
     elsewhere = conversation_over(library, store, model, session=session, proposals=vault.proposing(Answering()))
@@ -173,7 +124,7 @@ def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Libra
 def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_in_the_session(
     library: Library, then: str
 ) -> None:
-    vault, store = Vault(), SessionsInMemory()
+    vault, store = AppendingVault(), SessionsInMemory()
     talk = conversation_over(library, store, Appending(then), proposals=vault.proposing(Answering()))
 
     async def run() -> list[Event]:
@@ -202,7 +153,7 @@ def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_i
 
 
 def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_unknown(library: Library) -> None:
-    vault, model = Vault(), Appending()
+    vault, model = AppendingVault(), Appending()
     talk = conversation_over(library, SessionsInMemory(), model, proposals=vault.proposing(Answering(), is_on=False))
     events_of(talk.say("Please append it."))
     assert all("append" not in {tool.name for tool in request.tools} for request in model.requests)
@@ -211,7 +162,9 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
     assert vault.proposals
     assert not vault.proposals.staged
 
-    little = conversation_over(library, provider=Appending(), proposals=Vault().proposing(Answering()), tools=0.0)
+    little = conversation_over(
+        library, provider=Appending(), proposals=AppendingVault().proposing(Answering()), tools=0.0
+    )
     (warning,) = (event for event in events_of(little.say("Hello.")) if isinstance(event, Warned))
     assert warning.text.startswith("The context window of appending:x is too small")
 
@@ -223,7 +176,7 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
 
 
 def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
-    vault = Vault()
+    vault = AppendingVault()
     talk = conversation_over(library, SessionsInMemory(), Appending(), proposals=vault.proposing(Answering(yes)))
     assert vault.proposals
     vault.proposals.is_deferred = True
@@ -240,7 +193,7 @@ def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
 
 
 def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Library) -> None:
-    vault, model, store = Vault(), Appending(), SessionsInMemory()
+    vault, model, store = AppendingVault(), Appending(), SessionsInMemory()
     talk = conversation_over(library, store, model, proposals=vault.proposing(Answering(yes, yes)))
     events_of(talk.say("Please append it."))
     events_of(talk.say("Thank you."))
@@ -256,7 +209,9 @@ def warned_of(library: Library, *lines: tuple[str, str], is_deferred: bool = Fal
     calls = [[{"tool": "append", "arguments": {"relative_path": note, "text": text}}] for note, text in lines]
     model = Scripted(from_plain(Script, {"answers": [*calls, [{"text": "I proposed it."}]]}))
     reviewer = Answering(*[yes] * any(note == "Sleep" for note, _ in lines))
-    talk = conversation_over(library, None, model, proposals=Vault().proposing(reviewer, is_deferred=is_deferred))
+    talk = conversation_over(
+        library, None, model, proposals=AppendingVault().proposing(reviewer, is_deferred=is_deferred)
+    )
     events = events_of(talk.say("Please append it."))
     finished = next(place for place, event in enumerate(events) if isinstance(event, TurnFinished))
     return [event.text for event in events[finished:] if isinstance(event, Warned)]
@@ -267,7 +222,4 @@ def test_what_was_refused_is_told_beside_what_is_reviewed(library: Library) -> N
     assert warned_of(library, ("Sleep", "one"), ("Tea", "two")) == [said]
     assert warned_of(library, ("Tea", "two"), ("Sleep", "one"), is_deferred=True) == [said]
     assert warned_of(library, ("Tea", "two")) == [f"{said} Nothing was proposed."]
-
-
-def test_what_was_refused_and_then_done_is_not_told(library: Library) -> None:
-    assert warned_of(library, ("Slep", "one"), ("Sleep", "one")) == []
+    assert warned_of(library, ("Slep", "one"), ("Sleep", "one")) == []  # for it was done then

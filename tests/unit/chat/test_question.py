@@ -17,6 +17,9 @@ def test_a_question_is_parsed_into_agent_links_and_prose() -> None:
     assert question.agent == "writer"
     assert [(link.target, link.anchor) for link in question.links] == [("Sleep", "Naps"), ("Tea.md", "")]
     assert question.prose == "  shorten  , and see  !"
+    (link, other) = parse('@Tea#Green or @"Tea#How long"').links
+    assert (link.target, link.anchor, link.text) == ("Tea", "Green", "@Tea#Green")
+    assert (other.target, other.anchor, other.text) == ("Tea", "How long", '@"Tea#How long"')
 
 
 @pytest.mark.parametrize(
@@ -24,11 +27,9 @@ def test_a_question_is_parsed_into_agent_links_and_prose() -> None:
     [
         ("What did we decide about the roof?", "We decided: glass roofs. What about it?", ["decided", "roofs"]),
         ("What do my notes say about [[Sleep]] and naps?", "Notes say: sleep, and a nap.", ["nap"]),
-        ("Wie lange dauert die Wanderung?", "Die Wanderung dauert lange.", ["Wanderung", "dauert"]),
         ("屋顶是什么做的?", "我们的屋顶是玻璃做的。", ["屋顶", "做的"]),
         ("What is it?", "What is it? It is.", []),
         ("Wann ist Gartenarbeit?", "Im Garten, im Mai.", ["Garten"]),
-        ("トマトの植え方は?", "トマトは五月に植える。", ["トマト", "植え"]),
     ],
 )
 def test_words_that_matter_are_found_in_a_text(question: str, text: str, marked: list[str]) -> None:
@@ -40,11 +41,8 @@ def test_words_that_matter_are_found_in_a_text(question: str, text: str, marked:
     [
         ("I'm off to Trieste. What is compost?", "I'm off to Trieste.", "What is compost?"),
         ("What is compost? My cat is called Kiwi.", "My cat is called Kiwi.", "What is compost?"),
-        ("The code is 4711. When does the ferry leave?", "The code is 4711.", "When does the ferry leave?"),
-        ("Ich bin in Wien. Was ist Kompost?", "Ich bin in Wien.", "Was ist Kompost?"),
         ("什么是堆肥？我的猫叫小白。", "我的猫叫小白。", "什么是堆肥？"),
         ("I have a Moka. How do I clean it?", "", "I have a Moka. How do I clean it?"),
-        ("My bread is gummy. Why?", "", "My bread is gummy. Why?"),
         ("Which notes are new? Find the oldest.", "", "Which notes are new? Find the oldest."),
         ("I'm off to Trieste.", "", "I'm off to Trieste."),
     ],
@@ -65,14 +63,11 @@ def parse(text: str) -> Question:
 @pytest.mark.parametrize(
     ("text", "targets", "prose"),
     [
-        ("What is in @ideas/naming.md?", ["ideas/naming.md"], "What is in  ?"),
         ("@Tea what is it?", ["Tea"], "  what is it?"),
         ('Compare @"a b/c d.md" and (@Tea.md), please', ["a b/c d.md", "Tea.md"], "Compare   and ( ), please"),
         ("See @Tea, [[Coffee]] and @Tea.", ["Tea", "Coffee", "Tea"], "See  ,   and  ."),
-        ("What of @St. and @St.?", ["St.", "St."], "What of   and  ?"),
         ("@writer make @Tea short", ["Tea"], "  make   short"),
         ("@writer about @writer", ["writer"], "  about  "),
-        ("总结@ideas/naming.md的内容。", ["ideas/naming.md"], "总结 的内容。"),
         ("比较：@Tea.md和@picture.png吧", ["Tea.md", "picture.png"], "比较： 和 吧"),
     ],
 )
@@ -83,34 +78,19 @@ def test_a_mention_of_a_document_is_a_link(text: str, targets: list[str], prose:
     assert all(text[link.start : link.end] == link.text for link in question.links)
 
 
-def test_a_mention_may_name_a_place_in_a_note() -> None:
-    (link, other) = parse('@Tea#Green or @"Tea#How long"').links
-    assert (link.target, link.anchor, link.text) == ("Tea", "Green", "@Tea#Green")
-    assert (other.target, other.anchor, other.text) == ("Tea", "How long", '@"Tea#How long"')
-
-
 @pytest.mark.parametrize(
     "text",
-    [
-        "Write to me@Tea.md",
-        "Where did I meet @nobody?",
-        "What does `@Tea` do?",
-        "An @ alone, and @@Tea",
-        '@"Tea',
-        "@https://example.org/Tea",
-    ],
+    ["me@Tea.md", "Where did I meet @nobody?", "What does `@Tea` do?", "@@Tea", '@"Tea', "@https://example.org/Tea"],
 )
 def test_any_other_word_with_an_at_sign_is_text(text: str) -> None:
     question = parse(text)
-    assert question.links == []
-    assert question.prose == text
+    assert (question.links, question.prose) == ([], text)
 
 
 @pytest.mark.parametrize(
     ("text", "unknown"),
     [
         ("See @Projcts/Roof.md, and @Nowhere/?", ["Projcts/Roof.md", "Nowhere/"]),
-        ('(@"a b/x y.txt")', ["a b/x y.txt"]),
         ("@../x and @/etc/passwd", ["../x", "/etc/passwd"]),
         ("@Tea/Green#Taste", ["Tea/Green"]),
         ("请看@项目/价格.csv里的数字", ["项目/价格.csv"]),
@@ -126,9 +106,6 @@ def test_a_path_that_is_not_there_is_told_apart_and_stays_in_the_prose(text: str
 def test_a_message_with_many_paths_that_are_not_there_is_taken_for_code() -> None:
     assert len(parse(" ".join(f"@a/{number}.js" for number in range(5))).unknown_paths) == 5
     assert parse(" ".join(f"@a/{number}.js" for number in range(6))).unknown_paths == ()
-
-
-def test_paths_in_what_is_pasted_are_not_looked_for() -> None:
     pasted = "\n".join(f"import {{ part{number} }} from '@/parts/{number}.js';" for number in range(200))
     question = parse(f"What does it import, and @Nowhere/x.js?\n\n{pasted}\n")
     assert [link.target for link in question.unknown_paths] == ["Nowhere/x.js"]
@@ -159,7 +136,7 @@ def test_a_question_that_was_answered_mentions_what_was_found_then() -> None:
 
 
 @given(st.text(st.sampled_from('@aT eM.md/"`[](),#|\n\\é看。')))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_links_stand_where_they_say_and_in_order(text: str) -> None:
     question = Question.parse(text, is_agent=lambda name: name == "a", is_document=lambda link: "e" not in link.target)
     for link in question.links:
@@ -202,14 +179,8 @@ def test_what_is_pasted_in_is_no_part_of_what_is_looked_for(text: str, prose: st
             "Find out what the storm broke, what has been mended since, and what that costs",
             ("Find out what the storm broke", "what has been mended since", "what that costs"),
         ),
-        (
-            "who came to the party and when, and what did we eat?",
-            ("who came to the party and when", "what did we eat?"),
-        ),
-        (
-            "Finde heraus, was der Sturm brach und was das kostet",
-            ("Finde heraus, was der Sturm brach", "was das kostet"),
-        ),
+        ("who came and when, and what did we eat?", ("who came and when", "what did we eat?")),
+        ("Finde heraus, was brach und was das kostet", ("Finde heraus, was brach", "was das kostet")),
         ("Collect all decisions and write them down", ("Collect all decisions and write them down",)),
         ("", ("",)),
     ],

@@ -1,7 +1,6 @@
 """A question is on disk when it leaves the prompt: before the model is connected, before the notes are looked at."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
@@ -12,8 +11,7 @@ from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
 from zkchat.core.errors import StorageError
 from zkchat.core.events import TurnFailed, TurnFinished
-from zkchat.core.message import ChatMessage, FilePart
-from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk
+from zkchat.core.message import FilePart
 from zkchat.core.session import Entry, MessageEntry
 from zkchat.core.session_history import messages_of
 from zkchat.index.indexing.indexer import Refreshed
@@ -54,23 +52,13 @@ def test_it_is_stored_before_the_model_is_connected_and_the_notes_are_looked_at(
     assert texts(store) == [QUESTION]  # and it stays
 
 
-@pytest.mark.parametrize("moment", ["connecting", "answering"])
-def test_what_is_stopped_keeps_the_question(library: Library, store: SessionsInMemory, moment: str) -> None:
+def test_what_is_stopped_while_it_connects_keeps_the_question(library: Library, store: SessionsInMemory) -> None:
     class Hanging(Reciting):
         hangs = False
 
-        async def hang(self) -> None:
+        async def connect(self) -> None:
             self.hangs = True
             await asyncio.sleep(60)
-
-        async def connect(self) -> None:
-            if moment == "connecting":
-                await self.hang()
-
-        async def stream(self, _request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-            yield TextChunk(text="Seven")
-            await self.hang()
-            yield Finish()
 
     model = Hanging()
 
@@ -86,30 +74,22 @@ def test_what_is_stopped_keeps_the_question(library: Library, store: SessionsInM
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(stop(conversation_over(library, store, model)))
-    assert texts(store) == ([QUESTION] if moment == "connecting" else [QUESTION, "Seven"])
+    assert texts(store) == [QUESTION]
 
 
-def test_the_notes_come_to_the_same_message_and_it_counts_once(library: Library, store: SessionsInMemory) -> None:
-    events = events_of(conversation_over(library, store, Reciting()).say(QUESTION))
-    assert isinstance(events[-1], TurnFinished)
+def test_the_notes_come_to_the_same_message_also_after_it_was_cut_off_and_it_counts_once(
+    library: Library, store: SessionsInMemory
+) -> None:
+    conversation_over(library, store, Reciting()).say(QUESTION)  # and is cut off
+    (session,) = store.sessions()
+    again = conversation_over(library, store, Reciting(), session=session)
+    assert isinstance(events_of(again.retry())[-1], TurnFinished)
+    assert len(again.messages) == 2
     stored = [body.message for entry in rows_of(store) if isinstance(body := entry.body, MessageEntry)]
     typed, enriched, answer = stored
     assert (typed.id, typed.parts) == (enriched.id, enriched.parts[:1])
     assert [part.name for part in enriched.parts if isinstance(part, FilePart)] == ["Sleep.md"]
     assert answer.parent_id == typed.id
-
-
-def test_a_question_that_was_cut_off_gets_its_notes_when_it_is_asked_again(
-    library: Library, store: SessionsInMemory
-) -> None:
-    conversation_over(library, store, Reciting()).say(QUESTION)
-    (session,) = store.sessions()
-    again = conversation_over(library, store, Reciting(), session=session)
-    events = events_of(again.retry())
-    assert isinstance(events[-1], TurnFinished)
-    asked: ChatMessage = again.messages[0]
-    assert [part.name for part in asked.parts if isinstance(part, FilePart)] == ["Sleep.md"]
-    assert len(again.messages) == 2
 
 
 def test_what_is_kept_at_the_prompt_is_not_stored_again_when_it_is_said(

@@ -30,10 +30,7 @@ def paths(answer: str) -> list[str]:
         "> Turn it every month, and read [[Worms]] first.",
         "> A heap needs air and water. Turn it every month, and read [[Worms]] first.\n>\n> See [[Mulch]].",
         "> turn it **every month**, and\n> read [[Worms]] first",
-        "Your note says: air first.\nTurn it every month, and read [[Worms]] first. I would do that.",
         "It says: “Turn it every month, and read [[Worms]] first.” So do I.",
-        "> … Turn it every month, and read [[Worms]] first. …",
-        "> 茶要用八十度的水。参见[[水]]。",
         "> These like shade:\n> - [[Ferns]]\n> - [[Hostas]]\n> - [[Ivy]]",
         "> | plant | month |\n> |---|---|\n> | [[Garlic]] | October, in the bed |",
     ],
@@ -45,14 +42,11 @@ def test_the_links_of_a_quoted_passage_are_not_the_answers_own(answer: str) -> N
 @pytest.mark.parametrize(
     ("answer", "own"),
     [
-        ("> The worms do it all, says [[Worms]].", ["[[Worms]]"]),
         ("> Turn it every month, and read [[Mulch]] first.", ["[[Mulch]]"]),
         ("> Turn it every month, and read [[Worms]] at once.", ["[[Worms]]"]),
-        ("See [[Worms]].", ["[[Worms]]"]),
         ("- [[Ferns]]\n- [[Hostas]]", ["[[Ferns]]", "[[Hostas]]"]),
         ("These like shade:\n\n- [[Ferns]]\n- [[Oaks]]\n- [[Ivy]]", ["[[Oaks]]", "[[Ivy]]"]),
         ("> Turn it every month, and read [[Worms]] first.\n>\n> — [[Heap]]", ["[[Heap]]"]),
-        ("> A heap needs air and water.\n\n[[Worms]] says so.", ["[[Worms]]"]),
     ],
 )
 def test_a_link_that_the_model_adds_is_its_own_also_between_quote_marks(answer: str, own: list[str]) -> None:
@@ -69,22 +63,15 @@ def test_no_passage_reaches_over_the_end_of_a_text() -> None:
     given = [GivenText("A.md", "Water is good for the heap."), GivenText("B.md", "[[Worms]] too.")]
     assert own_links("Water is good for the heap. [[Worms]] too.", given) == []  # all of the second text
     assert own_links("Water is good for the heap. [[Worms]]", given) == ["[[Worms]]"]
-
-
-def test_a_short_text_is_quoted_as_a_whole() -> None:
-    assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]].")]) == []
     assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]]. More.")]) == ["[[Rest]]"]
+    long = GivenText("Long.md", "x" * MAX_GIVEN_CHARACTERS)  # only so much is compared
+    assert own_links("Turn it every month, and read [[Worms]] first.", [long, *GIVEN]) == ["[[Worms]]"]
 
 
 def test_a_quotation_tells_its_note() -> None:
     assert paths("> A heap needs air and water.\n\nAnd: 茶要用八十度的水。") == ["Heap.md", "Tea.md"]
     assert paths("Nothing of the kind stands there.") == []
     assert find_quotations("", [], GIVEN) == find_quotations("A heap needs air and water.", [], []) == []
-
-
-def test_only_so_much_is_compared() -> None:
-    long = GivenText("Long.md", "x" * MAX_GIVEN_CHARACTERS)
-    assert own_links("Turn it every month, and read [[Worms]] first.", [long, *GIVEN]) == ["[[Worms]]"]
 
 
 def test_what_notes_say_stands_in_documents_evidence_and_tool_results() -> None:

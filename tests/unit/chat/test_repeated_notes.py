@@ -27,8 +27,9 @@ def repeated(answer: ChatMessage) -> list[tuple[str, str]]:
     return [(left.item.name, left.item.reason) for left in answer.request_context.left_out if left.why == "repeated"]
 
 
-@pytest.mark.parametrize("calls_tools", [True, False])
-@pytest.mark.parametrize("link", ["[[Bees]]", "[[Bees#Sound]]", "[[Bees]] and [[Bees#Sound]]"])
+@pytest.mark.parametrize(
+    ("link", "calls_tools"), [("[[Bees]]", True), ("[[Bees#Sound]]", False), ("[[Bees]] and [[Bees#Sound]]", True)]
+)
 def test_an_added_note_that_is_linked_is_sent_once_and_the_record_says_why(
     library: Library, link: str, calls_tools: bool
 ) -> None:

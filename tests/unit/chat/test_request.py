@@ -86,20 +86,6 @@ def test_a_log_below_a_question_brings_nothing_along(library: Library) -> None:
     assert sent(talk, f"Which sonnets have rhyme and verse?\n\n{log}") == ["A", "Harbour", "C"]
 
 
-def test_what_is_dropped_stays_away_and_is_recorded(library: Library) -> None:
-    talk, _ = talk_over(library)
-    talk.add(RequestItem(type="rule", name="B"))
-    talk.drop(RequestItem(type="rule", name="A"))
-    talk.drop(RequestItem(type="rule", name="B"))
-    assert sent(talk, "Good morning!") == ["Harbour"]
-    record = talk.messages[-1].request_context
-    assert record
-    assert [(left.item.name, left.why) for left in record.left_out if left.why == "removed"] == [
-        ("A", "removed"),
-        ("B", "removed"),
-    ]
-
-
 def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: Library) -> None:
     talk, provider = talk_over(library)
     sent(talk, "@writer Shorten this.")
@@ -117,9 +103,14 @@ def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: L
         talk.use_agent("reserch")
 
 
-@pytest.mark.parametrize("way", ["by the profile", "added", "imported by the page"])
 @pytest.mark.parametrize(
-    ("answer", "cited"), [("See [[Harbour]].", True), ("> Ships lie in the harbour.", True), ("Hello.", False)]
+    ("way", "answer", "cited"),
+    [
+        ("by the profile", "See [[Harbour]].", True),
+        ("by the profile", "Hello.", False),
+        ("added", "> Ships lie in the harbour.", True),
+        ("imported by the page", "See [[Harbour]].", True),
+    ],
 )
 def test_a_note_that_goes_along_with_every_request_is_a_source(
     tmp_path: Path, way: str, answer: str, cited: bool

@@ -1,22 +1,18 @@
 """Links of the user and embeds of notes, from a vault on disk to what the model is given."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
 from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.question import Question, is_mentioned
 from zkchat.chat.references import embedded, resolve_links
-from zkchat.core.errors import StorageError
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
-from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes.link_catalog import link_to
 
 NOTES = {
@@ -39,11 +35,12 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault" / "picture.png").write_bytes(b"\x89PNG\0")
-    with library_of(tmp_path, NOTES) as library:
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    folder = tmp_path_factory.mktemp("notes")
+    (folder / "vault").mkdir()
+    (folder / "vault" / "picture.png").write_bytes(b"\x89PNG\0")
+    with library_of(folder, NOTES) as library:
         yield library
 
 
@@ -121,37 +118,15 @@ def test_embeds_together_take_no_more_than_one_large_document(library: Library) 
     assert sum(row.included for row in marked) == len(texts)
 
 
-class LockedIndex(SqliteNoteIndex):
-    def generation(self) -> int:
-        raise StorageError("The index is locked.")
-
-
-def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, tmp_path: Path) -> None:
-    (week,) = resolve_links(library, Question.parse("[[Week]]").links)
-    with closing(LockedIndex(tmp_path / "locked.db")) as index:
-        assert embedded(Library.over(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        ("Sleep", True),
-        ("sleep.md", True),
-        ("picture.png", True),
-        ("a/Twin", True),
-        ("/a/Twin.md", True),
-        ("Twin", False),
-        ("Double", True),
-        ("Nobody", False),
-        ("https://example.org", False),
-    ],
-)
-def test_a_mention_is_a_path_or_a_name_that_only_one_document_has(tmp_path: Path, name: str, is_one: bool) -> None:
+def test_a_mention_is_a_path_or_a_name_that_only_one_document_has(tmp_path: Path) -> None:
     notes = {"Sleep.md": "", "a/Twin.md": "", "b/Twin.md": "", "b/a/Twin.md": "", "Double.md": "", "c/Double.md": ""}
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "picture.png").write_bytes(b"")
     with library_of(tmp_path, notes) as library:
-        assert is_mentioned(library, link_to(name)) is is_one
+        for name in ("Sleep", "sleep.md", "picture.png", "a/Twin", "/a/Twin.md", "Double"):
+            assert is_mentioned(library, link_to(name)), name
+        for name in ("Twin", "Nobody", "https://example.org"):
+            assert not is_mentioned(library, link_to(name)), name
 
 
 def test_a_mention_of_a_note_that_the_model_may_not_see_is_one_as_a_link_is(tmp_path: Path) -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.changes import Answering, yes
+from tests.support.changes import Answering, AppendingVault, yes
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from tests.unit.chat.test_proposed_changes import Vault
 from zkchat.chat import request_plan
 from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.context.selection import Relevance
@@ -41,7 +40,7 @@ def talk_with(library: Library, model: Saying, **more: object) -> Conversation:
 
 
 def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(library: Library) -> None:
-    model = small("She teaches physics.")
+    model = small("She teaches physics.", "She lends us her van.")
     talk = talk_with(library, model)
     answer = answer_of(events_of(talk.say("Who is Mara?")))
     (request,) = model.requests
@@ -52,17 +51,11 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
     assert (request.tools, request.must_call) == ((), False)
     assert answer.request_context
     assert request_from(answer.request_context, talk.history.messages, talk.history.contents) == request
-
-
-def test_of_earlier_questions_it_reads_the_words_alone(library: Library) -> None:
-    model = small("She teaches physics.", "Seven to nine hours.")
-    talk = talk_with(library, model)
-    for question in ("Who is Mara?", "What does she lend us?"):
-        events_of(talk.say(question))
-    assert [message.text for message in model.requests[1].messages[1:3]] == [
-        "Who is Mara?",
-        "She teaches physics.\n\n— [[Mara]]\n",
-    ]
+    answer = answer_of(events_of(talk.say("What does she lend us?")))
+    earlier = [message.text for message in model.requests[1].messages[1:3]]
+    assert earlier == ["Who is Mara?", "She teaches physics.\n\n— [[Mara]]\n"], "the words alone"
+    assert answer.text == "She lends us her van.\n\n— [[Mara]] › Van\n"
+    assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
 
 
 def test_a_question_on_something_else_comes_without_earlier_ones_but_with_what_was_told(library: Library) -> None:
@@ -84,17 +77,10 @@ def test_passages_in_the_place_of_its_answer_are_not_there_to_be_imitated(librar
     assert [message.role for message in model.requests[1].messages] == ["system", "user"]
 
 
-def test_the_notes_that_an_answer_is_from_are_named_below_it(library: Library) -> None:
-    answer = answer_of(events_of(talk_with(library, small("She lends us her van.")).say("Does Mara lend her van?")))
-    assert answer.text == "She lends us her van.\n\n— [[Mara]] › Van\n"
-    assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
-
-
 @pytest.mark.parametrize(
     ("said", "why"),
     [
         ("Mara is an astronaut from Toronto who won prizes.", "gave an answer that is not in your notes."),
-        ("She has 14 students.", "gave an answer that is not in your notes."),
         ("  ", "found no answer in your notes."),
         ("The notes do not say.", "found no answer in your notes."),
     ],
@@ -121,7 +107,6 @@ def test_where_it_finds_no_answer_the_nearest_notes_are_named(library: Library) 
     [
         "What the notes say:\n\n[[Tent]]:\n> Ole has the tent.",
         "The tent of Ole is the tent of Ole. " * 4,
-        "> green\n\nQuestion: What colour?",
     ],
 )
 def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(library: Library, said: str) -> None:
@@ -132,25 +117,26 @@ def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(li
     assert any("gave no answer that can be read" in each.text for each in of_kind(events, Warned))
 
 
-def test_where_it_finds_no_answer_in_what_fits_the_answer_says_so_before_the_passages(library: Library) -> None:
-    talk = talk_with(library, small("The notes do not say."))
-    answer = answer_of(events_of(talk.say("How many hours do adults need?")))
-    assert answer.text.startswith("The model found no answer. These passages come closest.\n\n> Adults need seven")
+@pytest.mark.parametrize(
+    ("question", "said", "begins"),
+    [
+        ("How many hours does the tent need?", "Ole needs seven to nine hours.", "The model gave no answer that your"),
+        ("How many hours does Mara need?", "Mara needs seven to nine hours.", "The model gave no answer that your"),
+        ("Where is the tent of Mara from?", "The tent of Mara is from Ulaanbaatar.", "> "),
+        (
+            "How old is [[Mara]]?",
+            "The notes do not say.",
+            "The model found no answer. These passages come closest.\n\n> ",
+        ),
+        ("How many hours do adults need?", "The notes do not say.", "The model found no answer. These passages come"),
+    ],
+)
+def test_an_answer_is_from_a_passage_that_speaks_of_what_is_named(
+    library: Library, question: str, said: str, begins: str
+) -> None:
+    answer = answer_of(events_of(talk_with(library, small(said)).say(question)))
+    assert answer.text.startswith(begins)
     assert not answer.abstained
-
-
-def test_an_answer_from_a_passage_about_something_else_is_not_left(library: Library) -> None:
-    said = talk_with(library, small("Ole needs seven to nine hours.")).say("How many hours does the tent need?")
-    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes support.")
-
-
-def test_an_answer_is_from_a_passage_that_speaks_of_the_note_that_is_named(library: Library) -> None:
-    said = talk_with(library, small("Mara needs seven to nine hours.")).say("How many hours does Mara need?")
-    assert answer_of(events_of(said)).text.startswith("The model gave no answer that your notes support.")
-    said = talk_with(library, small("The notes do not say.")).say("How old is [[Mara]]?")
-    assert answer_of(events_of(said)).text.startswith(
-        "The model found no answer. These passages come closest.\n\n> Mara"
-    )
 
 
 @pytest.mark.parametrize(
@@ -177,27 +163,24 @@ def test_a_number_may_be_from_a_title_but_not_from_its_own_answer_before(tmp_pat
         assert not answer_of(events_of(talk.say("How much errors has the disk?"))).text.startswith(again)
 
 
-def test_a_name_that_it_was_not_given_is_not_left(library: Library) -> None:
-    said = talk_with(library, small("The tent of Mara is from Ulaanbaatar.")).say("Where is the tent of Mara from?")
-    assert not answer_of(events_of(said)).text.startswith("The tent of Mara is from")
-
-
-def test_what_a_tiny_model_says_is_from_a_passage_or_is_not_left(library: Library) -> None:
-    for said, begins in (("Which hours are those?", "> Adults need"), ("Seven to nine hours.", "Seven to nine hours.")):
+def test_what_a_tiny_model_says_is_from_the_passage_that_stands_below_it_or_is_not_left(library: Library) -> None:
+    passage = "> Adults need seven to nine hours.\n\n— [[Sleep]]\n"
+    for said, text in (
+        ("Which hours are those?", passage),
+        ("Seven to nine hours.", f"Seven to nine hours.\n\n{passage}"),
+    ):
         talk = talk_with(library, small(said, tiny=True))
-        assert answer_of(events_of(talk.say("How many hours do adults need?"))).text.startswith(begins)
+        assert answer_of(events_of(talk.say("How many hours do adults need?"))).text == text
 
 
-def test_below_the_words_of_a_tiny_model_stands_the_passage(library: Library) -> None:
-    talk = talk_with(library, small("Seven to nine hours.", tiny=True))
-    answer = answer_of(events_of(talk.say("How many hours do adults need?")))
-    assert answer.text == "Seven to nine hours.\n\n> Adults need seven to nine hours.\n\n— [[Sleep]]\n"
-
-
-def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: Library) -> None:
+def test_a_question_about_the_vault_itself_or_which_notes_say_something_is_answered_without_it(
+    library: Library,
+) -> None:
     model = small()
     answer = answer_of(events_of(talk_with(library, model).say("Which notes link to [[Mara]]?")))
     assert "[[Tent]]" in answer.text
+    answer = answer_of(events_of(talk_with(library, model).say("Which notes talk about physics?")))
+    assert answer.text == "> Mara teaches physics.\n\n— [[Mara]]\n"
     assert not model.requests
 
 
@@ -205,7 +188,6 @@ def test_a_question_about_the_vault_itself_is_answered_from_the_index(library: L
     ("said", "is_asked"),
     [
         ("What is the capital of Mongolia?", False),
-        ("capital of Mongolia", False),
         ("My locker code is 4711.", True),
         ("Thank you!", True),
     ],
@@ -216,19 +198,12 @@ def test_it_is_not_asked_for_what_it_would_invent(library: Library, said: str, i
     assert (bool(model.requests), answer.abstained) == (is_asked, not is_asked)
 
 
-def test_it_answers_from_what_was_said_before(library: Library) -> None:
-    model = small("Noted.", "4711.")
-    talk = talk_with(library, model)
-    events_of(talk.say("My locker code is 4711."))
-    assert answer_of(events_of(talk.say("What is my locker code?"))).text == "4711."
-
-
 def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_plan, "USUAL_CHANGES", {"append"})
     call = ToolCallPart(call_id="c1", name="append", arguments='{"text": "more"}')
-    vault, model = Vault(), small(call, "Seven to nine hours.")
+    vault, model = AppendingVault(), small(call, "Seven to nine hours.")
     talk = talk_with(library, model, proposals=vault.proposing(Answering(yes)))
     answer = answer_of([event for event in events_of(talk.say("Append more to [[Sleep]].")) if hasattr(event, "usage")])
     assert answer.text.startswith("Proposed: ")
@@ -244,13 +219,10 @@ def test_it_gets_tools_where_it_is_asked_for_a_change_and_has_to_call_one(
     [
         ("Add a task to [[Sleep]]: curtains", True),
         ("Could you rename [[Sleep]] to Rest?", True),
-        ("Füge zu [[Sleep]] hinzu: Vorhänge", True),
-        ("Ajoute une tâche à [[Sleep]]", True),
         ("给[[Sleep]]添加一个任务", True),
         ("[[Sleep]]に追加して", True),
         ("What did we add to [[Sleep]]?", False),
         ("Wie setze ich das fort?", False),
-        ("Sleep", False),
     ],
 )
 def test_a_wish_for_a_change_is_told_from_a_question(text: str, expected: bool) -> None:
@@ -258,7 +230,7 @@ def test_a_wish_for_a_change_is_told_from_a_question(text: str, expected: bool) 
 
 
 def test_one_that_repeats_itself_is_stopped_and_the_user_is_told(library: Library) -> None:
-    model = small("Adults need seven to nine hours. " * 400)
+    model = small("Adults need seven to nine hours. " * 40)
     events = events_of(talk_with(library, model).say("How long do adults sleep?"))
     assert any("began to repeat itself" in event.text for event in of_kind(events, Warned))
 
@@ -306,6 +278,26 @@ def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> No
     assert not answer.abstained
 
 
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("My doctor is Dr. Petrosyan.", "Who is my physician?", "Dr. Petrosyan."),
+        ("My locker code is 4711.", "What is my locker code?", "4711."),
+        ("My cousin Philippa teaches physics in July.", "Who teaches physics in July?", "Philippa teaches physics"),
+    ],
+)
+def test_what_was_told_is_repeated_also_after_the_context_was_cleared(
+    library: Library, told: str, question: str, said: str
+) -> None:
+    model = small("Noted.", said, said)
+    talk = talk_with(library, model)
+    events_of(talk.say(told))
+    for _ in range(2):
+        assert answer_of(events_of(talk.say(question))).text.startswith(said)
+        assert told in model.requests[-1].messages[-1].text
+        talk.clear()
+
+
 def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Library) -> None:
     model = small("Mara teaches physics.", "Mr Zawadzki.")
     talk = talk_with(library, model)
@@ -314,14 +306,6 @@ def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Li
     answer = answer_of(events_of(talk.say("What's our neighbour's name?")))
     assert "Earlier I said: Our neighbour is called Mr Zawadzki.\n\n" in model.requests[1].messages[-1].text
     assert answer.text.startswith("Mr Zawadzki.")
-
-
-def test_what_was_told_in_other_words_is_repeated(library: Library) -> None:
-    model = small("Noted.", "Dr. Petrosyan.")
-    talk = talk_with(library, model)
-    for said in ("My doctor is Dr. Petrosyan.", "Who is my physician?"):
-        events_of(talk.say(said))
-    assert "Earlier I said: My doctor is Dr. Petrosyan." in model.requests[1].messages[-1].text
 
 
 @pytest.mark.parametrize(
@@ -342,10 +326,15 @@ def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_
     assert ("My dentist moved me to Thursday." in asked) is not is_corrected
 
 
-def test_a_statement_that_no_note_is_about_is_taken_as_told(library: Library) -> None:
-    for told in ("The code for the bike lock: 7719", "The password of the guest network is puffin-77."):
-        answer = answer_of(events_of(talk_with(library, small(told)).say(told)))
-        assert (answer.text, answer.abstained) == ("Noted.", False)
+def test_a_statement_is_taken_as_told(library: Library) -> None:
+    told = "I decided to paint the tent of Mara ochre."
+    for said, reply, removed in (
+        ("The code for the bike lock: 7719", "The code for the bike lock: 7719", "The code for the bike lock: 7719"),
+        ("Note for later: Zwyck has blue gloves.", "", ""),
+        (told, f"{told}\n", told),  # a reply that only repeats it is none
+    ):
+        answer = answer_of(events_of(talk_with(library, small(reply)).say(said)))
+        assert (answer.text.strip(), answer.abstained, answer.removed) == ("Noted.", False, removed)
     assert answer_of(events_of(talk_with(library, small("7719")).say("code of the bike lock"))).abstained
 
 
@@ -371,17 +360,6 @@ def test_a_correction_counts_though_what_it_corrects_was_kept_from_the_archive(l
     assert ("dentist is on Friday" in asked, "dentist is on Thursday" in asked) == (True, False)
 
 
-def test_what_is_only_near_in_meaning_is_not_taken_for_corrected(library: Library) -> None:
-    model = small("Noted.", "Noted.", "Linden Street.")
-    talk = talk_with(library, model, relevance=Relevance(installed()))
-    for said in ("I park in Linden Street.", "I take the bus home now.", "Where do I leave the vehicle?"):
-        events_of(talk.say(said))
-    assert (
-        "Earlier I said: I park in Linden Street.\n\nEarlier I said: I take the bus home now."
-        in model.requests[2].messages[-1].text
-    )
-
-
 def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_path: Path) -> None:
     model = small("Physics.", "Noted.", "Noted.", "Blue.")
     with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
@@ -394,28 +372,17 @@ def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_p
     assert ("I said: The tent of Mara leaks" in asked, "I said: Is the tent" in asked) == (True, False)
 
 
-def test_what_was_told_comes_to_a_question_of_ones_own_without_any_of_its_words(library: Library) -> None:
+@pytest.mark.parametrize("later", ["I bought nine blue buckets.", "I take the bus home now."])
+def test_what_was_told_comes_to_a_question_of_ones_own_by_meaning_and_what_is_only_near_corrects_nothing(
+    library: Library, later: str
+) -> None:
     model = small("Noted.", "Noted.", "Linden Street.")
     talk = talk_with(library, model, relevance=Relevance(installed()))
-    for said in ("I park in Linden Street.", "I bought nine blue buckets.", "Where do I leave the vehicle?"):
+    for said in ("I park in Linden Street.", later, "Where do I leave the vehicle?"):
         events_of(talk.say(said))
     asked = model.requests[2].messages[-1].text
     assert "Earlier I said: I park in Linden Street." in asked
-    assert "buckets" not in asked
-
-
-def test_a_reply_that_only_repeats_what_was_told_is_none(library: Library) -> None:
-    told = "I decided to paint the tent of Mara ochre."
-    answer = answer_of(events_of(talk_with(library, small(f"{told}\n")).say(told)))
-    assert (answer.text, answer.removed) == ("Noted.", told)
-
-
-def test_what_the_user_told_counts_after_the_context_was_cleared(library: Library) -> None:
-    model = small("Noted.", "Your code is 4711.")
-    talk = talk_with(library, model)
-    events_of(talk.say("My code for the van of Mara is 4711."))
-    talk.clear()
-    assert answer_of(events_of(talk.say("What is my code for the van of Mara?"))).text.startswith("Your code is 4711.")
+    assert (later in asked) is ("bus" in later)
 
 
 def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(library: Library) -> None:
@@ -427,36 +394,16 @@ def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(librar
     assert "Adults need seven to nine hours." in asked
 
 
-def test_what_is_told_is_noted_also_where_no_note_is_about_it(library: Library) -> None:
-    answer = answer_of(events_of(talk_with(library, small("")).say("Note for later: Zwyck has blue gloves.")))
-    assert answer.text.strip() == "Noted."
-
-
-def test_which_notes_say_something_is_told_without_it(library: Library) -> None:
-    model = small()
-    answer = answer_of(events_of(talk_with(library, model).say("Which notes talk about physics?")))
-    assert answer.text == "> Mara teaches physics.\n\n— [[Mara]]\n"
-    assert not model.requests
+def test_most_words_and_all_numbers_of_an_answer_are_from_what_was_given() -> None:
+    assert is_founded("Step ① takes 5 minutes.", "How long?", ["Step ① takes five minutes."])
+    assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])
+    assert not is_founded("it repairs old clocks and breeds horses", "What does it do?", ["It teaches physics."])
+    birthday = ["Mara: birthday on 14 September."]
+    assert not is_founded("Mara is 14 years old.", "How old is Mara?", birthday)
+    assert is_founded("Mara's birthday is on 14 September.", "On how many days is Mara's birthday?", birthday)
+    assert is_founded("Mara is 14 years old.", "How old is Mara?", [*birthday, "Mara is 14 years old."])
 
 
 def test_what_was_told_on_the_subject_stays_in_a_full_prompt() -> None:
     assert rank_of(prompt_item("recall", "1", "Said.", include="manual")) == 0
     assert rank_of(prompt_item("recall", "1", "Said.", include="agent")) > 0
-
-
-def test_an_answer_from_what_was_told_is_left(library: Library) -> None:
-    talk = talk_with(library, small("Noted.", "Philippa teaches physics in July."))
-    events_of(talk.say("My cousin Philippa teaches physics in July."))
-    assert answer_of(events_of(talk.say("Who teaches physics in July?"))).text.startswith("Philippa teaches physics")
-
-
-def test_signs_that_look_like_digits_are_no_numbers() -> None:
-    assert is_founded("Step ① takes 5 minutes.", "How long?", ["Step ① takes five minutes."])
-    assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])
-
-
-def test_the_day_of_a_month_is_no_amount() -> None:
-    birthday = ["Mara: birthday on 14 September."]
-    assert not is_founded("Mara is 14 years old.", "How old is Mara?", birthday)
-    assert is_founded("Mara's birthday is on 14 September.", "On how many days is Mara's birthday?", birthday)
-    assert is_founded("Mara is 14 years old.", "How old is Mara?", [*birthday, "Mara is 14 years old."])

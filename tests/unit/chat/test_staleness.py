@@ -42,10 +42,10 @@ def asked(provider: Reciting) -> str:
 
 
 def test_a_note_that_changed_since_it_was_linked_is_told_once_and_the_model_hears_of_it(
-    library: Library, vault: Path
+    own_library: Library, vault: Path
 ) -> None:
     provider = Reciting()
-    talk = conversation_over(library, provider=provider)
+    talk = conversation_over(own_library, provider=provider)
     assert warnings(events_of(talk.say("What is in [[Bees]]?"))) == []
     assert warnings(events_of(talk.say("And then?"))) == []
     (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
@@ -58,9 +58,11 @@ def test_a_note_that_changed_since_it_was_linked_is_told_once_and_the_model_hear
     assert "What stands there is its old text." in asked(provider)
 
 
-def test_a_note_that_is_linked_again_is_sent_again_with_a_word_that_it_changed(library: Library, vault: Path) -> None:
+def test_a_note_that_is_linked_again_is_sent_again_with_a_word_that_it_changed(
+    own_library: Library, vault: Path
+) -> None:
     provider = Reciting()
-    talk = conversation_over(library, provider=provider)
+    talk = conversation_over(own_library, provider=provider)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert warnings(events_of(talk.say("And in [[Bees]] now?"))) == [
@@ -75,9 +77,9 @@ def test_a_note_that_is_linked_again_is_sent_again_with_a_word_that_it_changed(l
     assert "has changed" not in asked(provider)
 
 
-def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Library, vault: Path) -> None:
+def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(own_library: Library, vault: Path) -> None:
     provider = Reciting()
-    talk = conversation_over(library, provider=provider)
+    talk = conversation_over(own_library, provider=provider)
     events_of(talk.say("What is in [[Bees#Sound]]?"))
     (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("Nectar", "Pollen"))
     assert warnings(events_of(talk.say("And then?"))) == []
@@ -86,17 +88,16 @@ def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Librar
     assert warnings(events_of(talk.say("And then?"))) == []
 
 
-@pytest.mark.parametrize("on_this_machine", [True, False])
-@pytest.mark.parametrize("refreshed", [True, False])
+@pytest.mark.parametrize(("on_this_machine", "refreshed"), [(True, False), (False, True)])
 def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
-    library: Library, vault: Path, on_this_machine: bool, refreshed: bool
+    own_library: Library, vault: Path, on_this_machine: bool, refreshed: bool
 ) -> None:
     provider = Reciting(on_this_machine=on_this_machine)
-    talk = conversation_over(library, provider=provider)
+    talk = conversation_over(own_library, provider=provider)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").unlink()
     if refreshed:
-        library.refresh()
+        own_library.refresh()
     assert warnings(events_of(talk.say("And then, [[Bees]]?"))) == [
         "Bees.md no longer exists; the model read it earlier. What was said about it stays in the conversation; "
         "/branch goes back to before it."
@@ -107,11 +108,11 @@ def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
     assert warnings(events_of(talk.say("And now?"))) == []
 
 
-def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: Library, vault: Path) -> None:
+def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(own_library: Library, vault: Path) -> None:
     elsewhere, here = Reciting(), Reciting(on_this_machine=True)
     (vault / "Diary.md").write_text("---\nzkchat: local\n---\nSlept badly.\n")
     store = SessionsInMemory()
-    talk = conversation_over(library, store, elsewhere)
+    talk = conversation_over(own_library, store, elsewhere)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").rename(vault / "Wasps.md")
     (vault / "Wasps.md").write_text("---\nzkchat: local\n---\nBees hum.\n")
@@ -120,15 +121,15 @@ def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: 
         "reciting:x is not on this machine "
     ]
     assert "hum" not in str(elsewhere.requests[-1])
-    local = conversation_over(library, store, here, session=store.get(talk.session_id))
+    local = conversation_over(own_library, store, here, session=store.get(talk.session_id))
     assert [text.partition(";")[0] for text in warnings(events_of(local.say("And then?")))] == [
         "Bees.md no longer exists"
     ]
     assert "Bees hum." in str(here.requests[-1])
 
 
-def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: Library, vault: Path) -> None:
-    talk = conversation_over(library, provider=Reciting())
+def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(own_library: Library, vault: Path) -> None:
+    talk = conversation_over(own_library, provider=Reciting())
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert len(warnings(events_of(talk.retry()))) == 1
@@ -154,21 +155,23 @@ class ReadsBees(Reciting):
         yield Finish()
 
 
-def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(library: Library, vault: Path) -> None:
+def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(own_library: Library, vault: Path) -> None:
     store = SessionsInMemory()
-    talk = conversation_over(library, store, ReadsBees())
+    talk = conversation_over(own_library, store, ReadsBees())
     events_of(talk.say("What do bees do?"))
     assert warnings(events_of(talk.say("And then?"))) == []
     (vault / "Bees.md").write_text(NOTES["Bees.md"] + "\nThey fly.\n")
     provider = Reciting(calls_tools=True)
-    again = conversation_over(library, store, provider, session=store.get(talk.session_id))
+    again = conversation_over(own_library, store, provider, session=store.get(talk.session_id))
     assert len(warnings(events_of(again.say("Are you sure?")))) == 1
     assert "Read it again before you rely on it." in asked(provider)
 
 
-def test_a_conversation_goes_on_where_the_index_cannot_be_asked(library: Library, vault: Path, tmp_path: Path) -> None:
+def test_a_conversation_goes_on_where_the_index_cannot_be_asked(
+    own_library: Library, vault: Path, tmp_path: Path
+) -> None:
     store = SessionsInMemory()
-    talk = conversation_over(library, store, Reciting())
+    talk = conversation_over(own_library, store, Reciting())
     events_of(talk.say("What is in [[Bees]]?"))
     with closing(SqliteNoteIndex(tmp_path)) as index:  # a folder is no database
         broken = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
@@ -198,21 +201,16 @@ def record_of(talk: Conversation) -> RequestContext:
     return record
 
 
-def test_nothing_of_a_fresh_request_has_changed(library: Library) -> None:
-    profiles = [AGENT, rule("Tone", "Be warm.\n")]
-    record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
-    assert changed_items(record, build_profiles(profiles), library) == []
-    small = record_of(conversation_over(library, provider=Reciting()))
-    assert changed_items(small, build_profiles(()), library) == []
-
-
-def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library, vault: Path) -> None:
+def test_rules_notes_and_agents_that_changed_or_went_are_named(own_library: Library, vault: Path) -> None:
     profiles = [AGENT, rule("Tone", "Be warm.\n"), rule("Units", "Metric.\n")]
-    record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
+    record = record_of(conversation_over(own_library, provider=Reciting(), profiles=profiles))
+    assert changed_items(record, build_profiles(profiles), own_library) == []
+    small = record_of(conversation_over(own_library, provider=Reciting()))
+    assert changed_items(small, build_profiles(()), own_library) == []
     for note in ("Bees.md", "C.md"):
         (vault / note).write_text("Something else.\n")
     now = build_profiles([rule("Tone", "Be cool.\n")])
-    changed = changed_items(record, now, library)
+    changed = changed_items(record, now, own_library)
     assert [each.sentence for each in changed] == [
         "The agent default has changed since that request.",
         "The rule Tone has changed since that request.",
@@ -221,17 +219,17 @@ def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library,
         "The note Bees.md has changed since that request.",
     ]
     (vault / "Bees.md").unlink()
-    assert changed_items(record, now, library)[-1].now == ""
+    assert changed_items(record, now, own_library)[-1].now == ""
 
 
-def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> None:
+def test_what_has_no_file_or_no_digest_cannot_have_changed(own_library: Library) -> None:
     items = (
         RequestItem(type="rule", name="Old record"),
         RequestItem(type="tool", name="read_document", digest="1"),
         RequestItem(type="message", name="m1", digest="2"),
         RequestItem(type="rule", name="goal", digest="3", reason="a step of the goal"),
     )
-    assert changed_items(RequestContext(items=items), build_profiles(()), library) == []
+    assert changed_items(RequestContext(items=items), build_profiles(()), own_library) == []
     gone = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
-    (changed,) = changed_items(gone, build_profiles(()), library)
+    (changed,) = changed_items(gone, build_profiles(()), own_library)
     assert changed.sentence == "The agent editor no longer exists."

@@ -51,7 +51,7 @@ def left_out(record: RequestContext, why: str) -> set[str]:
     return {left.item.name for left in record.left_out if left.item.type == "tool" and left.why == why}
 
 
-@pytest.mark.parametrize("name", ["read_document", "find_related"])
+@pytest.mark.parametrize("name", ["read_document"])
 def test_a_tool_that_is_manual_is_sent_once_the_user_adds_it(library: Library, name: str) -> None:
     talk, provider = talk_over(library, f"  {name}: manual")
     record_of(talk, QUESTION)

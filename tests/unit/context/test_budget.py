@@ -38,13 +38,9 @@ def test_a_model_on_this_machine_gets_a_huge_window_only_on_request() -> None:
     assert budget_for(unknown, Shares()).window == DEFAULT_WINDOW
 
 
-def test_shares_are_taken_of_what_the_reserve_leaves() -> None:
-    budget = budget_for(info(10_512), Shares(reserve=512))
-    assert (budget.system, budget.tools, budget.messages) == (1000, 3000, 6000)
-
-
 def test_what_system_and_tools_do_not_use_flows_to_messages() -> None:
     budget = budget_for(info(10_512), Shares(reserve=512))
+    assert (budget.system, budget.tools, budget.messages) == (1000, 3000, 6000)
     assert budget.left_for_messages(system=100, tools=0) == 9900
     assert budget.messages_limit(system=100, tools=0) == 6000 + 900 + 3000
     assert budget.messages_limit(system=1000, tools=3000) == 6000
@@ -64,13 +60,11 @@ def test_a_window_too_small_for_the_fixed_parts_is_an_error_with_the_numbers() -
     [
         (10_512, 100, 130, 3000),
         (10_512, 1400, 130, 2600),  # what the instructions take beyond their share
-        (10_512, 5000, 130, 130),  # the core tools at the least
         (10_512, 9358, 130, 130),
         (10_512, 9359, 130, 0),  # 511 are left for a conversation
         (2_048, 136, 130, 460),
         (1_024, 136, 130, 0),
         (2_048, 136, 461, 0),  # not within their share
-        (2_048, 136, 0, 460),
     ],
 )
 def test_tools_have_their_share_and_the_core_ones_whatever_leaves_a_conversation(
@@ -90,12 +84,8 @@ def test_usage_adds_up() -> None:
     assert usage.budgets["messages"].limit == 6000 + 900 + 2800
     assert usage.budgets["memory"].percent == pytest.approx(100 * 400 / 2102)
     assert not usage.estimated
-
-
-def test_the_parts_are_shown_as_the_models_server_counts_them_and_still_add_up() -> None:
-    usage = usage_of(budget_for(info(10_512), Shares()), COUNTS, expected=4801, exact=False)
-    assert (usage.total, usage.counted, usage.tools) == (4801, 4000, 240)
-    assert usage.estimated
+    reported = usage_of(budget, COUNTS, expected=4801, exact=False)  # as the model's server counts them
+    assert (reported.total, reported.counted, reported.tools, reported.estimated) == (4801, 4000, 240, True)
 
 
 @pytest.mark.parametrize(("expected", "full"), [(8900, False), (8936, True), (10_000, True)])

@@ -59,14 +59,11 @@ def test_what_each_trait_adds_is_learned_apart() -> None:
     assert learned.expected(counted(2000, digits=1000)) == pytest.approx(2700, rel=0.02)
 
 
-def test_reports_of_other_models_teach_nothing() -> None:
-    assert calibrate([answer(1000, 2000, "large")], "ollama:small").samples == 0
-
-
-def test_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teaches_nothing() -> None:
-    assert calibrate([answer(1000, 300), answer(1000, 0)], "ollama:small").samples == 0
-
-
 def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
     learned = calibrate([answer(10_000, 12_000)], "ollama:small")
     assert learned.expected(counted(100)) >= 50
+
+
+def test_other_models_and_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teach_nothing() -> None:
+    for said in (answer(1000, 2000, "large"), answer(1000, 300), answer(1000, 0)):
+        assert calibrate([said], "ollama:small").samples == 0

@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from zkchat.chat.context.condensing import condense_message, condense_text, split_question
+from zkchat.chat.context.condensing import (
+    condense_message,
+    condense_text,
+    content_terms,
+    coverage_item,
+    idf_weights,
+    select_greedily,
+    sentence_weight,
+    split_question,
+)
 from zkchat.chat.context.tokens import Estimate
 
 count = Estimate().count
@@ -21,7 +30,7 @@ def log(lines: int, **other: str) -> str:
 
 
 def test_head_tail_and_the_line_that_bears_on_the_question_are_kept_with_its_neighbours() -> None:
-    text = log(2_000, at_900="2026-03-01 12:00 INFO the certificate of the mail gateway expires in May")
+    text = log(1_000, at_900="2026-03-01 12:00 INFO the certificate of the mail gateway expires in May")
     short = condense_text(text, 400, count, question="When does the certificate expire?")
     lines = short.splitlines()
     place = next(number for number, line in enumerate(lines) if "expires in May" in line)
@@ -32,39 +41,31 @@ def test_head_tail_and_the_line_that_bears_on_the_question_are_kept_with_its_nei
 
 
 def test_marks_say_how_many_lines_are_left_out() -> None:
-    text = log(3_000)
+    text = log(1_000)
     lines = condense_text(text, 300, count, question="").splitlines()
     kept = [line for line in lines if not line.startswith("[…")]
     marks = [line for line in lines if line.startswith("[…")]
     left_out = sum(int(mark.split()[1].replace(",", "")) for mark in marks)
     assert all(mark.endswith((" lines left out …]", " line left out …]")) for mark in marks)
-    assert len(kept) + left_out == pytest.approx(3_000, abs=1)
+    assert len(kept) + left_out == pytest.approx(1_000, abs=1)
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("question", "line"),
     [
-        "2026-03-01 12:00 ERROR deploy-docs stopped",
-        "deploy-docs: FAILED",
-        "deploy-docs: process completed with exit code 1",
-        "Traceback (most recent call last):",
-        "connection to the registry was refused",
+        ("Which job failed?", "2026-03-01 12:00 ERROR deploy-docs stopped"),
+        ("What went wrong?", "deploy-docs: process completed with exit code 1"),
+        ("Was ist der Fehler?", "Traceback (most recent call last):"),
+        ("哪个任务失败了？", "connection to the registry was refused"),
+        ("Anything unusual?", "kernel: oom-killer invoked, sacrificing postgres"),
     ],
 )
-@pytest.mark.parametrize(
-    "question", ["Which job failed?", "What went wrong?", "Was ist der Fehler?", "哪个任务失败了？"]
-)
-def test_who_asks_what_failed_sees_the_signs_of_failure(line: str, question: str) -> None:
-    assert line in condense_text(log(5_000, at_2600=line), 300, count, question=question)
-
-
-def test_a_line_unlike_all_others_is_kept_though_the_question_does_not_name_it() -> None:
-    line = "kernel: oom-killer invoked, sacrificing postgres"
-    assert line in condense_text(log(5_000, at_2600=line), 300, count, question="Anything unusual?")
+def test_who_asks_what_failed_sees_the_signs_of_failure_and_what_is_unlike_the_rest(question: str, line: str) -> None:
+    assert line in condense_text(log(1_000, at_600=line), 300, count, question=question)
 
 
 def test_words_of_the_question_are_found_in_identifiers_and_in_other_forms() -> None:
-    code = [f"    value_{n} = compute(value_{n - 1}, {n})" for n in range(1_500)]
+    code = [f"    value_{n} = compute(value_{n - 1}, {n})" for n in range(1_000)]
     code[700] = "    readTimeout = 45"
     code[900] = "    self.retried_connections += 1"
     text = "\n".join(code)
@@ -73,8 +74,8 @@ def test_words_of_the_question_are_found_in_identifiers_and_in_other_forms() -> 
 
 
 def test_of_a_table_the_header_and_the_row_are_kept() -> None:
-    rows = ["id,name,city,balance", *(f"{n},Person {n},Bergen,{n * 7}" for n in range(3_000))]
-    rows[1_500] = "1499,Ada Lind,Tromsø,12"
+    rows = ["id,name,city,balance", *(f"{n},Person {n},Bergen,{n * 7}" for n in range(600))]
+    rows[500] = "1499,Ada Lind,Tromsø,12"
     short = condense_text("\n".join(rows), 200, count, question="Who lives in Tromso?")
     assert short.startswith("id,name,city,balance\n")
     assert "1499,Ada Lind,Tromsø,12" in short
@@ -83,29 +84,19 @@ def test_of_a_table_the_header_and_the_row_are_kept() -> None:
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_of_json_whole_records_are_kept(indent: int | None) -> None:
-    people = [{"id": n, "name": f"Person {n}", "city": "Bergen"} for n in range(3_000)]
-    people[1_500]["city"] = "Tromsø"
-    text = json.dumps({"total": 3_000, "people": people}, ensure_ascii=False, indent=indent)
+    people = [{"id": n, "name": f"Person {n}", "city": "Bergen"} for n in range(600)]
+    people[400]["city"] = "Tromsø"
+    text = json.dumps({"total": 600, "people": people}, ensure_ascii=False, indent=indent)
     short = condense_text(text, 300, count, question="Who lives in Tromsø?")
-    assert json.dumps(people[1_500], ensure_ascii=False) in " ".join(short.split()).replace("{ ", "{").replace(
-        " }", "}"
-    )
+    assert json.dumps(people[400], ensure_ascii=False) in " ".join(short.split()).replace("{ ", "{").replace(" }", "}")
     assert short.startswith(text[:11])
     assert " records left out …]" in short
 
 
-def test_broken_json_on_one_line_is_cut_where_its_records_end() -> None:
-    text = json.dumps([{"id": n, "city": "Bergen"} for n in range(2_000)]).replace(
-        '"id": 1000, "city": "Bergen"', '"id": 1000, "city": "Oslo"'
-    )
-    short = condense_text(text[:-20], 200, count, question="Which one is in Oslo?")
-    assert '"id": 1000, "city": "Oslo"' in short
-
-
-@pytest.mark.parametrize("separator", ["。", "，", ""])
+@pytest.mark.parametrize("separator", ["。", ""])
 def test_of_chinese_with_and_without_full_stops_the_clause_is_kept(separator: str) -> None:
-    clauses = [f"第{n}项由小组在周三检查" for n in range(3_000)]
-    clauses[1_500] = "发布工作由李雷负责"
+    clauses = [f"第{n}项由小组在周三检查" for n in range(600)]
+    clauses[400] = "发布工作由李雷负责"
     assert "李雷" in condense_text(separator.join(clauses), 300, count, question="谁负责发布？")
 
 
@@ -115,26 +106,17 @@ def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
     assert "harbour crane" in condense_text(text, 200, count)
 
 
-@pytest.mark.parametrize("budget", [0, 1, 3, 8, 20])
-def test_a_tiny_budget_is_kept_too(budget: int) -> None:
-    assert count(condense_text(log(100), budget, count, question="What failed?")) <= budget
-
-
 @pytest.mark.parametrize(
     ("text", "question"),
     [
         (f"Which job failed?\n\n{log(100)}", "Which job failed?"),
         (f"Which job failed?\n{log(100)}", "Which job failed?"),
         (f"{log(100)}\n\nWhich job failed?", "Which job failed?"),
-        (f"{log(100)}\nWhich job failed?\n", "Which job failed?"),
         (f"Here is my log.\n\n{log(100)}\n\nWhich job failed?", "Here is my log.\n\nWhich job failed?"),
-        (f"Which job failed?\n\n{log(100)}\n\nDone in 12 s.", "Which job failed?"),
         (f"Look for the slowest.\n\n{log(100)}\n\nAnswer in one line.", "Look for the slowest.\n\nAnswer in one line."),
         (f"哪个任务失败了？\n\n{log(100)}", "哪个任务失败了？"),
         ("Which city? " + json.dumps([{"city": "Oslo"}] * 200), "Which city?"),
         (log(100), ""),
-        (f"{log(50)}\n\n{log(50)}", ""),
-        ("I went on and on. " * 300, "I went on and on. " * 300),
         ("Why? " + "I went on and on. " * 300, "Why? " + "I went on and on. " * 300),
     ],
 )
@@ -148,7 +130,7 @@ def test_the_question_of_a_long_message_is_what_was_typed(text: str, question: s
     "message", ["Which job failed?\n\n{}", "{}\n\nWhich job failed?", "Context:\n\n{}\n\nWhich job failed?"]
 )
 def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
-    text = message.format(log(3_000, at_1700="deploy-docs: FAILED"))
+    text = message.format(log(1_000, at_700="deploy-docs: FAILED"))
     short = condense_message(text, 300, count)
     assert "Which job failed?" in short
     assert "deploy-docs: FAILED" in short
@@ -156,20 +138,29 @@ def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
 
 
 def test_a_remark_follows_what_is_left_of_the_material() -> None:
-    text = f"Context:\n\n{log(3_000)}\n\nWhich job failed?"
+    text = f"Context:\n\n{log(1_000)}\n\nWhich job failed?"
     short = condense_message(text, 300, count, remark="[read_attachment reads on.]")
-    assert short.endswith(f"{log(3_000).splitlines()[-1]}\n[read_attachment reads on.]\n\nWhich job failed?")
+    assert short.endswith(f"{log(1_000).splitlines()[-1]}\n[read_attachment reads on.]\n\nWhich job failed?")
     assert 260 <= count(short) <= 300
     assert condense_message("It fits.", 300, count, remark="[read_attachment reads on.]") == "It fits."
 
 
-def test_of_one_long_line_the_question_stays_and_its_words_choose() -> None:
-    line = (
-        "What does the heron eat? "
-        + "It was a quiet day. " * 300
-        + "The heron eats fish. "
-        + "It was a quiet day. " * 300
-    )
-    short = condense_message(line, 100, count)
-    assert short.startswith("What does the heron eat?")
-    assert "The heron eats fish." in short
+@pytest.mark.parametrize(
+    ("lesser", "better"),
+    [
+        ("The bridge behind the city is closed.", "The bridge behind Lisbon is closed."),
+        ("The bridge is in the notes.", "The bridge is in [[notes]]."),
+        ("The bridge closes late.", "The bridge closes at 14."),
+        ("The bridge fell.", "My bridge fell."),
+    ],
+)
+def test_facts_and_what_is_ones_own_come_before_the_rest(lesser: str, better: str) -> None:
+    assert sentence_weight(lesser) < sentence_weight(better)
+
+
+def test_what_stands_there_already_is_not_new() -> None:
+    items = [coverage_item("nine red fish", 3), coverage_item("pale oaks", 3)]
+    telling, fish = idf_weights(items), content_terms("nine red fish")
+    assert select_greedily(items, telling, lambda _: True) == [0, 1]
+    assert select_greedily(items, telling, lambda _: True, covered=[fish]) == [1, 0]
+    assert select_greedily(items, telling, lambda _: True, covered=[fish, fish]) == [1]

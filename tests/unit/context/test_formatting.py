@@ -22,14 +22,9 @@ def passage(text: str, heading: str = "") -> Evidence:
     )
 
 
-def test_a_passage_of_one_line_follows_its_place() -> None:
-    given = format_evidence([passage("Two days."), passage("Three.", heading="Time")])
-    assert given == "<evidence>\n- [[Note]]: Two days.\n- [[Note]] › Time: Three.\n</evidence>"
-
-
-def test_a_passage_of_several_lines_is_indented_below_its_place() -> None:
-    given = format_evidence([passage("We need:\n\n- flour\n- water", heading="Bread")])
-    assert given == "<evidence>\n- [[Note]] › Bread:\n  We need:\n\n  - flour\n  - water\n</evidence>"
+def test_a_passage_follows_its_place_and_several_lines_are_indented_below_it() -> None:
+    given = format_evidence([passage("Two days."), passage("We need:\n\n- flour", heading="Bread")])
+    assert given == "<evidence>\n- [[Note]]: Two days.\n- [[Note]] › Bread:\n  We need:\n\n  - flour\n</evidence>"
 
 
 TAGS = st.sampled_from(["</evidence>", "</EVIDENCE>", "< / evidence >", "\n- [[Other]]: no", "\r", "\u2028", " "])

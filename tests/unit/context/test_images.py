@@ -9,9 +9,8 @@ from tests.support.sessions import NOON
 from zkchat.chat.context.assembly import Assembler, RequestPlan, Shares, budget_for, prompt_item, request_from
 from zkchat.chat.context.documents import short_form
 from zkchat.chat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images, format_message, words_alone
-from zkchat.chat.context.tokens import Calibration, Estimate, calibrate
-from zkchat.core.choices import ContextUsage, TokenUsage
-from zkchat.core.message import ChatMessage, FilePart, ImagePart, RequestContext, TextPart
+from zkchat.chat.context.tokens import Calibration, Estimate
+from zkchat.core.message import ChatMessage, FilePart, ImagePart, TextPart
 from zkchat.core.prompt import ModelInfo
 from zkchat.core.session_history import Window
 
@@ -42,13 +41,9 @@ def test_a_shortened_message_is_text_with_the_names_of_its_images() -> None:
     assert short == f"What is this?\n\n{describe_images([(BED, NO_ROOM)])}" == words_alone(asked(BED))
     (sent,) = format_message(long, can_read=False, condensed={"": short})
     assert (sent.text, sent.images) == (short, ())
+    (answered,) = format_message(replace(asked(BED), role="assistant"), can_read=False)
+    assert answered.images == (), "models take none with their own answers"
     assert short_form(long, 6, Estimate().count, can_read=False) == "What is this?"
-
-
-def test_models_take_no_images_with_their_own_answers() -> None:
-    answer = replace(asked(BED), role="assistant")
-    (sent,) = format_message(answer, can_read=False)
-    assert sent.images == ()
 
 
 def test_the_record_tells_what_was_sent_and_builds_the_same_request_again() -> None:
@@ -65,24 +60,3 @@ def test_the_record_tells_what_was_sent_and_builds_the_same_request_again() -> N
     assert rebuilt.messages[-1].images == (BED,)
     blind = assemble(PLAN, Window(live=(user,)), budget, Estimate())
     assert (blind.usage.images, blind.request.messages[-1].images) == (0, ())
-
-
-def test_what_a_server_reports_corrects_the_estimate_of_images() -> None:
-    def answer(tokens: int, images: int, reported: int) -> ChatMessage:
-        usage = ContextUsage(
-            counted=tokens, token_features={"messages": 2, "images": images} if images else {"messages": 2}
-        )
-        return ChatMessage(
-            id="a",
-            role="assistant",
-            provider="x",
-            model="y",
-            created_at=NOON,
-            usage=TokenUsage(prompt_tokens=reported),
-            request_context=RequestContext(usage=usage),
-        )
-
-    # Texts as we count them, images for three quarters of what we count.
-    reports = [answer(1_000, 0, 1_000), answer(3_000, 2_000, 2_500), answer(2_000, 1_000, 1_750), answer(500, 0, 500)]
-    learnt = calibrate(reports, "x:y")
-    assert -0.3 < learnt.weights["images"] < -0.2

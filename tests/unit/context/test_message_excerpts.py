@@ -1,10 +1,8 @@
 """What of a message answers its own question."""
 
-import json
-
 from zkchat.chat.context.unit_ranking import MAX_EXCERPTS, find_excerpts
 
-LINES = [f"12:{n % 60:02} [build-{n % 9}] step {n} finished, 0 errors" for n in range(2_000)]
+LINES = [f"12:{n % 60:02} [build-{n % 9}] step {n} finished, 0 errors" for n in range(1_000)]
 
 
 def found(message: str) -> list[str]:
@@ -23,28 +21,12 @@ def test_a_question_that_the_material_does_not_answer_finds_nothing() -> None:
     material = "\n".join(LINES)
     assert found(f"Which job failed?\n\n{material}") == []
     assert found(f"What do penguins eat?\n\n{material}") == []
-
-
-def test_a_message_without_a_question_or_without_material_finds_nothing() -> None:
-    assert found("\n".join(LINES)) == []
-    assert found("Which job failed?") == []
+    assert found(material) == found("Which job failed?") == []
 
 
 def test_a_row_of_a_table_comes_with_the_header() -> None:
     rows = ["name,city", *(f"Person {n},Bergen" for n in range(400)), "Ada Lind,Tromsø"]
     assert found("Who lives in Tromsø?\n\n" + "\n".join(rows)) == ["name,city", "Ada Lind,Tromsø"]
-
-
-def test_a_record_of_json_is_found_whole() -> None:
-    people = [{"name": f"Person {n}", "city": "Bergen"} for n in range(400)]
-    people[200]["city"] = "Oslo"
-    assert found(f"Who lives in Oslo?\n\n{json.dumps(people)}") == ['{"name": "Person 200", "city": "Oslo"}']
-
-
-def test_after_a_line_that_asks_comes_the_reply() -> None:
-    talk = [f"Ada: The printer on floor {n} works." for n in range(100)]
-    talk[50:50] = ["Ben: When do we launch?", "Kim: On the ninth of June."]
-    assert found("When is the launch?\n\n" + "\n".join(talk)) == talk[50:52]
 
 
 def test_of_many_lines_that_answer_alike_some_are_shown() -> None:

@@ -1,9 +1,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from zkchat.chat.context.selection import (
     Candidate,
@@ -11,10 +9,13 @@ from zkchat.chat.context.selection import (
     Selection,
     SelectionLimits,
     Selector,
+    build_candidates,
 )
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.choices import IncludeMode, ItemType
 from zkchat.core.message import RequestItem
+from zkchat.core.profile import Agent, Rule
+from zkchat.core.prompt import ToolSpec
 from zkchat.core.session import ItemsEntry
 from zkchat.models.static_vectors import installed
 
@@ -84,12 +85,7 @@ def test_what_the_user_dropped_stays_out_whatever_the_message_says(selector: Sel
     selected = selector.select("Which dates and times are in my calendar?", ALL, changes)
     assert names(selected) == ["X.md"]
     assert left_out(selected) | {"A": "removed", "C": "removed"} == left_out(selected)
-
-
-def test_what_was_dropped_and_added_again_is_back_in_its_place(selector: Selector) -> None:
-    selected = selector.select("Hello!", ALL, [dropping("A"), adding("A")])
-    assert names(selected) == ["A", "X.md"]
-    assert selected.records[0].include == "always"
+    assert names(selector.select("Hello!", ALL, [*changes, adding("A")])) == ["A", "X.md"], "added again, in its place"
 
 
 def test_an_added_item_that_is_not_there_any_more_is_said(selector: Selector) -> None:
@@ -123,18 +119,15 @@ TOOLS = [
 ]
 
 
-def test_when_the_room_for_tools_is_short_the_least_relevant_go(selector: Selector) -> None:
-    per_tool = Estimate().count("x" * 100)
-    selected = selector.select("Will it rain tomorrow? I need the weather.", TOOLS, tool_tokens=2 * per_tool)
-    assert names(selected) == ["read_document", "weather"]
-    assert left_out(selected)["mail"] == "budget"
-    assert next(left.item.score for left in selected.left_out if left.item.name == "mail") is not None
-
-
-def test_core_tools_go_last(selector: Selector) -> None:
+def test_where_room_is_short_the_least_relevant_tools_go_first_one_that_was_added_late_and_core_tools_last(
+    selector: Selector,
+) -> None:
     changes = [ItemsEntry(added=(item("chart", "tool", "web"),))]
     per_tool = Estimate().count("x" * 100)
-    for room, kept in ((per_tool, ["read_document"]), (per_tool - 1, [])):
+    rain = selector.select("Will it rain tomorrow? I need the weather.", TOOLS, tool_tokens=2 * per_tool)
+    assert names(rain) == ["read_document", "weather"]
+    assert next(left.item.score for left in rain.left_out if left.item.name == "mail") is not None
+    for room, kept in ((2 * per_tool, ["read_document", "chart"]), (per_tool, ["read_document"]), (per_tool - 1, [])):
         selected = selector.select("Draw a chart of the weather.", TOOLS, changes, tool_tokens=room)
         assert names(selected) == kept
         assert {name for name, why in left_out(selected).items() if why == "budget"} == {
@@ -142,11 +135,28 @@ def test_core_tools_go_last(selector: Selector) -> None:
         }
 
 
-def test_a_tool_that_the_user_added_goes_last(selector: Selector) -> None:
-    changes = [ItemsEntry(added=(item("chart", "tool", "web"),))]
-    per_tool = Estimate().count("x" * 100)
-    selected = selector.select("Will it rain?", TOOLS, changes, tool_tokens=2 * per_tool)
-    assert names(selected) == ["read_document", "chart"]
+def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
+    agent = Agent(name="poet", rules={"Tone": "manual"}, tools={"mail": "agent"}, servers={"w": "agent"})
+    found = build_candidates(
+        agent,
+        rules=[Rule(name="Tone", text="Be warm."), Rule(name='"b"', include="agent", text="Write 2026-03-01.")],
+        notes={"Added.md": "x"},
+        tools=[
+            ToolSpec(name=name, description="", parameters={}, server=server)
+            for name, server in (("read_document", ""), ("mail", ""), ("mail", "w"), ("other", ""))
+        ],
+        core={"read_document", "mail"},
+    )
+    assert [(each.type, each.server, each.name, each.include, each.core) for each in found] == [
+        ("rule", "", "Tone", "manual", False),
+        ("rule", "", '"b"', "agent", False),
+        ("reference", "", "Added.md", "manual", False),
+        ("tool", "", "read_document", "always", True),
+        ("tool", "", "mail", "agent", True),
+        ("tool", "w", "mail", "agent", False),
+        ("tool", "", "other", "always", False),
+    ]
+    assert found[1].text == '<rule name="&quot;b&quot;">\nWrite 2026-03-01.\n</rule>'
 
 
 def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
@@ -160,20 +170,14 @@ def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
     assert [left.why for left in selected.left_out] == ["score", "score"]
 
 
-class NoEmbedder:
-    """Cannot be asked for anything."""
+def test_tools_that_all_fit_are_not_compared_with_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_relevance: Relevance, _question: str, texts: Sequence[str]) -> list[float]:
+        assert not texts, "texts were compared"
+        return []
 
-    name = "none"
-    dimensions = 2
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise AssertionError(f"{len(texts)} texts were compared")
-
-
-def test_tools_that_all_fit_are_not_compared_with_the_message() -> None:
+    monkeypatch.setattr(Relevance, "scores", refuse)
     tools = [Candidate(type="tool", name=f"t{number}", text="A tool.", about="A tool") for number in range(5)]
-    selector = Selector(Relevance(NoEmbedder()), Estimate())
+    selector = Selector(Relevance(), Estimate())
     assert len(selector.select("Hello!", [A, *tools], tool_tokens=1000).items) == 6
-    assert len(selector.select("Hello!", [A, *tools]).items) == 6
     with pytest.raises(AssertionError, match="texts were compared"):
         selector.select("Hello!", [A, *tools], tool_tokens=1)

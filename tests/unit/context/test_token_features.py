@@ -5,19 +5,12 @@ from hypothesis import strategies as st
 from zkchat.chat.context.tokens import features_of
 
 
-def test_english_text_is_a_message_and_its_digits() -> None:
-    assert features_of("Luhmann wrote 90000 cards, and he linked them.") == {"messages": 1, "digits": 5}
-
-
 @pytest.mark.parametrize(
     ("text", "script", "more"),
     [
         ("naïve", "latin", 1),
         ("Привет", "greek and cyrillic", 6),
         ("שלום", "hebrew and arabic", 4),
-        ("नमस्ते", "south asia", 12),
-        ("ภาษา", "south-east asia", 8),
-        ("a → b", "symbols", 2),
         ("卡片盒", "east asia", 6),
         ("한글", "korean", 4),
         ("🌱", "emoji", 3),
@@ -29,6 +22,7 @@ def test_letters_beyond_ascii_count_with_their_script(text: str, script: str, mo
 
 def test_lines_in_another_language_are_foreign_and_those_around_them_are_not() -> None:
     german = "Der Zettelkasten ist nicht nur ein Archiv"
+    assert features_of("Luhmann wrote 90000 cards, and he linked them.") == {"messages": 1, "digits": 5}
     assert features_of(f"This is what the note says:\n{german}\nand that is all of it")["foreign"] == len(german)
 
 

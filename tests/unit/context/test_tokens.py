@@ -1,7 +1,6 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -24,6 +23,7 @@ from zkchat.core.errors import ConfigError
 def test_a_shipped_encoding_counts_as_its_models_do(encoding: str, counts: tuple[int, ...]) -> None:
     texts = ("antidisestablishmentarianism", "2 + 2 = 4", "お誕生日おめでとう")
     assert tuple(map(Encoding(encoding).count, texts)) == counts
+    assert Encoding(encoding).count("<|endoftext|>") > 1, "in a note it is plain text"
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
@@ -42,13 +42,9 @@ def test_a_shipped_encoding_has_the_ranks_and_splits_as_tiktoken_says(
     defined = getattr(openai_public, name)()
     original = tiktoken.Encoding("original", pat_str=defined["pat_str"], mergeable_ranks=ranks, special_tokens={})
     choices = Random(20260301)
-    for _ in range(2_000):
+    for _ in range(300):
         text = "".join(choices.choices("ab'sS1.!/ \t\r\néЖ眠", k=choices.randint(1, 20)))
         assert shipped.encode_ordinary(text) == original.encode_ordinary(text), repr(text)
-
-
-def test_a_special_token_in_a_note_is_plain_text() -> None:
-    assert Encoding("o200k_base").count("<|endoftext|>") > 1
 
 
 @settings(max_examples=50, deadline=None)
@@ -60,18 +56,11 @@ def test_no_text_makes_a_count_fail(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "A title is a promise. " * 50,
-        "Ein Titel ist ein Versprechen, das die Notiz einlösen muss. " * 30,
-        "Заголовок заметки это обещание читателю. " * 30,
-        "标题是对读者的承诺。" * 40,
-        "タイトルは読者への約束です。" * 40,
-    ],
+    "text", ["A title is a promise. ", "Ein Titel ist ein Versprechen. ", "Заголовок это обещание. ", "标题是承诺。"]
 )
 def test_the_estimate_is_rather_high_than_low(text: str) -> None:
-    exact = Encoding("o200k_base").count(text)
-    assert exact * 0.95 <= Estimate().count(text) <= exact * 4
+    exact = Encoding("o200k_base").count(text * 30)
+    assert exact * 0.95 <= Estimate().count(text * 30) <= exact * 4
 
 
 def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
@@ -80,17 +69,8 @@ def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
     assert "o200k_base" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", [" " * 1_000_000, "x" + "\t\n" * 600_000 + "y"], ids=["spaces", "tabs and line ends"])
-def test_a_million_blanks_are_counted(text: str) -> None:
-    assert 0 < Encoding("o200k_base").count(text) < len(text)
-
-
-def truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
-
-
-def with_another_byte(data: bytes) -> bytes:
-    return data[:1000] + bytes([data[1000] ^ 1]) + data[1001:]
+def test_a_million_blanks_are_counted() -> None:
+    assert 0 < Encoding("o200k_base").count("x" + " " * 1_000_000 + "\t\n" * 1_000) < 1_000_000
 
 
 @pytest.fixture
@@ -105,29 +85,21 @@ def encodings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 TEXT = "Ein Titel ist ein Versprechen. 标题是承诺。"
 
 
-@pytest.mark.parametrize("damage", [truncated, with_another_byte, lambda _data: b""])
-def test_a_damaged_encoding_is_an_estimate_with_a_reason(encodings: Path, damage: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize(("is_there", "problem"), [(True, "is damaged."), (False, "cannot be read.")])
+def test_an_encoding_that_is_damaged_or_gone_is_an_estimate_with_a_reason_and_looked_for_once(
+    encodings: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool, problem: str
+) -> None:
     file = encodings / "o200k_base.tiktoken"
-    file.write_bytes(damage(file.read_bytes()))
+    data = file.read_bytes()
+    file.unlink()
+    if is_there:
+        file.write_bytes(data[:1000] + bytes([data[1000] ^ 1]) + data[1001:])
     tokenizer = CachedTokenizer(Encoding("o200k_base"))
     assert (tokenizer.exact, tokenizer.problem) == (True, "")
     assert tokenizer.count(TEXT) == Estimate().count(TEXT)
-    assert (tokenizer.exact, tokenizer.problem) == (
-        False,
-        "zkchat's file o200k_base.tiktoken is damaged.",
-    )
-    with pytest.raises(ConfigError, match="damaged"):
+    assert (tokenizer.exact, tokenizer.problem) == (False, f"zkchat's file o200k_base.tiktoken {problem}")
+    with pytest.raises(ConfigError, match=problem):
         tokens.check_encodings()
-    assert Encoding("cl100k_base").count(TEXT) != Estimate().count(TEXT)
-
-
-def test_a_missing_encoding_is_an_estimate_and_is_looked_for_once(
-    encodings: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (encodings / "o200k_base.tiktoken").unlink()
-    tokenizer = Encoding("o200k_base")
-    assert tokenizer.count(TEXT) == Estimate().count(TEXT)
-    assert tokenizer.problem == "zkchat's file o200k_base.tiktoken cannot be read."
     monkeypatch.setattr(tokens, "load_encoding", None)
     assert tokenizer.count("hello") == Estimate().count("hello")
 

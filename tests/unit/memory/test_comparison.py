@@ -39,10 +39,7 @@ def test_two_facts_of_the_same_words_may_say_something_else(old: str, new: str) 
     [
         ("My favourite colour is blue", "My favourite colour is green."),
         ("Anna's birthday is 3 May", "Anna's birthday is on 4 May"),
-        ("The thesis deadline: 30 June", "The thesis deadline: 15 July"),
         ("The meeting is at 3", "The meeting is at 4"),
-        ("I live in Bonn", "I live in Ghent"),
-        ("Mein Geburtstag ist am 3. Mai", "Mein Geburtstag ist am 4. Mai"),
         ("我的生日是五月三日", "我的生日是六月四日"),
     ],
 )
@@ -54,10 +51,8 @@ def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("Anna is tall", "Anna is a doctor"),
-        ("I like tea", "I like coffee"),
         ("My favourite colour is blue", "My favourite colour is also green"),
         ("My favourite colour is blue", "My favourite colour is not green"),
-        ("My favourite colour is blue", "My favourite book is Middlemarch"),
         ("Anna's birthday is 3 May", "Bob's birthday is 4 May"),
         ("is 3", "is 4"),
     ],

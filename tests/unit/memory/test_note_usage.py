@@ -32,19 +32,9 @@ def uses(*entries: Entry) -> list[tuple[str, str, str]]:
     return [(use.path, use.message_id, use.why) for use in note_uses(SESSION, entries)]
 
 
-def test_a_use_says_where_when_and_why() -> None:
-    (use,) = note_uses(SESSION, [message(1, "user", linked("Sleep.md"))])
-    assert use == DocumentUse(
-        path="Sleep.md",
-        session_id="s1",
-        session_title="Sleep",
-        message_id="m1",
-        at=NOON + timedelta(minutes=1),
-        why="linked in the message",
-    )
-
-
 def test_a_note_counts_once_in_a_turn_and_again_in_the_next() -> None:
+    (use,) = note_uses(SESSION, [message(1, "user", linked("A.md"))])
+    assert (use.session_id, use.session_title, use.at) == ("s1", "Sleep", NOON + timedelta(minutes=1))
     turn = (message(1, "user", linked("A.md")), message(2, "assistant", linked("A.md", cited=True)))
     again = (message(3, "user", linked("A.md")), message(4, "assistant"))
     assert uses(*turn, *again) == [
@@ -87,20 +77,11 @@ def tally_of(*uses: DocumentUse) -> NoteUsage:
     return tally
 
 
-def test_the_notes_that_most_turns_used_come_first() -> None:
+def test_what_most_turns_used_comes_first_and_the_picture_has_every_note_conversation_and_line() -> None:
     later = NOON + timedelta(days=1)
-    tally = tally_of(
-        use("A.md", "s1"), use("B.md", "s1"), use("B.md", "s1", later), use("B.md", "s2"), use("C.md", "s1")
-    )
-    assert [(note.path, note.turns, note.sessions, note.last_used) for note in tally.top(2)] == [
-        ("B.md", 3, 2, later),
-        ("A.md", 1, 1, NOON),
-    ]
-
-
-def test_the_picture_has_every_note_conversation_and_line() -> None:
-    later = NOON + timedelta(days=1)
-    graph = tally_of(use("A.md", "s1"), use("A.md", "s1"), use("B.md", "s2", later), use("A.md", "s2")).graph()
+    tally = tally_of(use("A.md", "s1"), use("A.md", "s1"), use("B.md", "s2", later), use("A.md", "s2"))
+    assert [(note.path, note.turns, note.sessions, note.last_used) for note in tally.top(1)] == [("A.md", 3, 2, NOON)]
+    graph = tally.graph()
     assert [note.path for note in graph.notes] == ["A.md", "B.md"]
     assert [(talk.session_id, talk.title, talk.notes) for talk in graph.talks] == [
         ("s2", "About s2", 2),

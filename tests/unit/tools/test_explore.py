@@ -52,13 +52,8 @@ def paths(outcome: ToolOutcome) -> list[str | None]:
     return [reference.relative_path for reference in outcome.references]
 
 
-@pytest.mark.parametrize(
-    ("argument", "named"),
-    [
-        *(("relative_path", named) for named in ("Ideas/Sleep.md", "sleep.md", "Schlaf", "[[Sleep]]", "[[Sleep|x]]")),
-        *((argument, "Sleep") for argument in ("relative_path", "path", "note", "file", "link")),
-    ],
-)
+@pytest.mark.parametrize("named", ["Ideas/Sleep.md", "sleep.md", "Schlaf", "[[Sleep]]", "[[Sleep|x]]"])
+@pytest.mark.parametrize("argument", ["relative_path", "path", "note", "file", "link"])
 def test_a_note_is_read_by_whatever_name_the_model_gives_it(box: Toolbox, named: str, argument: str) -> None:
     outcome = use(box, "read_document", **{argument: named})
     assert "Adults need seven hours." in outcome.text
@@ -88,12 +83,9 @@ def test_a_long_document_comes_in_pages(box: Toolbox) -> None:
     assert f"offset {PAGE_CHARS}; 100 characters are left" in first.text
     second = use(box, "read_document", path="Long", offset=PAGE_CHARS)
     assert "are left" not in second.text
+    assert use(box, "read_document", path="Wrap").text.count("</document>") == 1, "a note cannot close its wrapping"
     assert second.text.count("x") == 100
     assert [first.summary, second.summary] == ["8,000 of 8,100 characters", "100 of 8,100 characters"]
-
-
-def test_a_note_cannot_close_its_wrapping(box: Toolbox) -> None:
-    assert use(box, "read_document", path="Wrap").text.count("</document>") == 1
 
 
 @pytest.mark.parametrize(("tool", "what"), [("find_excerpts", "passage"), ("find_documents", "note")])
@@ -146,16 +138,15 @@ def test_related_notes_are_the_neighbours_and_those_on_the_same_subject(box: Too
         ({}, {"Coffee.md", "Ideas/Sleep.md", "Long.md", "Wrap.md", "a/Twin.md", "b/Twin.md"}),
         ({"folder": "Ideas"}, {"Ideas/Sleep.md"}),
         ({"tag": "night"}, {"Ideas/Sleep.md"}),
-        ({"modified_after": "2999-01-01"}, set()),
         ({"modified_after": "0001-01-01", "folder": "a/"}, {"a/Twin.md"}),
         ({"modified_after": "9999-12-31"}, set()),
-        ({"after": "2999"}, set()),
         ({"before": "last week", "folder": "Ideas"}, set()),
         ({"after": "last year", "before": "2999-01-01", "folder": "Ideas"}, {"Ideas/Sleep.md"}),
     ],
 )
 def test_notes_are_listed_by_folder_tag_and_date(box: Toolbox, arguments: dict[str, str], listed: set[str]) -> None:
     assert set(paths(use(box, "list_documents", **arguments))) == listed
+    assert "2026-03-01" in use(box, "get_current_datetime").text
 
 
 def test_passages_and_notes_are_found_by_their_days(tmp_path: Path) -> None:
@@ -168,63 +159,30 @@ def test_passages_and_notes_are_found_by_their_days(tmp_path: Path) -> None:
             assert paths(use(box, name, query="compost during:2026-03")) == ["2026-03-08.md"]
 
 
-def test_the_time_is_told(box: Toolbox) -> None:
-    assert "2026-03-01" in use(box, "get_current_datetime").text
-
-
 OUTSIDE = [
-    "../secret.md",
-    "../secret",
-    "./../secret.md",
-    "Ideas/../../secret.md",
-    "Ideas/../../../secret.md",
-    "a/./../../secret.md",
-    "/secret.md",
-    "//secret.md",
-    "/etc/passwd",
-    "/etc/passwd.md",
-    "~/secret.md",
-    "~root/secret.md",
-    "~",
-    "$HOME/secret.md",
-    "file:///etc/passwd",
-    "C:\\secret.md",
-    "C:/secret.md",
-    "\\\\host\\share\\secret.md",
-    "..\\secret.md",
-    "..\\..\\secret.md",
-    "%2e%2e/secret.md",
-    "..%2fsecret.md",
-    "link.md",
-    "link",
-    "folder/secret.md",
-    "folder/vault/../secret.md",
-    "[[../secret]]",
-    "[[folder/secret]]",
-    ".zkchat/hidden.md",
-    "hidden",
-    "Ideas\x00/../secret.md",
-    "secret.md\x00",
-    "．．/secret.md",
-    "‥/secret.md",
-    unicodedata.normalize("NFD", "../sécret.md"),
-    "..//secret.md",
-    "Ideas//..//..//secret.md",
-    " ../secret.md ",
-    "../SECRET.MD",
-    "vault/../secret.md",
-    "/proc/self/environ",
-    "folder",
+    *["../secret.md", "./../secret", "Ideas/../../secret.md", " ../secret.md ", "../SECRET.MD", "vault/../secret.md"],
+    *["/secret.md", "//secret.md", "/etc/passwd", "~/secret.md", "~", "$HOME/secret.md", "file:///etc/passwd"],
+    *["C:\\secret.md", "\\\\host\\share\\secret.md", "..\\secret.md", "%2e%2e/secret.md", "..%2fsecret.md"],
+    *[
+        "link.md",
+        "link",
+        "folder",
+        "folder/secret.md",
+        "folder/vault/../secret.md",
+        "[[../secret]]",
+        "[[folder/secret]]",
+    ],
+    *[".zkchat/hidden.md", "hidden", "Ideas\x00/../secret.md", "secret.md\x00", "．．/secret.md", "‥/secret.md"],
+    *[unicodedata.normalize("NFD", "../sécret.md"), "Ideas//..//..//secret.md", "/proc/self/environ"],
 ]
 
 
-@pytest.mark.parametrize("path", OUTSIDE)
 @pytest.mark.parametrize("tool", ["read_document", "find_backlinks", "find_forward_links"])
-def test_nothing_outside_the_vault_is_read_in_any_disguise(box: Toolbox, tool: str, path: str) -> None:
-    outcome = use(box, tool, relative_path=path)
-    assert outcome.failed
-    assert "the secret" not in outcome.text
-    assert outcome.references == ()
+def test_nothing_outside_the_vault_is_read_in_any_disguise(box: Toolbox, tool: str) -> None:
+    for path in OUTSIDE:
+        outcome = use(box, tool, relative_path=path)
+        assert (outcome.failed, outcome.references) == (True, ()), path
+        assert "the secret" not in outcome.text
 
 
 def test_a_folder_is_read_as_the_list_of_its_files(box: Toolbox) -> None:

