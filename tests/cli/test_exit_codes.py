@@ -20,6 +20,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "search x --limit 0", "verify", "verify nothing.md", "links", "refs", "resolve", "resolve [[]]",
         "vault", "sessions x", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
+        "context compact --detail long",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
         "note", "note append Sleep", "note append Sleep x",
         "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp add x --url foo",
