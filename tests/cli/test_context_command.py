@@ -131,12 +131,11 @@ def test_memory_shows_what_the_last_answer_was_reminded_of(world: World, long_ta
 def test_a_user_who_wants_to_be_asked_is_asked(world: World) -> None:
     world.configure("[context]\nconfirm_compaction = true\n")
     name = model(world)
-    for number in range(14):
-        said = world.run("ask", f"Question {number} about [[Cats]]?", "--continue", "--model", name, typed="n\n")
-        if said.code:
-            break
-    assert "Summarise" in said.err
-    assert "The context is full" in said.err
+    asked = (f"Question {number} about [[Cats]]?" for number in range(14))
+    said = (world.run("ask", each, "--continue", "--model", name, typed="n\n") for each in asked)
+    refused = next(result for result in said if result.code)
+    assert "Summarise" in refused.err
+    assert "The context is full" in refused.err
     agreed = world.run("ask", "One more?", "--continue", "--model", name, typed="y\n" * 4)
     assert agreed.code == 0, agreed.err
 
