@@ -89,6 +89,7 @@ def test_words_that_may_follow_are_offered(indexed: World, line: str, words: lis
 
 def test_names_that_are_no_line_or_act_on_a_terminal_are_left_out(indexed: World) -> None:
     assert sorted(offered(indexed, "links ")) == ["Evergreen notes", "Ideas/Compost", "Reference/Compost", "Éclair"]
+    assert offered(indexed, "links a\\ ti") == []
 
 
 def test_sessions_are_offered_by_title_and_by_id(garden: World) -> None:
