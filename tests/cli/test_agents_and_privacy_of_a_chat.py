@@ -1,11 +1,15 @@
 """`--agent`, `--private`, and what is remembered: `zkchat ask` and `zkchat chat` as a user calls them."""
 
+import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
+from msgspec.structs import replace
 
-from tests.support.world import Result, World
+from tests.support.world import Result, Terminal, World
+from zkchat.cli.change_review import TerminalInterface
+from zkchat.cli.common import CommandIO
 
 REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
 TITLED = [{"tool": "remember", "arguments": {"information": "\x1b]0;x\x07 tea"}}]
@@ -200,3 +204,15 @@ def test_selection_is_steered_by_settings_and_its_use_is_told(world: World) -> N
     assert stats["selection"] == {"chosen": 2, "used": 1}
     told = world.run("context", "stats", "--model", model).out
     assert "Of the notes, passages and tools chosen for your messages, answers used 1 of 2 (50 %)." in told
+
+
+def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    class Interrupted(Terminal):
+        def readline(self, _size: int | None = -1) -> NoReturn:
+            raise KeyboardInterrupt
+
+    ask = TerminalInterface(CommandIO(replace(world.environment(), stdin=Interrupted()))).may_remember
+    assert not ask("The user likes tea.")
+    assert signal.getsignal(signal.SIGINT) is before

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from tests.support.embedding_server import EMBEDDING_PATHS, EmbeddingServer, Sent
+from tests.support.embedding_server import EMBEDDING_PATHS, EmbeddingServer, Received, Sent
 from tests.support.world import World
 from zkchat.cli.note_lookup import VectorActivity
 from zkchat.core.errors import ExitCode, StorageError
@@ -171,3 +171,23 @@ def test_the_bar_of_a_chat_hears_of_every_step() -> None:
 
 def _progress(done: int) -> EmbeddingProgress:
     return EmbeddingProgress(done=done, total=3, method="ollama:m", active_method="static")
+
+
+def test_the_former_model_is_used_until_the_new_one_is_complete(notes: World, server: EmbeddingServer) -> None:
+    notes.run("index")
+    notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:mxbai-embed-large"
+    server.always = lambda request: Sent(503, {"error": "busy"}, {"Retry-After": "3600"}) if _is_new(request) else None
+    result = notes.run("index")
+    assert "search prepared: 0 of 3 passages (mxbai-embed-large); until then: nomic-embed-text" in result.out
+    server.received.clear()
+    assert notes.run("search", "eighty degrees", "--json").json[0]["path"] == "Tea.md"
+    assert server.embedded == ["search_query: eighty degrees"]
+    server.always = None
+    assert "search prepared: 3 of 3 passages (mxbai-embed-large)" in notes.run("index").out
+    server.received.clear()
+    notes.run("search", "eighty degrees")
+    assert server.embedded == ["Represent this sentence for searching relevant passages: eighty degrees"]
+
+
+def _is_new(request: Received) -> bool:
+    return bool(request.body["model"] == "mxbai-embed-large")

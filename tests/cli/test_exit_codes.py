@@ -22,7 +22,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "context compact --detail long",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
-        "note", "note append Sleep", "note append Sleep x",
+        "note", "note trash No/ --yes", "note append Sleep", "note append Sleep x",
         "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp add x --url foo",
         "mcp remove nothing", "mcp check nothing", "mcp import nothing.json", "mcp import cursor",
         "mcp install emacs", "mcp --port 1",

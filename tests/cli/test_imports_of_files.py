@@ -225,3 +225,12 @@ def test_views_and_foreign_tables_of_a_database_are_not_asked(world: World, sche
     log(world, schema)
     result = world.run("context", "import", "logs.db")
     assert (result.code, "has no conversations of llm" in result.err) == (5, True)
+
+
+def test_a_deleted_conversation_comes_back_when_it_is_imported_again(world: World) -> None:
+    session = imported(world, [GROWN], "--json").json["session"]
+    world.run("sessions", "delete", session, "--yes")
+    again = imported(world, [GROWN], "--json").json["session"]
+    assert again != session
+    assert texts(world, again) == ["How long?", "Seven hours."]
+    assert imported(world, [GROWN], "--json").json["conversations"][0]["state"] == "known"

@@ -1,5 +1,6 @@
 """`zkchat show`, `recent`, `tags` and `daily`, for people and for scripts."""
 
+import json
 import os
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -126,3 +127,27 @@ def test_settings_are_read_through_no_link(garden: World, tmp_path: Path) -> Non
     (garden.vault / ".obsidian" / "daily-notes.json").symlink_to(outside)
     found = garden.run("daily", "--json").json
     assert found["expected_path"] == f"{found['date']}.md"
+
+
+def settings(world: World, name: str, value: dict[str, object]) -> None:
+    file = world.vault / ".obsidian" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(value))
+
+
+def daily(world: World) -> tuple[str, str]:
+    """Today, and how the note of today would be called."""
+    found = world.run("daily", "--json").json
+    return found["date"], found["expected_path"]
+
+
+def test_daily_notes_are_named_by_the_settings_of_obsidian(garden: World) -> None:
+    periodic = "plugins/periodic-notes/data.json"
+    settings(garden, "daily-notes.json", {"folder": "Journal/", "format": "YYYY/[on the day] YYYY-MM-DD"})
+    today, path = daily(garden)
+    assert path == f"Journal/{today[:4]}/on the day {today}.md"
+    settings(garden, periodic, {"daily": {"folder": "P", "format": "[x]YYYY-MM-DD", "enabled": True}})
+    today, path = daily(garden)
+    assert path == f"P/x{today}.md"
+    settings(garden, periodic, {"daily": {"folder": "P", "enabled": False}})
+    assert daily(garden)[1].startswith("Journal/")

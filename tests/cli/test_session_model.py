@@ -236,3 +236,22 @@ def test_an_agent_that_is_chosen_later_brings_its_model(user: World, server: Loo
     ask(user, "-c")
     ask(user, "-c", "--agent", "quick")
     assert asked(server) == ["n", "n", "m", "m", "n"]
+
+
+def test_a_name_that_means_another_model_now_is_followed_and_told(user: World, server: Loopback) -> None:
+    configure(user, server, NAMED)
+    ask(user, "--model", "careful")
+    configure(user, server, NAMED.replace('id = "m"', 'id = "n"'))
+    asked(server)
+    said = user.run("ask", "And children?", "-c", terminal=True).err
+    assert "careful (was ollama:m, is now ollama:n)" in said
+    assert asked(server) == ["n"]
+
+
+def test_a_session_from_before_goes_on_with_the_model_of_its_last_answer(user: World, server: Loopback) -> None:
+    ask(user, "--model", "openai:m")
+    stored(user, [body for body in entries(user) if not isinstance(body, ModelEntry)])
+    asked(server)
+    configure(user, server, 'model = "openai:n"')
+    ask(user, "-c")
+    assert asked(server) == ["m"]

@@ -97,7 +97,7 @@ def test_a_session_is_resumed_by_a_part_of_its_title_or_what_was_said(world: Wor
 
 def test_a_search_takes_words_or_standard_input(world: World) -> None:
     for command in (("sessions", "search"), ("search",)):
-        nothing = world.run(*command, stdin="")
+        nothing = world.run(*command, " ", stdin="")
         assert (nothing.code, "What do you want to search for?" in nothing.err) == (ExitCode.USAGE, True)
         both = world.run(*command, "heron", "--stdin", stdin="")
         assert (both.code, "either words or --stdin, not both" in both.err) == (ExitCode.USAGE, True)

@@ -157,3 +157,21 @@ def test_without_a_terminal_the_commands_are_told(user: World) -> None:
     assert "zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS" in result.err
     assert "zkchat config set model NAME" in result.err
     assert settings(user) == ""
+
+
+def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}]}
+    user.confirm(user.vault)
+    user.variables["OPENAI_API_KEY"] = "of-another-service"
+    typed = f"/model {server.address}/v1\ny\n"
+    result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
+    assert "openai:tells answers now." in result.err
+    assert not any(each.headers.get("authorization") for each in server.requests)  # only a request has the key
+    assert f'base_url = "{server.address}/v1"' in settings(user)
+
+
+def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
+    user.configure('[vault]\ndefault = "~/gone"\n')
+    result = answered(user, "", "quote", "-")
+    assert f"The vault {user.home / 'gone'} does not exist. It is your default vault" in " ".join(result.err.split())
+    assert f'default = "{user.vault}"' in settings(user)

@@ -118,3 +118,8 @@ def test_an_export_into_the_vault_is_taken_back_by_undo(talk: World) -> None:
     hidden = talk.run("context", "export", "--output", ".hidden.json")
     assert "undo" not in hidden.err
     assert (talk.vault / ".hidden.json").is_file()
+
+
+def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
+    result = talk.run("context", "export", "--output", ".")
+    assert (result.code, "is a folder" in result.err) == (2, True)

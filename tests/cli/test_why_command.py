@@ -97,3 +97,12 @@ def test_a_note_that_the_search_does_not_find(vault: World) -> None:
     assert said.startswith("The search does not find Birds.md: it has none of your words")
     vault.note("Empty.md", "")
     assert stage(vault, HEAP, "Empty") == ("empty", "Empty.md has no text.")
+
+
+def test_a_question_that_a_list_answers(vault: World) -> None:
+    vault.note("Garden.md", "See [[Compost]].")
+    asked = "Which notes link to [[Compost]]?"
+    assert stage(vault, asked, "Garden") == (
+        "listed", "This question is answered with a list of notes. Garden.md is on it."
+    )  # fmt: skip
+    assert stage(vault, asked, "Birds")[1].endswith("Birds.md is not on it.")

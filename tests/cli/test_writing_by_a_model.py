@@ -118,3 +118,10 @@ def test_a_model_that_calls_no_tools_cannot_propose_anything_and_that_is_said(wo
     result = world.run("ask", "Make it eight hours", "--model", "quote", "--write")
     assert "quote cannot change notes." in result.err
     assert text(world) == SLEEP
+
+
+def test_a_proposal_that_is_only_shown_is_shown_in_a_pipe_too(world: World, model: str) -> None:
+    world.variables["ZKCHAT_WRITE__MODE"] = "propose"
+    result = ask(world, model, stdin="")
+    assert "+Eight hours." in result.err
+    assert result.out == "I propose eight hours in [[Sleep]].\n"
