@@ -1,5 +1,7 @@
 """Where keys go, and that no password in an address is ever printed."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.providers.loopback import Loopback
@@ -12,8 +14,15 @@ PASSWORD = "hunter2canary"
 KEY = "ollama-canary-key"
 
 
-def address(server: Loopback) -> str:
-    return server.address.replace("//", f"//me:{PASSWORD}@")
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A user whose servers have a password in their addresses."""
+    world = World(tmp_path_factory.mktemp("asked"))
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}) as server:
+        address = server.address.replace("//", f"//me:{PASSWORD}@")
+        world.variables |= {"ZKCHAT_OLLAMA__HOST": address, "OPENAI_BASE_URL": f"{address}/v1"}
+        yield world
 
 
 @pytest.fixture
@@ -22,28 +31,24 @@ def note(world: World) -> World:
     return world
 
 
-COMMANDS = (
-    ("config", "show"),
-    ("config", "show", "--json"),
-    ("config", "get", "ollama.host"),
-    ("config", "get", "ollama.host", "--json"),
-    ("config", "get", "openai.base_url"),
-    ("doctor",),
-    ("doctor", "--json"),
-    ("models",),
-    ("models", "--json"),
-    ("ask", "How many hours of sleep?"),
-    ("ask", "How many hours of sleep?", "--model", "ollama:gone"),
-    ("ask", "How many hours of sleep?", "--model", "openai:gone"),
-    ("ask", "How many hours of sleep?", "--json"),
+@pytest.mark.parametrize(
+    "command",
+    [
+        "config show",
+        "config show --json",
+        "config get ollama.host --json",
+        "config get openai.base_url",
+        "doctor",
+        "doctor --json",
+        "models",
+        "models --json",
+        "ask hours? --json",
+        "ask hours? --model ollama:gone",
+        "ask hours? --model openai:gone",
+    ],
 )
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=[" ".join(command) for command in COMMANDS])
-def test_no_command_prints_a_password_that_stands_in_an_address(note: World, command: tuple[str, ...]) -> None:
-    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}) as server:
-        note.variables |= {"ZKCHAT_OLLAMA__HOST": address(server), "OPENAI_BASE_URL": f"{address(server)}/v1"}
-        result = note.run(*command)
+def test_no_command_prints_a_password_that_stands_in_an_address(asked: World, command: str) -> None:
+    result = asked.run(*command.split())
     assert PASSWORD not in result.out + result.err
 
 

@@ -74,33 +74,25 @@ def test_a_new_agent_with_the_name_of_another_is_a_copy_of_it(world: World) -> N
     assert mine.read_text() == (world.vault / ".zkchat/agents/research.md").read_text()
 
 
-@pytest.mark.parametrize(("name", "words"), [("my poet", "cannot be typed in a message"), ("../x", "cannot be typed")])
-def test_a_name_that_cannot_be_used_is_refused(world: World, name: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("my poet", "cannot be typed in a message"), ("../x", "cannot be typed"), ("poet", "already exists")],
+)
+def test_a_name_that_cannot_be_used_is_refused(world: World, mine: Path, name: str, said: str) -> None:
+    (mine / "poet.md").write_text(POET)
     result = world.run("agent", "new", name)
-    assert result.code == ExitCode.USAGE
-    assert words in result.err
+    assert (result.code, said in result.err) == (ExitCode.USAGE, True)
+    assert [file.read_text() for file in mine.iterdir()] == [POET]
 
 
-def test_a_file_that_is_there_is_not_overwritten(world: World, mine: Path) -> None:
+def test_one_value_of_an_agent_is_changed_and_a_built_in_one_is_copied_before(world: World, mine: Path) -> None:
     (mine / "poet.md").write_text(POET)
-    result = world.run("agent", "new", "poet")
-    assert result.code == ExitCode.USAGE
-    assert "already exists" in result.err
-    assert (mine / "poet.md").read_text() == POET
-
-
-def test_one_value_of_an_agent_is_changed(world: World, mine: Path) -> None:
-    (mine / "poet.md").write_text(POET)
-    assert (
-        world.run("agent", "config", "poet", "rules.Tone", "manual").out == f"Set rules.Tone in {mine / 'poet.md'}.\n"
-    )
+    told = world.run("agent", "config", "poet", "rules.Tone", "manual").out
+    assert told == f"Set rules.Tone in {mine / 'poet.md'}.\n"
     changed = world.run("agent", "config", "poet", "model", "quote", "--json").json
     assert (changed["model"], changed["rules"]) == ("quote", {"Tone": "manual"})
-
-
-def test_a_built_in_agent_is_copied_before_it_is_changed(world: World, mine: Path) -> None:
-    result = world.run("agent", "config", "research", "model", "quote")
-    assert f"Copied the built-in research to {mine / 'research.md'}." in result.err
+    copied = world.run("agent", "config", "research", "model", "quote")
+    assert f"Copied the built-in research to {mine / 'research.md'}." in copied.err
     shown = world.run("agent", "show", "research", "--json").json
     assert (shown["origin"], shown["model"]) == ("user", "quote")
 
@@ -122,21 +114,14 @@ def test_a_change_to_an_approved_agent_of_the_vault_is_approved_by_making_it(wor
     assert world.run("agent", "list").err == ""
 
 
-def test_a_value_that_cannot_be_is_refused(world: World, mine: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"), [("rules.Tone", "often"), ("context.max_tokens", "many"), ("context.size", "1")]
+)
+def test_a_value_that_cannot_be_is_refused(world: World, mine: Path, key: str, value: str) -> None:
     (mine / "poet.md").write_text(POET)
-    result = world.run("agent", "config", "poet", "rules.Tone", "often")
-    assert result.code == ExitCode.CONFIG
+    result = world.run("agent", "config", "poet", key, value)
+    assert (result.code, result.out) == (ExitCode.CONFIG, "")
     assert (mine / "poet.md").read_text() == POET
-
-
-@pytest.mark.parametrize(("key", "value"), [("context.max_tokens", "many"), ("context.size", "1")])
-def test_a_setting_of_the_context_has_to_be_one_with_a_value_that_it_can_have(
-    world: World, mine: Path, key: str, value: str
-) -> None:
-    result = world.run("agent", "config", "research", key, value)
-    assert result.code == ExitCode.CONFIG
-    assert key in result.err
-    assert list(mine.iterdir()) == []
 
 
 def editor(world: World, script: str) -> None:
@@ -144,14 +129,6 @@ def editor(world: World, script: str) -> None:
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     world.variables["EDITOR"] = str(program)
-
-
-def test_an_agent_is_opened_in_the_users_editor(world: World, mine: Path) -> None:
-    (mine / "poet.md").write_text(POET)
-    editor(world, 'echo "You rhyme." >> "$1"')
-    assert world.run("agent", "edit", "poet").out == ""
-    edited = world.run("agent", "edit", "poet", "--json").json
-    assert edited["text"] == "You are a poet.\nYou rhyme.\nYou rhyme."
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 3", ExitCode.CONFIG), (None, ExitCode.USAGE)])
@@ -163,16 +140,8 @@ def test_an_editor_that_fails_or_is_not_set_is_said(world: World, mine: Path, sc
 
 
 def test_a_rule_is_made_listed_and_shown(world: World) -> None:
-    made = world.run(
-        "rules",
-        "new",
-        "Dates",
-        "Write  dates as 2026-03-01.",
-        "--include",
-        "agent",
-        "--description",
-        "Dates: all of them",
-    )
+    options = ("--include", "agent", "--description", "Dates: all of them")
+    made = world.run("rules", "new", "Dates", "Write  dates as 2026-03-01.", *options)
     assert made.out == f"Created {world.home / '.config/zkchat/rules/Dates.md'}.\n"
     assert world.run("rules", "list").out == "Dates  [agent]  (user)  Dates: all of them\n"
     shown = world.run("rules", "show", "dates").out
@@ -189,11 +158,6 @@ def test_a_rule_of_the_vault_never_takes_the_place_of_the_users_own(world: World
     assert (made.json["origin"], made.json["text"]) == ("vault", "Be warm.")
     assert "is not used: you have a rule of that name." in made.err
     assert world.run("rules", "show", "Tone", "--json").json["text"] == "Be brief."
-
-
-@pytest.mark.parametrize("name", ["a/b", "..", ""])
-def test_a_rule_needs_a_name_for_its_file(world: World, name: str) -> None:
-    assert world.run("rules", "new", name, "x").code == ExitCode.USAGE
 
 
 def test_an_agent_is_switched_off_and_on_again(world: World, mine: Path) -> None:

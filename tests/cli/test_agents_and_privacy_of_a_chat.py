@@ -12,6 +12,7 @@ from zkchat.cli.change_review import TerminalInterface
 from zkchat.cli.common import CommandIO
 
 REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
+TITLED = [{"tool": "remember", "arguments": {"information": "\x1b]0;x\x07 tea"}}]
 
 
 @pytest.fixture
@@ -26,23 +27,20 @@ def model(world: World) -> str:
     return world.script(*[[{"text": f"Answer {number}."}] for number in range(30)], context_limit=8192)
 
 
-def agent(world: World, name: str, head: str, *, vault: bool = True) -> None:
-    text = f"---\n{head}\n---\nYou are {name}.\n"
-    if vault:
-        world.note(f".zkchat/agents/{name}.md", text)
-        world.run("trust", "--yes")
-    else:
-        file = world.home / ".config" / "zkchat" / "agents" / f"{name}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+def agent(world: World, name: str, head: str) -> None:
+    world.note(f".zkchat/agents/{name}.md", f"---\n{head}\n---\nYou are {name}.\n")
+    world.run("trust", "--yes")
 
 
 def record(world: World) -> dict[str, Any]:
     """Of the last answer."""
-    found = world.run("context", "show", "--request", "--json")
-    request = found.json
-    messages = world.run("context", "export").json["messages"]
-    return {**messages[-1]["request_context"], "request": request, "provider": messages[-1]["provider"]}
+    message = world.run("context", "export").json["messages"][-1]
+    return {**message["request_context"], "provider": message["provider"]}
+
+
+def tools(world: World) -> list[str]:
+    """Those of the last request."""
+    return [tool["name"] for tool in world.run("context", "show", "--request", "--json").json["tools"]]
 
 
 def facts(world: World) -> list[dict[str, Any]]:
@@ -67,25 +65,6 @@ def test_the_agent_that_was_named_answers_also_when_the_session_goes_on(world: W
     assert [session["title"] for session in world.run("sessions", "list", "--all", "--json").json] == ["Hello!"]
 
 
-def test_an_agent_that_is_not_there_is_answered_with_the_nearest(world: World, model: str) -> None:
-    result = world.run("ask", "Hello!", "--agent", "reserch", "--model", model)
-    assert result.code != 0
-    assert "There is no agent 'reserch'." in result.err
-    assert "research" in result.err
-    assert world.run("sessions", "list", "--all", "--json").json == []
-
-
-def test_the_settings_of_an_agent_count_for_its_conversations(world: World, model: str) -> None:
-    agent(world, "small", "context:\n  max_tokens: 2048\n  reserve_tokens: 100")
-    world.run("ask", "Hello!", "--agent", "small", "--model", model)
-    usage = record(world)["usage"]
-    assert (usage["window"], usage["reserve"]) == (2048, 100)
-    world.run("ask", "And then?", "--continue", "--model", model)
-    assert record(world)["usage"]["window"] == 2048
-    world.run("ask", "Hello!", "--model", model)
-    assert record(world)["usage"]["window"] == 8192
-
-
 def test_agents_share_a_context_by_its_name(world: World, model: str) -> None:
     world.note("Glossary.md", "# Glossary\n\nA zettel is a slip of paper.\n")
     agent(world, "desk", 'enabled: false\ncontext:\n  max_tokens: 4096\nreferences:\n  "[[Glossary]]": always')
@@ -99,31 +78,22 @@ def test_agents_share_a_context_by_its_name(world: World, model: str) -> None:
     world.run("config", "agents", "config", "editor", "context.reserve_tokens", "100")
     world.run("ask", "Hello!", "--agent", "editor", "--model", model)
     assert (record(world)["usage"]["window"], record(world)["usage"]["reserve"]) == (4096, 100)
-    agent(world, "lost", "context: dsek")
-    result = world.run("ask", "Hello!", "--agent", "lost", "--model", model)
-    assert result.code == 0
-    assert "There is no agent 'dsek' whose context could be shared." in result.err
 
 
-def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_same(world: World, model: str) -> None:
-    agent(world, "odd", "context:\n  max_tokens: 3")
-    result = world.run("ask", "Hello!", "--agent", "odd", "--model", model)
-    assert result.code == 0
-    assert "The settings of the agent odd are ignored." in result.err
-    assert "odd.md" in result.err
-    assert record(world)["agent"] == "odd"
-
-
-def test_an_approved_agent_of_the_vault_brings_its_model_and_a_changed_one_is_asked_about_again(
-    world: World, model: str
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("context: dsek", "There is no agent 'dsek' whose context could be shared."),
+        ("context:\n  max_tokens: 3", "The settings of the agent odd are ignored."),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_same(
+    world: World, model: str, head: str, said: str
 ) -> None:
-    agent(world, "theirs", f"model: {model}")
-    assert world.run("ask", "What do cats do?", "--agent", "theirs").code == 0
-    assert record(world)["provider"] == "scripted"
-    world.note(".zkchat/agents/theirs.md", "---\nmodel: ollama:another\n---\nYou are theirs.\n")
-    after = world.run("ask", "What do cats do?", "--agent", "theirs")
-    assert after.code == 3
-    assert "The agent 'theirs' came with this vault and is not approved." in after.err
+    agent(world, "odd", head)
+    result = world.run("ask", "Hello!", "--agent", "odd", "--model", model)
+    assert (result.code, said in result.err) == (0, True)
+    assert record(world)["agent"] == "odd"
 
 
 def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
@@ -131,13 +101,13 @@ def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: 
     assert "This conversation is private: nothing from it is remembered in others." in first.err
     assert "This conversation is private, so nothing from it is remembered." in first.out
     assert "Remember “" not in first.err
-    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+    assert "remember" not in tools(world)
     again = chat(world, model, "I prefer coffee.", "/remember I like coffee.", options=("--continue",))
     assert "This conversation is private: nothing" in again.err
-    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+    assert "remember" not in tools(world)
     assert facts(world) == []
     chat(world, model, "Hello!", "/new", "Hello again!", options=("--private",))
-    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+    assert "remember" not in tools(world)
 
 
 def test_a_fact_is_counted_when_it_went_into_a_request_but_not_in_private(world: World, model: str) -> None:
@@ -148,31 +118,14 @@ def test_a_fact_is_counted_when_it_went_into_a_request_but_not_in_private(world:
     assert [fact["uses"] for fact in facts(world)] == [1]
 
 
-@pytest.mark.parametrize(("answer", "kept"), [("y", ["The user likes tea."]), ("n", []), ("", [])])
+@pytest.mark.parametrize(("answer", "kept"), [("y\n", ["The user likes tea."]), ("n\n", []), ("", [])])
 def test_a_model_may_remember_what_the_user_agrees_to(world: World, answer: str, kept: list[str]) -> None:
-    model = world.script(REMEMBERS, [{"text": "Good."}])
-    asked = world.run("ask", "I like tea.", "--model", model, typed=f"{answer}\n" if answer else "")
+    model = world.script(REMEMBERS, TITLED, [{"text": "Good."}])
+    asked = world.run("ask", "I like tea.", "--model", model, typed=answer)
     assert "Remember “The user likes tea.”? [y/N]" in asked.err
-    assert [fact["text"] for fact in facts(world)] == kept
-
-
-def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:
-    before = signal.getsignal(signal.SIGINT)
-
-    class Interrupted(Terminal):
-        def readline(self, _size: int | None = -1) -> NoReturn:
-            raise KeyboardInterrupt
-
-    ask = TerminalInterface(CommandIO(replace(world.environment(), stdin=Interrupted()))).may_remember
-    assert not ask("The user likes tea.")
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_what_a_model_wants_to_keep_cannot_act_on_the_terminal(world: World) -> None:
-    model = world.script([{"tool": "remember", "arguments": {"information": "\x1b]0;x\x07 tea"}}], [{"text": "Good."}])
-    asked = world.run("ask", "I like tea.", "--model", model, typed="n\n")
+    assert asked.err.count("Remember “") == 2
     assert "\x1b]0" not in asked.err
-    assert "Remember “" in asked.err
+    assert [fact["text"] for fact in facts(world)] == kept
 
 
 def test_without_a_terminal_a_model_may_remember_nothing(world: World) -> None:
@@ -225,7 +178,7 @@ def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, mo
     world.note("Cats.md", "# Cats\n\nCats sleep.\n")
     world.note(".zkchat/rules/Tone.md", "Be cool.\n")
     world.run("trust", "--yes")
-    for arguments in (("--message", "2"), ("--request",), ("--request", "--json")):
+    for arguments in (("--message", "2"), ("--request", "--json")):
         shown = world.run("context", "show", *arguments)
         assert "The rule Tone has changed since that request." in shown.err
         assert "The note Cats.md has changed since that request." in shown.err
@@ -233,23 +186,33 @@ def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, mo
 
 
 def test_selection_is_steered_by_settings_and_its_use_is_told(world: World) -> None:
-    for name in ("Tea", "Coffee", "Cocoa"):
+    names = ("Tea", "Coffee", "Cocoa")
+    for name in names:
         world.note(f"{name}.md", f"# {name}\n\nHot drinks such as {name} keep you warm in winter.\n")
-    notes = "".join(f'  "[[{name}]]": agent\n' for name in ("Tea", "Coffee", "Cocoa"))
-    agent(world, "drinks", f"references:\n{notes.rstrip()}")
+    agent(world, "drinks", "references:\n" + "\n".join(f'  "[[{name}]]": agent' for name in names))
     model = world.script([{"text": "Drink [[Tea]]."}])
 
-    def chosen(settings: str = "") -> list[str]:
-        world.configure(settings)
+    def chosen(settings: str) -> list[str]:
+        world.configure(f"[context]\n{settings}\n")
         asked = world.run("ask", "Which hot drinks: tea?", "--agent", "drinks", "--json", "--model", model).json
         return [each["name"] for each in asked["context"]["items"] if each["include"] == "agent"]
 
-    assert [*map(len, (chosen("[context]\nitems_minimum = 0.01\n"), chosen("[context]\nitems_minimum = 1.0\n")))] == [
-        3,
-        0,
-    ]
-    assert chosen("[context]\nitems_minimum = 0.01\nitems_limit = 2\n")[0] == "Tea"
+    assert len(chosen("items_minimum = 0.01")) == 3
+    assert chosen("items_minimum = 1.0") == []
+    assert chosen("items_minimum = 0.01\nitems_limit = 2")[0] == "Tea"
     stats = world.run("context", "stats", "--json", "--model", model).json
     assert stats["selection"] == {"chosen": 2, "used": 1}
     told = world.run("context", "stats", "--model", model).out
     assert "Of the notes, passages and tools chosen for your messages, answers used 1 of 2 (50 %)." in told
+
+
+def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    class Interrupted(Terminal):
+        def readline(self, _size: int | None = -1) -> NoReturn:
+            raise KeyboardInterrupt
+
+    ask = TerminalInterface(CommandIO(replace(world.environment(), stdin=Interrupted()))).may_remember
+    assert not ask("The user likes tea.")
+    assert signal.getsignal(signal.SIGINT) is before

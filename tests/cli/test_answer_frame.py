@@ -49,11 +49,6 @@ def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
             ["Your notes are mostly in English, the question is in German: try it in English."],
         ),
         (
-            "Combien coûte la serre ?",
-            "Your notes say nothing about “serre”.",
-            ["Your notes are mostly in English, the question is in French: try it in English."],
-        ),
-        (
             "Thanks!",
             "You are welcome to ask about anything in your notes.",
             ["To link a note, type [[ and the beginning of its name."],
@@ -72,3 +67,9 @@ def test_that_there_is_nothing_is_an_answer_of_its_own(
     result = world.run("ask", question)
     assert (result.code, result.out) == (7, f"{answer}\n")
     assert result.err.splitlines() == remarks
+
+
+def test_on_a_terminal_a_way_out_is_shown_beside_the_answer(world: World) -> None:
+    result = world.run("ask", "What is the capital of France?", terminal=True)
+    assert "Try the words that your notes use" in result.err
+    assert "Try the words" not in result.out

@@ -63,7 +63,7 @@ def test_that_notes_are_quoted_is_said_once_and_on_a_terminal_only(slept: World)
 
 
 def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: World) -> None:
-    for number in range(1, 13):
+    for number in range(1, 8):
         world.note(f"Walk {number}.md", f"# Walk {number}\n\nThe harbour walk takes {number} hours.\n")
     question = ("ask", "How long does the harbour walk take?")
     few = world.run(*question, terminal=True)
@@ -79,21 +79,9 @@ def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: Wo
     assert "--more" not in many.err
 
 
-def test_where_the_notes_hold_nothing_a_way_out_is_shown_beside_the_answer(slept: World) -> None:
-    result = slept.run("ask", "Who won the chess championship?", terminal=True)
-    assert result.code == ExitCode.NO_ANSWER
-    assert "Your notes say nothing about “won, chess, championship”." in result.out
-    assert "Try the words that your notes use" in result.err
-    assert "Try the words" not in result.out
-    assert slept.run("ask", "Who won the chess championship?").err == ""
-
-
 def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: World) -> None:
     question = ("ask", "How many hours of sleep do adults need?")
-    environment = replace(slept.environment(terminal=True), variables={"TERM": "xterm-256color", "COLUMNS": "80"})
-    assert run(question, environment) == 0
-    assert isinstance(environment.stdout, io.StringIO)
-    assert underlined(environment.stdout.getvalue())[:3] == ["Adults", "need", "hours"]
+    assert underlined(slept.run(*question, terminal=True).out)[:3] == ["Adults", "need", "hours"]
     piped = slept.run(*question)
     assert "\x1b" not in piped.out
     assert "**" not in piped.out
@@ -136,12 +124,6 @@ def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.M
     assert run(["ask"], replace(environment, stdin=Silent())) == 0
 
 
-def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:
-    result = slept.run("ask")
-    assert result.code == ExitCode.USAGE
-    assert "zkchat ask" in result.err
-
-
 def test_the_last_session_is_continued(slept: World) -> None:
     model = slept.script([{"text": "one"}], [{"text": "two"}])
     first = slept.run("ask", "First?", "--model", model, "--json").json
@@ -153,13 +135,6 @@ def test_the_last_session_is_continued(slept: World) -> None:
     assert named.json["session"] == first["session"]
 
 
-def test_a_missing_session_is_a_sentence(slept: World) -> None:
-    result = slept.run("ask", "x", "--session", "nosuch")
-    assert result.code == ExitCode.SESSION
-    assert "nosuch" in result.err
-    assert "zkchat sessions list" in result.err
-
-
 def test_a_folder_that_no_system_can_have_is_told(world: World) -> None:
     (world.root / "loop").symlink_to("loop")
     for named in ("x" * 5000, str(world.root / "loop")):
@@ -167,11 +142,19 @@ def test_a_folder_that_no_system_can_have_is_told(world: World) -> None:
         assert (result.code, "cannot be used" in result.err) == (ExitCode.VAULT, True), result.err
 
 
-def test_an_empty_vault_is_a_sentence(world: World) -> None:
-    result = world.run("ask", "How much sleep?")
-    assert result.code == ExitCode.VAULT
-    assert f"There are no Markdown notes in {world.vault}." in result.err
-    assert "--vault" in result.err
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("ask",), ExitCode.USAGE, "zkchat ask"),
+        (("ask", "x", "--session", "nosuch"), ExitCode.SESSION, "zkchat sessions list"),
+        (("ask", "How much sleep?"), ExitCode.VAULT, "There are no Markdown notes in"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_with_a_way_out(
+    world: World, arguments: tuple[str, ...], code: ExitCode, said: str
+) -> None:
+    result = world.run(*arguments)
+    assert (result.code, said in result.err) == (code, True)
 
 
 def test_a_model_can_be_talked_to_in_an_empty_vault_with_a_warning(world: World) -> None:
@@ -190,28 +173,6 @@ def test_a_model_elsewhere_that_nobody_set_is_told_before_notes_leave(slept: Wor
     assert result.code == ExitCode.CONFIG
 
 
-def test_a_failing_model_keeps_the_question_and_what_arrived(slept: World) -> None:
-    model = slept.script([{"text": "It is "}, {"error": "The server fell over.", "hint": "Start it."}])
-    result = slept.run("ask", "What is it?", "--model", model)
-    assert result.code == ExitCode.MODEL
-    assert result.out.strip() == "It is"
-    assert "The server fell over." in result.err
-    (session,) = slept.run("sessions", "list", "--all", "--json").json
-    shown = json.dumps(slept.run("sessions", "show", session["id"], "--json").json)
-    assert "What is it?" in shown
-    assert '"unfinished"' in shown
-
-
-def test_a_model_cannot_read_outside_the_vault(slept: World) -> None:
-    (slept.root / "secret.md").write_text("the secret")
-    model = slept.script(
-        [{"tool": "read_document", "arguments": {"relative_path": "../secret.md"}}], [{"text": "done"}]
-    )
-    slept.run("ask", "x", "--model", model)
-    session = slept.run("sessions", "list", "--all", "--json").json[0]["id"]
-    assert "the secret" not in slept.run("sessions", "show", session, "--json").out
-
-
 def test_nothing_is_written_into_the_notes_and_what_is_written_is_private(slept: World) -> None:
     before = {path: path.read_bytes() for path in slept.vault.rglob("*.md")}
     slept.run("ask", "How many hours of sleep?")
@@ -223,21 +184,14 @@ def test_nothing_is_written_into_the_notes_and_what_is_written_is_private(slept:
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_read_only_vault_works(slept: World) -> None:
-    # Root may write everywhere, so the marker's place is taken by a file instead of a folder.
-    (slept.vault / ".zkchat").write_text("")
-    assert slept.run("ask", "How many hours of sleep do adults need?").code == 0
-    assert len(slept.run("sessions", "list", "--all", "--json").json) == 1
+def test_odd_questions_never_end_in_a_traceback(slept: World) -> None:
+    for question in ("[/INST] [bold]x", "\x1b]0;evil\x07sleep hours", "[[" * 500, "", "   "):
+        result = slept.run("ask", question, terminal=True)
+        assert result.code in set(ExitCode) - {ExitCode.BUG}
+        assert "\x1b]0" not in result.out + result.err
 
 
-@pytest.mark.parametrize("question", ["[/INST] [bold]x", "\x1b]0;evil\x07sleep hours", "[[" * 500, "", "   "])
-def test_odd_questions_never_end_in_a_traceback(slept: World, question: str) -> None:
-    result = slept.run("ask", question, terminal=True)
-    assert result.code in set(ExitCode) - {ExitCode.BUG}
-    assert "\x1b]0" not in result.out + result.err
-
-
-@pytest.mark.parametrize("model", ["nonsense", "openai:gpt-5", "ollama:llama3.2"])
+@pytest.mark.parametrize("model", ["nonsense", "openai:gpt-5"])
 def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, model: str) -> None:
     slept.variables["OPENAI_API_KEY"] = ""
     assert slept.run("ask", "How long?", "--model", model, "--private", stdin="And why?").code != 0
@@ -247,23 +201,12 @@ def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, mode
     assert "How long?\n\nAnd why?" in shown
 
 
-def test_who_comes_back_to_a_question_without_an_answer_is_told(slept: World) -> None:
-    model = slept.script([{"text": "So."}], [{"text": "Because."}], [{"text": "Because."}])
-    slept.run("ask", "How?", "--model", model)
-    slept.run("ask", "How long?", "--continue", "--model", "nonsense")
-    again = slept.run("ask", "And why?", "--continue", "--model", model)
-    assert again.code == 0
-    assert "The last question of this session has no answer" in again.err
-
-
 def test_a_single_question_that_failed_is_not_what_one_goes_on_with(slept: World) -> None:
     model = slept.script([{"text": "one"}], [{"text": "two"}])
     first = slept.run("ask", "First?", "--model", model, "--json").json
-    failed = slept.run("ask", "Lost?", "--model", "scripted:nowhere.json", "--json")
-    assert failed.code != 0
+    assert slept.run("ask", "Lost?", "--model", "scripted:nowhere.json").code != 0
     second = slept.run("ask", "Second?", "--model", model, "--continue", "--json")
-    assert second.json["session"] == first["session"]
-    assert "has no answer" not in second.err
+    assert (second.json["session"], "has no answer" in second.err) == (first["session"], False)
 
 
 def test_more_than_is_read_of_standard_input_is_refused_with_a_way_out(slept: World) -> None:
@@ -292,9 +235,9 @@ def test_standard_input_without_end_is_not_read_to_its_end(slept: World) -> None
 
 
 def test_without_a_model_the_lines_of_a_piped_log_that_answer_are_quoted(slept: World) -> None:
-    log = [f"2026-03-04 12:{n % 60:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(3_000)]
-    log[1_700] = "2026-03-04 12:20 [deploy-docs] process completed with exit code 1"
+    log = [f"2026-03-04 12:{n % 60:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(600)]
+    log[317] = "2026-03-04 12:20 [deploy-docs] process completed with exit code 1"
     result = slept.run("ask", "Which job failed?", "--model", "quote", stdin="\n".join(log))
     assert result.code == 0
-    assert result.out.startswith(f"```\n{log[1_700]}\n```\n\n— your text, line 1,701\n")
+    assert result.out.startswith(f"```\n{log[317]}\n```\n\n— your text, line 318\n")
     assert result.err == ""

@@ -56,48 +56,22 @@ def encoded(data: bytes, size: tuple[int, int] = (1344, 1344)) -> str:
 def test_ollama_gets_a_list_of_images_in_base_64_beside_the_text(world: World, server: SeeingServer) -> None:
     ask(world, "ollama:sees", "What is this? ![[bed.png|my bed]]")
     (body,) = server.chats
-    system, _ = body["messages"]
-    asked = {
+    assert body["messages"][1] == {
         "role": "user",
         "content": "What is this? ![[bed.png|my bed]]\n\nReferenced Documents:\n- ![[bed.png|my bed]] is bed.png: "
         'image, sent in 40 × 30 pixels\n\nImages that come with this message, in their order:\n- bed.png, "my bed"',
         "images": [encoded(picture())],
     }
-    assert body == {
-        "model": "sees",
-        "messages": [system, asked],
-        "tools": [],
-        "options": {"num_ctx": 32_768},
-        "stream": True,
-        "truncate": False,
-        "shift": False,
-    }
 
 
 def test_openai_gets_a_list_of_contents_with_a_data_url_and_a_detail(world: World, server: SeeingServer) -> None:
     ask(world, "near", "What is this? @bed.png")
-    text = (
-        "What is this? @bed.png\n\nReferenced Documents:\n- @bed.png is bed.png: image, sent in 40 × 30 pixels\n\n"
-        "Images that come with this message, in their order:\n- bed.png"
-    )
-    url = f"data:image/png;base64,{encoded(picture())}"
     (body,) = server.chats
-    system, _ = body["messages"]
-    asked = {
-        "role": "user",
-        "content": [
-            {"type": "text", "text": text},
-            {"type": "image_url", "image_url": {"url": url, "detail": "high"}},
-        ],
-    }
-    assert body["tools"]
-    assert body == {
-        "model": "sees",
-        "messages": [system, asked],
-        "tools": body["tools"],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
+    text, image = body["messages"][1]["content"]
+    assert text["type"] == "text"
+    assert text["text"].endswith("\n\nImages that come with this message, in their order:\n- bed.png")
+    url = f"data:image/png;base64,{encoded(picture())}"
+    assert image == {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
 
 
 def test_an_image_that_the_user_names_goes_along_from_anywhere(world: World, server: SeeingServer) -> None:
@@ -114,23 +88,14 @@ def test_an_image_that_the_user_names_goes_along_from_anywhere(world: World, ser
     assert str(world.root) not in json.dumps(body)  # where a photo lies is nobody's business
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("none.png", None, "There is no file"),
-        ("note.txt", b"Text.", "is not an image"),
-        ("cut.png", b"\x89PNG\r\n\x1a\n", "broken"),
-    ],
-)
-def test_a_file_that_is_no_image_is_refused_before_anything_is_asked(
-    world: World, server: SeeingServer, name: str, content: bytes | None, said: str
-) -> None:
-    if content is not None:
-        (world.root / name).write_bytes(content)
-    result = world.run("ask", "What is this?", "--image", f"../{name}", "--model", "ollama:sees")
-    assert (result.code, server.chats) == (ExitCode.USAGE, [])
-    assert "--image: " in result.err
-    assert said in result.err
+def test_a_file_that_is_no_image_is_refused_before_anything_is_asked(world: World, server: SeeingServer) -> None:
+    (world.root / "note.txt").write_bytes(b"Text.")
+    (world.root / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    for name, said in (("none.png", "There is no file"), ("note.txt", "is not an image"), ("cut.png", "broken")):
+        result = world.run("ask", "What is this?", "--image", f"../{name}", "--model", "ollama:sees")
+        assert (result.code, server.chats) == (ExitCode.USAGE, [])
+        assert "--image: " in result.err
+        assert said in result.err
 
 
 def test_images_embedded_in_a_linked_note_go_along_with_their_alt_text(world: World, server: SeeingServer) -> None:

@@ -12,7 +12,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from tests.support.screens import on_screen, without_sequences
+from tests.support.screens import without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.change_review import ActiveConversation
@@ -61,18 +61,6 @@ def test_a_message_is_answered_and_kept(world: World, model: str) -> None:
     assert [session["title"] for session in sessions(world)] == ["What is [[Sleep]]?"]
 
 
-def test_new_and_resumed_sessions_follow_each_other_at_one_prompt(world: World, model: str) -> None:
-    at_prompt(world, "one\r/new\rtwo\r\x04", "--model", model)
-    first, second = sorted(sessions(world), key=lambda session: str(session["title"]))
-    assert (first["title"], second["title"]) == ("one", "two")
-    chat = at_prompt(world, f"/resume {first['id']}\rthree\r\x04", "--model", model)
-    assert "Last time, just now: “two”." in chat.err
-    assert on_screen(chat.out)[1:5] == ["you › one", "● zkchat", "First.", ""]
-    assert chat.out.index("First.") < chat.out.index("Second.")
-    counts = {session["title"]: session["message_count"] for session in sessions(world)}
-    assert counts == {"one": 4, "two": 2}
-
-
 def test_a_conversation_that_cannot_be_opened_leaves_one_where_one_is(world: World, model: str) -> None:
     chat = at_prompt(world, "/model nonsense:x\r/resume nowhere\rstill here\r\x04", "--model", model)
     assert chat.code == 0
@@ -85,15 +73,6 @@ def test_without_a_terminal_only_the_answers_are_on_standard_output(world: World
     world.run("chat", "--model", model, stdin="First?\n")
     chat = world.run("chat", "--model", model, "--continue", stdin="Second?\n")
     assert (chat.code, chat.out) == (0, "Second.\n")
-
-
-def test_a_plain_terminal_asks_before_it_writes_a_note_that_the_user_did_not_name(world: World, model: str) -> None:
-    world.variables["TERM"] = "dumb"
-    chat = on_plain_terminal(world, "What is [[Sleep]]?\n/save\nno\n/save [[Answer]]\n", "--model", model)
-    assert chat.code == 0
-    assert chat.err.count("you ›") == 4
-    assert chat.err.count("[y/N]") == 1
-    assert sorted(file.name for file in world.vault.glob("*.md")) == ["Answer.md", "Sleep.md"]
 
 
 def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model: str) -> None:
@@ -133,15 +112,10 @@ def test_of_a_large_vault_that_is_new_the_notes_are_not_all_counted(
     assert "· more than 2 notes ·" in at_prompt(world, "\x04", "--model", "quote").err
 
 
-@pytest.mark.parametrize("view", [[], ["--plain"]], ids=["drawn", "plain"])
-def test_a_first_question_is_asked_at_once_and_the_chat_goes_on(world: World, model: str, view: list[str]) -> None:
-    arguments = ("What", "is [[Sleep]]?", "--model", model, *view)
-    if view:
-        chat = on_plain_terminal(world, "And then?\n", *arguments)
-        assert "you › What is [[Sleep]]?\n" in chat.err
-    else:
-        chat = at_prompt(world, "And then?\r\x04", *arguments)
+def test_a_first_question_is_asked_at_once_and_the_chat_goes_on(world: World, model: str) -> None:
+    chat = on_plain_terminal(world, "And then?\n", "What", "is [[Sleep]]?", "--model", model, "--plain")
     assert chat.code == 0
+    assert "you › What is [[Sleep]]?\n" in chat.err
     live = world.run("context", "show", "--json").json["live"]
     assert [message["parts"][0]["text"] for message in live] == ["What is [[Sleep]]?", "First.", "And then?", "Second."]
 
@@ -181,40 +155,6 @@ def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_gr
     greeting, _, rest = chat.err.partition("Ctrl-D to quit.")
     assert "Large.md" not in greeting
     assert rest.count("warning: Large.md") == 1
-    world.note("Larger.md", "x" * 300)
-    world.note("Largest.md", "x" * 400)
-    again = at_prompt(world, "one\r\x04", "--model", model).err
-    assert again.count("warning: 2 notes cannot be read and are found by name only, e.g. Larger.md.") == 1
-    assert "Large.md" not in again
-
-
-class Interrupted(Terminal):
-    """Somebody who presses Ctrl-C instead of typing a line."""
-
-    def __init__(self, typed: str, *, is_terminal: bool) -> None:
-        super().__init__(typed)
-        self._is_terminal = is_terminal
-        self._is_first = True
-
-    def isatty(self) -> bool:
-        return self._is_terminal
-
-    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # typeshed's StringIO has two bases
-        if self._is_first:
-            self._is_first = False
-            raise KeyboardInterrupt
-        return super().readline(size)
-
-
-@pytest.mark.parametrize(("is_terminal", "answered"), [(True, True), (False, False)])
-def test_ctrl_c_hints_at_the_way_out_on_a_terminal_and_ends_a_pipe(
-    world: World, model: str, is_terminal: bool, answered: bool
-) -> None:
-    world.variables["TERM"] = "dumb"
-    environment = replace(world.environment(terminal=True), stdin=Interrupted("one\n", is_terminal=is_terminal))
-    chat = result(run(("chat", "--model", model), environment), environment.stdout, environment.stderr)
-    assert chat.code == 0
-    assert ("(Ctrl-D leaves.)" in chat.out + chat.err, "First." in chat.out) == (answered, answered)
 
 
 def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(world: World, model: str) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.world import World
+from tests.support.world import Result, World
 
 QUESTION = "Is Obsidian Sync end-to-end encrypted?"
 WRONG = "Obsidian Sync is not end-to-end encrypted."
@@ -30,34 +30,23 @@ def test_a_pipe_gets_the_passage_alone_and_the_warning_beside_it(world: World) -
     assert "To see the model's own answer: /branch " in result.err
 
 
-def test_scripts_get_the_passage_as_the_answer_and_the_warning(world: World) -> None:
-    whole = world.run("ask", QUESTION, "--model", small_model(world, WRONG), "--json").json
-    assert whole["answer"] == INSTEAD
-    assert WRONG in whole["warnings"][0]["text"]
-    exported = world.run("context", "export").out
-    assert WRONG in exported
-    assert json.dumps(INSTEAD)[1:-1] in exported
-
-
 def test_the_setting_leaves_it_at_what_the_model_says(world: World) -> None:
     world.variables["ZKCHAT_REFERENCES__CHECK_ANSWERS"] = "false"
     result = world.run("ask", QUESTION, "--model", small_model(world, WRONG))
     assert (result.out, result.err) == (f"{WRONG}\n", "")
 
 
-def test_with_strict_any_model_is_checked(world: World) -> None:
-    model = world.script([{"text": WRONG}])
-    assert world.run("ask", QUESTION, "--model", model, "--strict").out == INSTEAD
+def test_with_strict_any_model_is_checked_and_what_does_not_stand_in_the_notes_is_named(world: World) -> None:
+    def asked(text: str, *options: str) -> Result:
+        return world.run("ask", QUESTION, "--model", world.script([{"text": text}]), *options)
 
-
-def test_with_strict_statements_that_do_not_stand_in_the_notes_are_named(world: World) -> None:
-    said = "Obsidian Sync is end-to-end encrypted. Dolphins sleep with one eye open."
-    result = world.run("ask", QUESTION, "--model", world.script([{"text": said}]), "--strict")
-    assert result.out == f"{said}\n"
+    assert asked(WRONG, "--strict").out == INSTEAD
+    right, unknown = "Obsidian Sync is end-to-end encrypted.", "Dolphins sleep with one eye open."
+    result = asked(f"{right} {unknown}", "--strict")
+    assert result.out == f"{right} {unknown}\n"
     assert (
         "warning: 1 of 2 statements of the answer is not in your notes, word for word or nearly: "
-        "“Dolphins sleep with one eye open.”." in result.err
+        f"“{unknown}”." in result.err
     )
-    model = world.script([{"text": "Obsidian Sync is end-to-end encrypted."}])
-    assert "statement" not in world.run("ask", QUESTION, "--model", model, "--strict").err
-    assert "statement" not in world.run("ask", QUESTION, "--model", world.script([{"text": said}])).err
+    assert "statement" not in asked(right, "--strict").err
+    assert "statement" not in asked(f"{right} {unknown}").err

@@ -48,13 +48,6 @@ def test_show_as_json_gives_values_layers_and_places(config: ConfigCommand) -> N
     assert "zkchat config trust" in shown["warnings"][0]
 
 
-def test_warnings_go_beside_the_result(config: ConfigCommand) -> None:
-    config.vault_file.write_text('[ollama]\nhost = "http://evil.example"\n')
-    result = config.run("get", "ollama.host")
-    assert result.out == "http://127.0.0.1:11434\n"
-    assert "until you approve: ollama.host" in result.err
-
-
 def test_a_name_that_can_mean_no_model_is_set_with_a_warning(config: ConfigCommand) -> None:
     forgotten = config.run("set", "model", "qwen3:8b")
     assert forgotten.code == 0
@@ -63,26 +56,10 @@ def test_a_name_that_can_mean_no_model_is_set_with_a_warning(config: ConfigComma
         assert "warning" not in config.run("set", "model", known).err
 
 
-def test_get_as_json_names_the_origin(config: ConfigCommand) -> None:
-    config.run("set", "model", "quote")
-    assert json.loads(config.run("get", "model", "--json").out) == {
-        "key": "model",
-        "value": "quote",
-        "layer": "user",
-        "where": str(config.user_file),
-    }
-
-
 def test_set_with_the_scope_of_the_vault_writes_the_vaults_file(config: ConfigCommand) -> None:
     config.run("set", "model", "quote", "--scope", "vault")
     assert config.vault_file.read_text() == 'model = "quote"\n'
     assert not config.user_file.exists()
-
-
-def test_comments_survive_a_set(config: ConfigCommand) -> None:
-    config.vault_file.write_text('# our vault\nmodel = "a"  # for now\n')
-    config.run("set", "model", "b", "--scope", "vault")
-    assert config.vault_file.read_text() == '# our vault\nmodel = "b"  # for now\n'
 
 
 def test_unset_goes_back_to_the_default(config: ConfigCommand) -> None:
@@ -146,9 +123,10 @@ class TestTrust:
 
     def test_a_yes_at_the_terminal_approves_what_was_shown(self, config: ConfigCommand) -> None:
         config.vault_file.write_text(self.ASKED)
+        assert "zkchat config trust --yes" in config.run("trust").out
+        assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
         result = config.run("trust", typed="y\n")
-        assert result.code == 0
-        assert 'ollama.host = "http://ours:1"' in result.out
+        assert (result.code, 'ollama.host = "http://ours:1"' in result.out) == (0, True)
         assert config.run("get", "ollama.host").out == "http://ours:1\n"
 
     def test_a_no_approves_nothing_and_can_be_changed(self, config: ConfigCommand) -> None:
@@ -158,27 +136,6 @@ class TestTrust:
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
         assert "(declined)" in config.run("trust", typed="y\n").out
         assert config.run("get", "ollama.host").out == "http://ours:1\n"
-
-    def test_without_a_terminal_the_way_out_is_named(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text(self.ASKED)
-        result = config.run("trust")
-        assert "zkchat config trust --yes" in result.out
-        assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
-
-    def test_yes_can_be_said_beforehand(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text(self.ASKED)
-        assert config.run("trust", "--yes").code == 0
-        assert "Everything is approved." in config.run("trust").out
-
-    def test_a_changed_value_is_asked_about_again(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text(self.ASKED)
-        config.run("trust", "--yes")
-        config.vault_file.write_text(self.ASKED.replace("ours", "theirs"))
-        assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
-
-    def test_a_vault_that_asks_for_nothing_needs_no_approval(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text('[ui]\ncolor = "never"\n')
-        assert "needs your approval" in config.run("trust").out
 
     def test_what_the_user_sets_in_the_vaults_file_is_approved_by_that(self, config: ConfigCommand) -> None:
         assert config.run("set", "ollama.host", "http://h:1", "--scope", "vault").code == 0
@@ -196,23 +153,18 @@ class TestTrust:
         config.run("unset", "model", "--scope", "vault")
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
-    def test_setting_something_for_oneself_approves_nothing_of_the_vault(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text('model = "quote"\n')
-        config.run("set", "model", "quote")
-        assert [item["state"] for item in json.loads(config.run("trust", "--json").out)["items"]] == ["new"]
-
     def test_what_a_vault_asks_for_cannot_write_to_the_terminal(self, config: ConfigCommand) -> None:
         config.vault_file.write_text('[ollama]\nhost = "http://a/\\u009b2J\\u001b]0;x"\n')
         assert {"\x1b", "\x9b"} & set(config.run("trust").out) == set()
 
 
-@pytest.mark.parametrize("arguments", [("set", "ui.color", "never"), ("unset", "ui.color"), ("show",), ("path",)])
-def test_settings_that_are_a_link_to_itself_are_a_sentence(world: World, arguments: tuple[str, ...]) -> None:
+def test_settings_that_are_a_link_to_itself_are_a_sentence(world: World) -> None:
     file = world.settings_file
     file.parent.mkdir(parents=True)
     file.symlink_to("config.toml")
-    result = world.run("config", *arguments)
-    assert result.code == (ExitCode.OK if arguments == ("path",) else ExitCode.CONFIG)
+    for arguments in (("set", "ui.color", "never"), ("unset", "ui.color"), ("show",)):
+        assert world.run("config", *arguments).code == ExitCode.CONFIG
+    assert world.run("config", "path").code == ExitCode.OK
     assert file.is_symlink()
 
 
@@ -227,23 +179,21 @@ def test_a_setting_is_shown_with_its_help_and_the_value_alone_on_standard_output
     assert changed.out == "9\n"
     assert f"Default: 6. This value is set in {world.settings_file}." in changed.err
     told = world.run("config", "get", "context.keep_recent", "--json")
-    assert set(told.json) == {"key", "value", "layer", "where"}
+    where = str(world.settings_file)
+    assert told.json == {"key": "context.keep_recent", "value": 9, "layer": "user", "where": where}
     assert told.err == ""
 
 
 ELSEWHERE = [line.split("\t") for line in (files("zkchat.config") / "names_elsewhere.tsv").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("name", "program", "ours"), ELSEWHERE, ids=[name for name, _, _ in ELSEWHERE])
-def test_names_of_other_programs_lead_to_ours(world: World, name: str, program: str, ours: str) -> None:
-    assert field_of(ours) is not None
-    assert field_of(name) is None
-    for command in (("get", name), ("set", name, "1")):
-        said = world.run("config", *command)
-        assert said.code == ExitCode.CONFIG
-        assert f"is a setting of {program}; in zkchat it is '{ours}'." in said.err
-
-
-def test_the_name_of_a_model_is_kept_in_the_hint(world: World) -> None:
+def test_names_of_other_programs_lead_to_ours(world: World) -> None:
+    for name, _, ours in ELSEWHERE:
+        assert (field_of(ours) is not None, field_of(name)) == (True, None), name
+    for name, program, ours in (ELSEWHERE[0], ELSEWHERE[-1]):
+        for command in (("get", name), ("set", name, "1")):
+            said = world.run("config", *command)
+            assert said.code == ExitCode.CONFIG
+            assert f"is a setting of {program}; in zkchat it is '{ours}'." in said.err
     said = world.run("config", "set", 'models."GPT 4.1".api_base', "http://127.0.0.1:9/v1")
     assert "in zkchat it is 'models.GPT 4.1.base_url'." in said.err

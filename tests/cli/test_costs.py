@@ -10,7 +10,6 @@ from zkchat.core.choices import TokenUsage
 from zkchat.core.prompt import Finish, TextChunk
 from zkchat.models.registry import ModelSettings
 
-WIRES = pytest.mark.parametrize("provider", ["ollama", "openai"])
 PRICES = "price_input = 2.0\nprice_output = 100.0\n"
 COST = (1_500 * 2 + 7 * 100) / 1_000_000
 """The server counts 1,500 tokens of a request and 7 of each answer."""
@@ -27,18 +26,14 @@ def server() -> Iterator[Loopback]:
         yield server
 
 
-def configure(world: World, server: Loopback, provider: str, prices: str) -> None:
+def configure(world: World, server: Loopback, prices: str) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
-    key, address = ("base_url", f"{server.address}/v1") if provider == "openai" else ("host", server.address)
-    world.variables["ZKCHAT_OLLAMA__HOST"] = ""
-    world.configure(
-        f'model = "mine"\n[models.mine]\nprovider = "{provider}"\nid = "m"\n{prices}[{provider}]\n{key} = "{address}"\n'
-    )
+    table = f'[models.mine]\nprovider = "openai"\nid = "m"\nbase_url = "{server.address}/v1"\n'
+    world.configure(f'model = "mine"\n{table}{prices}')
 
 
-@WIRES
-def test_an_answer_shows_what_it_cost_where_a_price_is_set(world: World, server: Loopback, provider: str) -> None:
-    configure(world, server, provider, PRICES)
+def test_an_answer_shows_what_it_cost_where_a_price_is_set(world: World, server: Loopback) -> None:
+    configure(world, server, PRICES)
     asked = world.run("ask", "hello there", "--json").json
     assert asked["usage"]["cost"] == pytest.approx(COST)
     assert "$0.0037" in world.run("ask", "-c", "and now?", terminal=True).out
@@ -54,9 +49,8 @@ def test_an_answer_shows_what_it_cost_where_a_price_is_set(world: World, server:
     assert "Cost: $0.0037" in world.run("chat", "-c", "--plain", typed="hello\n").err
 
 
-@WIRES
-def test_nothing_is_shown_where_no_price_is_known(world: World, server: Loopback, provider: str) -> None:
-    configure(world, server, provider, "")
+def test_nothing_is_shown_where_no_price_is_known(world: World, server: Loopback) -> None:
+    configure(world, server, "")
     assert world.run("ask", "hello there", "--json").json["usage"]["cost"] is None
     for said in (
         world.run("ask", "-c", "and now?", terminal=True),

@@ -18,7 +18,7 @@ def test_whatever_is_damaged_the_next_question_is_answered_and_the_file_is_kept(
     (database,) = world.home.rglob("sessions.db")
     chance = random.Random(3)
     kept: list[str] = []
-    for _ in range(12):
+    for _ in range(8):
         whole = bytearray(database.read_bytes())
         start = chance.randrange(len(whole))
         whole[start : start + 4000] = chance.randbytes(len(whole[start : start + 4000]))

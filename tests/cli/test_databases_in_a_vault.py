@@ -1,7 +1,7 @@
 """`storage.location = "vault"`: databases that came with a vault destroy nothing, take nothing and plant nothing."""
 
 import hashlib
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,27 +87,12 @@ def test_databases_that_zkchat_made_in_the_vault_are_ours(world: World) -> None:
     assert set(states.values()) == {"approved"}
 
 
-def test_no_history_of_the_vault_takes_the_conversations(world: World) -> None:
-    hostile_vaults.history_that_takes_all(world.vault)
-    world.note(".gitignore", "!.zkchat/sessions.db\n")
-    in_vault_by_own_choice(world)
-    world.run("ask", "What do cats do?", "--model", "quote")
-    world.run("memory", "add", "My cat is called Mia.")
-    subprocess.run(["git", "init", "-q", str(world.vault)], check=True)
-    subprocess.run(["git", "-C", str(world.vault), "add", "-A"], check=True)
-    run = subprocess.run(["git", "-C", str(world.vault), "ls-files"], check=True, capture_output=True, text=True)
-    assert run.stdout.split() == [".gitignore", ".zkchat/.gitignore", "Cats.md"]
-
-
 READING = (
     ["doctor"],
-    ["search", "cats"],
-    ["index"],
     ["links", "Cats"],
     ["sessions", "list", "--all"],
     ["sessions", "search", "cats"],
     ["memory", "list"],
-    ["memory", "search", "cats"],
     ["refs", "--top"],
     ["agent", "list"],
     ["config", "show"],
@@ -116,43 +101,36 @@ READING = (
     ["ask", "--help"],
     ["ask", "Hello!", "--agent", "nobody", "--model", "quote"],
     ["ask", "Hello!", "--session", "none", "--model", "quote"],
-    ["ask", "--no-such-flag"],
     ["sessions", "show", "none"],
     ["memory", "forget", "none"],
 )
 
 
-@pytest.mark.parametrize("command", READING, ids=" ".join)
-def test_commands_that_store_nothing_and_those_that_fail_write_nothing_into_the_vault(
-    world: World, command: list[str]
-) -> None:
-    world.run(*command)
-    assert [file.name for file in world.vault.iterdir()] == ["Cats.md"]
+def test_commands_that_store_nothing_and_those_that_fail_write_nothing_into_the_vault(world: World) -> None:
+    for command in READING:
+        world.run(*command)
+        assert [file.name for file in world.vault.iterdir()] == ["Cats.md"], command
     assert not (world.home / ".local" / "share" / "zkchat" / "vaults").exists()
 
 
-@pytest.mark.parametrize("command", [["search", "cats"], ["ask", "What do cats do?", "--model", "quote"]], ids=" ".join)
-def test_where_no_file_of_ours_can_be_written_notes_are_still_found(world: World, command: list[str]) -> None:
+def test_where_no_file_of_ours_can_be_written_notes_are_still_found(world: World) -> None:
     world.block(".local", ".cache", ".config")
-    result = world.run(*command, "--vault", str(world.vault))
-    assert result.code == 0, result.err
-    assert "Cats purr." in result.out
-    assert "cannot be written (not a directory), so your notes are indexed again for this command." in result.err
+    for command in (("search", "cats"), ("ask", "What do cats do?", "--model", "quote")):
+        result = world.run(*command, "--vault", str(world.vault))
+        assert (result.code, "Cats purr." in result.out) == (0, True), result.err
+        assert "cannot be written (not a directory), so your notes are indexed again for this command." in result.err
 
 
 @pytest.mark.parametrize(
     "hostile",
     [
-        hostile_vaults.endless_vault_id,
-        hostile_vaults.pipe_as_vault_id,
-        hostile_vaults.pipe_as_settings,
-        hostile_vaults.pipes_as_profiles,
-        hostile_vaults.linked_profiles,
+        (hostile_vaults.endless_vault_id, hostile_vaults.pipe_as_settings, hostile_vaults.linked_profiles),
+        (hostile_vaults.pipe_as_vault_id, hostile_vaults.pipes_as_profiles),
     ],
 )
-def test_no_strange_file_of_a_vault_stops_a_command(world: World, hostile: object) -> None:
-    assert callable(hostile)
-    hostile(world.vault)
+def test_no_strange_file_of_a_vault_stops_a_command(world: World, hostile: tuple[Callable[[Path], None], ...]) -> None:
+    for add in hostile:
+        add(world.vault)
     asked = world.run("ask", "What do cats do?", "--model", "quote")
     assert (asked.code, "Cats purr." in asked.out) == (0, True)
     assert len(world.run("sessions", "list", "--all", "--json").json) == 1

@@ -74,13 +74,9 @@ def test_a_call_with_debug_logs_requests_replies_choices_and_times(user: World) 
     assert (chosen["name"], chosen["why"]) == ("a", f"set in {user.settings_file}")
     bodies = [entry["body"] for entry in found if entry["kind"] == "request" and entry["body"]]
     assert any("How many hours of sleep?" in str(body) for body in bodies)
-    replies = [entry for entry in found if entry["kind"] == "reply"]
-    assert all(entry["status"] and entry["seconds"] >= 0 for entry in replies)
+    assert all(entry["status"] and entry["seconds"] >= 0 for entry in found if entry["kind"] == "reply")
     (answer,) = [entry for entry in found if entry["kind"] == "answer"]
     assert set(answer["seconds"]) == {"first_word", "all"}
-    events = [entry["event"] for entry in found if entry["kind"] == "event"]
-    (ready,) = [event for event in events if event["kind"] == "prompt_ready"]
-    assert any(item["name"] for item in ready["context"]["items"])
     assert user.run("ask", "How many?").code == ExitCode.OK
     assert len(entries(default_file(user))) == len(found)  # the next call has none
 
@@ -125,13 +121,6 @@ def test_only_its_owner_reads_it_and_it_is_rotated(user: World, monkeypatch: pyt
     assert not default_file(user).exists()
 
 
-def test_models_in_this_process_are_logged_too(user: World) -> None:
-    user.run("ask", "How many hours of sleep?", "--model", user.script([{"text": "Seven."}]), "--debug")
-    found = entries(default_file(user))
-    assert any(entry["kind"] == "request" and "How many hours" in str(entry["messages"]) for entry in found)
-    assert any(entry["kind"] == "answer" and entry["text"] == "Seven." for entry in found)
-
-
 def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(user: World) -> None:
     (user.root / "file").write_text("")
     user.run("config", "set", "debug.log", str(user.root / "file" / "x.log"))
@@ -141,11 +130,11 @@ def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(user: World) -> 
     assert "cannot be written" in said.err
 
 
-@pytest.mark.parametrize("value", ["relative.log", "3"])
-def test_a_place_is_a_whole_path(user: World, value: str) -> None:
-    said = user.run("config", "set", "debug.log", value)
-    assert said.code == ExitCode.CONFIG
-    assert "true, false, or the whole path of a file" in said.err
+def test_a_place_is_a_whole_path(user: World) -> None:
+    for value in ("relative.log", "3"):
+        said = user.run("config", "set", "debug.log", value)
+        assert said.code == ExitCode.CONFIG
+        assert "true, false, or the whole path of a file" in said.err
 
 
 def test_a_vault_can_have_nothing_logged(user: World) -> None:

@@ -55,15 +55,6 @@ def test_nothing_of_a_deleted_session_is_left_anywhere(world: World, model: str)
     ]
 
 
-def test_no_recovery_brings_a_deleted_session_back(world: World, model: str) -> None:
-    world.run("ask", f"What is a {CANARY}?", "--model", model)
-    world.run("sessions", "delete", the_session(world), "--yes")
-    (database,) = world.home.rglob("sessions.db")
-    database.unlink()
-    assert world.run("sessions", "list", "--all", "--json").json == []
-    assert places_of(world, CANARY) == []
-
-
 def test_lines_of_other_sessions_stay_as_they_are(tmp_path: Path) -> None:
     file = tmp_path / "history"
     history = SharedHistory(file, Pastes())

@@ -19,13 +19,6 @@ def test_a_sound_installation_has_no_problems(world: World) -> None:
     assert "Everything zkchat needs is there." in result.out
 
 
-def test_a_vault_that_is_not_there_is_a_problem_with_a_way_out(world: World) -> None:
-    result = world.run("doctor", "--vault", "nowhere")
-    assert result.code == ExitCode.VAULT
-    assert "--vault" in result.out
-    assert "1 problem found." in result.out
-
-
 def test_broken_settings_are_a_problem_and_the_rest_is_still_examined(world: World) -> None:
     world.configure("colour = 1")
     result = world.run("doctor")
@@ -45,13 +38,6 @@ def test_empty_vaults_untrusted_settings_and_odd_notes_are_warnings(world: World
     assert "not approved: settings .zkchat/config.toml" in warnings
     world.note("bad.md", b"caf\xe9")
     assert any("bad.md" in finding["text"] for finding in world.run("doctor", "--json").json)
-
-
-def test_a_key_is_seen_and_never_shown(world: World) -> None:
-    world.variables["OPENAI_API_KEY"] = "sk-canary"
-    result = world.run("doctor")
-    assert "a key is in $OPENAI_API_KEY" in result.out
-    assert "sk-canary" not in result.out + result.err
 
 
 def test_the_packages_it_looks_for_are_those_that_the_project_needs() -> None:
@@ -85,7 +71,6 @@ def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) ->
 def test_without_a_model_it_tells_what_could_be_set_up(world: World) -> None:
     world.variables["GROQ_API_KEY"] = "gsk-canary"
     out = world.run("doctor").out
-    assert "✓ model      quote" in out
     assert "→ There is a key for Groq in GROQ_API_KEY: `zkchat setup` can use it." in out
     assert "gsk-canary" not in out
 
@@ -99,6 +84,7 @@ def test_a_model_of_openai_needs_a_key_and_is_asked_for(world: World, monkeypatc
     result = world.run("doctor", "--model", "openai:gpt-5-mini")
     assert result.code == ExitCode.MODEL
     assert "OpenAI (gpt-5-mini) cannot be reached" in result.out
+    assert "a key is in $OPENAI_API_KEY" in result.out
     assert "sk-canary" not in result.out
 
 

@@ -70,15 +70,12 @@ def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     assert notes.run("vault", "status", "--json").json["vectors"]["done"] == 0
 
 
-@pytest.mark.parametrize("how", ["forwarded", "declared", "cloud"])
+@pytest.mark.parametrize("how", ["forwarded", "declared"])
 def test_local_notes_go_to_no_server_elsewhere(notes: World, server: EmbeddingServer, how: str) -> None:
-    match how:
-        case "forwarded":
-            server.remote_host = "https://ollama.com:443"
-        case "declared":
-            notes.variables["ZKCHAT_EMBEDDINGS__LOCAL"] = "false"
-        case _:
-            notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:nomic-embed-text:cloud"
+    if how == "forwarded":
+        server.remote_host = "https://ollama.com:443"
+    else:
+        notes.variables["ZKCHAT_EMBEDDINGS__LOCAL"] = "false"
     result = notes.run("index", "--json")
     assert result.json["vectors"]["done"] == 2
     assert notes.run("search", "violet room", "--json").json[0]["path"] == "Diary.md"
@@ -106,7 +103,6 @@ def test_a_vaults_own_file_chooses_no_server_unasked(notes: World, server: Embed
     ("variables", "expected"),
     [
         ({}, None),
-        ({"ZKCHAT_OPENAI__BASE_URL": "HOST/v1/"}, "Bearer canary-openai"),
         ({"ZKCHAT_EMBEDDINGS__API_KEY_ENV": "OTHER_KEY", "OTHER_KEY": "canary-other"}, "Bearer canary-other"),
     ],
 )
@@ -117,7 +113,7 @@ def test_a_key_goes_to_the_server_that_it_is_for(
         "ZKCHAT_EMBEDDINGS__MODEL": "openai:any",
         "ZKCHAT_EMBEDDINGS__BASE_URL": f"{server.host}/v1",
         "OPENAI_API_KEY": "canary-openai",
-        **{name: value.replace("HOST", server.host) for name, value in variables.items()},
+        **variables,
     }
     assert notes.run("index").code == ExitCode.OK
     sent = {request.headers.get("authorization") for request in server.received}
@@ -134,24 +130,6 @@ def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> No
     assert result.code == ExitCode.MODEL
     assert "✗ embeddings" in said
     assert "ollama pull nomic-embed-text" in said
-
-
-def test_an_interrupted_run_is_continued(notes: World, server: EmbeddingServer) -> None:
-    notes.variables["ZKCHAT_EMBEDDINGS__BATCH_SIZE"] = "1"
-    asked = 0
-
-    def interrupt(_request: object) -> Sent | None:
-        nonlocal asked
-        asked += 1
-        return Sent(503, {"error": "stopping"}, {"Retry-After": "3600"}) if asked == 3 else None
-
-    server.always = interrupt
-    first = notes.run("index")
-    assert "search prepared: 2 of 3 passages (nomic-embed-text); until then: its built-in model" in first.out
-    assert "stopping" in first.err
-    server.received.clear()
-    assert "search prepared: 3 of 3 passages" in notes.run("index").out
-    assert len(server.embedded) == 1
 
 
 def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,14 +191,3 @@ def test_the_former_model_is_used_until_the_new_one_is_complete(notes: World, se
 
 def _is_new(request: Received) -> bool:
     return bool(request.body["model"] == "mxbai-embed-large")
-
-
-def test_a_model_of_this_process_that_is_not_there_costs_a_word(notes: World, server: EmbeddingServer) -> None:
-    notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "local:all-minilm-l6-v2"
-    result = notes.run("index")
-    assert result.code == ExitCode.OK
-    assert "search prepared: 0 of" in result.out
-    found = notes.run("search", "eighty degrees", "--json")
-    assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
-    assert "embeddings" in notes.run("doctor").out
-    assert server.received == []

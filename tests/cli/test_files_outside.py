@@ -32,43 +32,40 @@ def ask(scene: Scene, model: str, question: str, *options: str, typed: str = "",
 
 
 @BOTH
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_file_outside_is_sent_after_a_yes(scene: Scene, model: str, whole: bool) -> None:
-    name = str(scene.world.home / "todo.txt") if whole else "~/todo.txt"
-    said = ask(scene, model, f"What is in @{name}?", typed="y\n")
-    assert "todo.txt is outside the vault." in said
-    assert f"Send it to {model}, which runs {'on this machine' if model == HERE else 'elsewhere'}?" in said
-    assert SECRET.lower() in scene.server.received()
+def test_a_file_outside_is_sent_after_a_yes(scene: Scene, model: str) -> None:
+    for name in (str(scene.world.home / "todo.txt"), "~/todo.txt"):
+        said = ask(scene, model, f"What is in @{name}?", typed="y\n")
+        assert "todo.txt is outside the vault." in said
+        assert f"Send it to {model}, which runs {'on this machine' if model == HERE else 'elsewhere'}?" in said
+        assert SECRET.lower() in scene.server.received()
 
 
 @BOTH
-@pytest.mark.parametrize("typed", ["n\n", "\n", "", "what?\n"])
-def test_without_a_yes_it_is_not_sent(scene: Scene, model: str, typed: str) -> None:
-    assert "~/todo.txt is not sent." in ask(scene, model, "What is in @~/todo.txt?", typed=typed)
-    assert "kookaburra" not in scene.server.received()
+def test_without_a_yes_it_is_not_sent(scene: Scene, model: str) -> None:
+    for typed in ("n\n", "\n", "", "what?\n"):
+        assert "~/todo.txt is not sent." in ask(scene, model, "What is in @~/todo.txt?", typed=typed)
+        assert "kookaburra" not in scene.server.received()
 
 
-@BOTH
-def test_where_nobody_can_be_asked_it_is_not_sent_and_the_option_is_named(scene: Scene, model: str) -> None:
-    said = ask(scene, model, "What is in @~/todo.txt?", terminal=False)
+def test_where_nobody_can_be_asked_it_is_not_sent_and_the_option_is_named(scene: Scene) -> None:
+    said = ask(scene, ELSEWHERE, "What is in @~/todo.txt?", terminal=False)
     assert "'~/todo.txt' leads out of the vault." in said
     assert "--file" in said
     assert "kookaburra" not in scene.server.received()
-    assert "leads out" in ask(scene, model, "What is in @~/todo.txt?", "--json", typed="y\n")
+    assert "leads out" in ask(scene, ELSEWHERE, "What is in @~/todo.txt?", "--json", typed="y\n")
     assert "kookaburra" not in scene.server.received()
 
 
-@BOTH
-def test_an_option_sends_the_file_that_it_names_and_no_other(scene: Scene, model: str) -> None:
+def test_an_option_sends_the_file_that_it_names_and_no_other(scene: Scene) -> None:
     (scene.world.home / "other.txt").write_text("The emu is outside.")
     file = str(scene.world.home / "todo.txt")
-    said = ask(scene, model, "What of @~/other.txt?", "--file", file, terminal=False)
+    said = ask(scene, ELSEWHERE, "What of @~/other.txt?", "--file", file, terminal=False)
     received = scene.server.received()
     assert SECRET.lower() in received
     assert "emu" not in received
     assert "~/other.txt is not sent." in said
     top = str(scene.world.vault / "Top.md")
-    ask(scene, model, "What is it?", "--file", top, terminal=False)
+    ask(scene, ELSEWHERE, "What is it?", "--file", top, terminal=False)
     assert "# top" in scene.server.received()
 
 

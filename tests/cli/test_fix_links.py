@@ -87,14 +87,6 @@ def test_scripts_get_proposals_and_repairs(garden: World) -> None:
     ]
 
 
-def test_a_note_that_zkchat_renamed_is_found_by_its_old_name(garden: World) -> None:
-    garden.note("Rot.md", "")
-    assert garden.run("note", "rename", "Rot", "Black gold", "--yes").code == 0
-    garden.note("Later.md", "From an old copy: [[Rot]].\n")
-    shown = garden.run("vault", "fix-links", "--dry-run")
-    assert "  [[Black gold]]  it was renamed to Black gold, certain" in shown.out
-
-
 def test_without_a_terminal_it_is_refused(garden: World) -> None:
     refused = garden.run("vault", "fix-links", stdin="1\n")
     assert refused.code == ExitCode.USAGE

@@ -1,6 +1,6 @@
 """What gives way in a full request, and in which order, against a server that records what it gets."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ from tests.support.world import World
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 RESERVE = 512
-WINDOWS = (2_048, 8_192, 32_768)
-STRATEGIES = ("summarize", "discard", "hybrid")
+WINDOWS = (2_048, 8_192)
 
 
 def world_of(folder: Path, server: RecordingServer, **variables: str) -> World:
@@ -41,11 +40,7 @@ def chinese(characters: int) -> str:
 
 @pytest.mark.parametrize(
     ("window", "write", "has_tools"),
-    [
-        *product(WINDOWS[:-1], (english, chinese), (False, True)),
-        (WINDOWS[-1], english, True),
-        (WINDOWS[-1], chinese, False),
-    ],
+    [(WINDOWS[0], chinese, False), (WINDOWS[0], english, True), (WINDOWS[1], chinese, True)],
 )
 def test_a_long_message_that_fits_alone_is_sent_whole(tmp_path: Path, window: int, write: Any, has_tools: bool) -> None:
     """Whatever was said before, and however much of it the message brings back."""
@@ -64,14 +59,13 @@ def test_a_long_message_that_fits_alone_is_sent_whole(tmp_path: Path, window: in
 
 NOTE = {
     "English": "# Meeting\n\nWe met at noon.\n\n"
-    + "".join(f"## Item {n}\n\n{f'Ann said that item {n} is settled. ' * 12}\n\n" for n in range(60)),
+    + "".join(f"## Item {n}\n\n{f'Ann said that item {n} is settled. ' * 12}\n\n" for n in range(40)),
     "Chinese": "# 会议\n\n我们中午见面。\n\n"
     + "".join(f"## 第{n}项\n\n{f'小明说第{n}项已经定了。' * 20}\n\n" for n in range(60)),
 }
 
 
-@pytest.mark.parametrize("language", NOTE)
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("window", "language"), [(WINDOWS[0], "English"), (WINDOWS[1], "Chinese")])
 def test_of_a_long_linked_note_a_model_without_tools_gets_as_much_as_fits(
     tmp_path: Path, window: int, language: str
 ) -> None:
@@ -102,13 +96,9 @@ PINNED = {
 @pytest.mark.parametrize(
     ("strategy", "window", "has_tools", "write"),
     [
-        *((strategy, WINDOWS[0], False, english) for strategy in STRATEGIES),
         ("hybrid", WINDOWS[0], True, chinese),
-        ("discard", WINDOWS[1], True, english),
-        ("summarize", WINDOWS[1], True, chinese),
-        ("summarize", WINDOWS[1], False, english),
-        ("summarize", WINDOWS[2], True, english),
-        ("summarize", WINDOWS[0], False, chinese),
+        ("discard", WINDOWS[0], False, english),
+        ("summarize", WINDOWS[1], True, english),
     ],
 )
 def test_a_pinned_message_stays_word_for_word_with_its_answer(

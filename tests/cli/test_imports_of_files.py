@@ -117,18 +117,12 @@ def test_a_dry_run_stores_nothing(world: World) -> None:
     assert imported(world, [GROWN], "--dry-run", "--json").json["conversations"][0]["state"] == "new"
 
 
-def test_a_file_imported_twice_is_stored_once(world: World) -> None:
-    first = imported(world, [GROWN], "--json").json["session"]
+def test_a_file_imported_again_is_stored_once_and_extended_by_what_is_new(world: World) -> None:
+    session = imported(world, [TALK], "--json").json["session"]
+    assert "1 conversation extended by 1 message." in imported(world, [GROWN]).err
     again = imported(world, [GROWN])
     assert again.err == "Claude export: 1 conversation, 2 messages; 1 conversation imported before.\n"
-    assert [each["id"] for each in sessions(world)] == [first]
-    assert len(texts(world, first)) == 2
-
-
-def test_a_conversation_that_grew_gets_the_new_messages(world: World) -> None:
-    session = imported(world, [TALK], "--json").json["session"]
-    result = imported(world, [GROWN])
-    assert "1 conversation extended by 1 message." in result.err
+    assert [each["id"] for each in sessions(world)] == [session]
     assert texts(world, session) == ["How long?", "Seven hours."]
 
 
@@ -144,15 +138,6 @@ def test_another_conversation_with_the_same_id_is_another_session(world: World) 
     second = imported(world, {"id": "1", "messages": [{"role": "user", "content": "B"}]}, "--json").json["session"]
     assert first != second
     assert (texts(world, first), texts(world, second)) == (["A"], ["B"])
-
-
-def test_a_deleted_conversation_comes_back_when_it_is_imported_again(world: World) -> None:
-    session = imported(world, [GROWN], "--json").json["session"]
-    world.run("sessions", "delete", session, "--yes")
-    again = imported(world, [GROWN], "--json").json["session"]
-    assert again != session
-    assert texts(world, again) == ["How long?", "Seven hours."]
-    assert imported(world, [GROWN], "--json").json["conversations"][0]["state"] == "known"
 
 
 # llm's log
@@ -242,40 +227,10 @@ def test_views_and_foreign_tables_of_a_database_are_not_asked(world: World, sche
     assert (result.code, "has no conversations of llm" in result.err) == (5, True)
 
 
-def test_odd_rows_of_a_database_are_read_as_far_as_they_go(world: World) -> None:
-    log(
-        world,
-        NEW_TABLES
-        + """UPDATE messages SET parent_hash = 'h4' WHERE hash = 'h1';
-        UPDATE parts SET payload = '{' WHERE type = 'tool_call';
-        UPDATE parts SET position = 'first', text = x'ff00' WHERE type = 'reasoning';
-        UPDATE turns SET datetime_utc = x'00', input_tokens = 'many';""",
-    )
-    assert world.run("context", "import", "logs.db").code == 0
-
-
-def test_thoughts_priorities_marks_and_compactions_survive_and_the_rest_is_counted(world: World) -> None:
-    talk = [
-        {"id": "1", "role": "user", "content": "How long?", "priority": 9},
-        {"id": "2", "role": "assistant", "content": "<think>Hm.</think>Seven hours.", "annotations": [{}]},
-        {"id": "3", "role": "user", "content": "Why?", "priority": "urgent"},
-        {"id": "4", "role": "system", "content": [{"type": "compaction", "summary": "7 h.", "first_kept_id": "3"}]},
-        {"id": "5", "role": "assistant", "content": "Because", "finish_reason": "length"},
-    ]  # fmt: skip
-    result = imported(world, talk)
-    assert result.err == (
-        "list of messages: 1 conversation, 5 messages; 2 parts left out: 1 citation, 1 unreadable priority.\n"
-    )
-    session = result.out.split()[0]
-    shown = world.run("context", "export", session).json["messages"]
-    assert [part["kind"] for part in shown[1]["parts"]] == ["thinking", "text"]
-    assert [(message["priority"], message["status"]) for message in shown] == [
-        (9, "complete"), (5, "complete"), (5, "complete"), (5, "complete"), (5, "unfinished"),
-    ]  # fmt: skip
-    context = world.run("context", "show", session, "--json").json
-    assert context["summary"]["summary"] == "7 h."
-    assert [message["id"] for message in context["archived"]] == [message["id"] for message in shown[:2]]
-    again = world.run("context", "import", "-", "--json", stdin=world.run("context", "export", session).out).json
-    assert again["left_out"]["parts"] == {}
-    copy = world.run("context", "export", again["session"]).json["messages"]
-    assert [{**each, "session_id": ""} for each in copy] == [{**each, "session_id": ""} for each in shown]
+def test_a_deleted_conversation_comes_back_when_it_is_imported_again(world: World) -> None:
+    session = imported(world, [GROWN], "--json").json["session"]
+    world.run("sessions", "delete", session, "--yes")
+    again = imported(world, [GROWN], "--json").json["session"]
+    assert again != session
+    assert texts(world, again) == ["How long?", "Seven hours."]
+    assert imported(world, [GROWN], "--json").json["conversations"][0]["state"] == "known"

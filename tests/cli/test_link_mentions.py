@@ -38,7 +38,7 @@ def test_mentions_are_shown_as_links_in_their_lines_and_linked_after_a_yes(garde
 
 @pytest.mark.parametrize(
     ("typed", "linked"),
-    [("y\ny\ny\n", 3), ("n\ny\nn\n", 1), ("y\nq\n", 1), ("s\ny\n", 1), ("x\ny\n", 1), ("y\n", 1), ("", 0), ("q\n", 0)],
+    [("y\ny\ny\n", 3), ("n\ny\nn\n", 1), ("y\nq\n", 1), ("s\ny\n", 1), ("x\ny\n", 1), ("", 0)],
 )
 def test_each_answer_does_what_it_says(garden: World, typed: str, linked: int) -> None:
     done = garden.run("note", "link", typed=typed)
@@ -74,12 +74,6 @@ def test_without_a_terminal_it_is_refused(garden: World) -> None:
     assert "and needs a terminal" in refused.err
     assert "--yes" in refused.err
     assert text(garden, "deep/Roots.md") == ROOTS
-
-
-def test_links_are_written_as_obsidian_is_told_to(garden: World) -> None:
-    garden.note(".obsidian/app.json", '{"useMarkdownLinks": true, "newLinkFormat": "relative"}')
-    assert garden.run("note", "link", "Worms", "--yes").code == 0
-    assert "[Worms](../Worms.md) do too" in text(garden, "deep/Roots.md")
 
 
 def test_a_name_cannot_act_on_the_terminal(world: World) -> None:

@@ -10,22 +10,22 @@ from tests.support.world import World
 pytestmark = pytest.mark.outside
 
 RESERVE = 512
-WINDOWS = (2_048, 4_096, 8_192, 32_768)
 ENGLISH = [
-    f"2026-03-04 12:{n % 60:02}:{n % 31:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(3_000)
+    f"2026-03-04 12:{n % 60:02}:{n % 31:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(1_000)
 ]
-ENGLISH[1_300] = "2026-03-04 12:40:01 [deploy-docs] Process completed with exit code 1"
-CHINESE = [f"第{n}号设备由小组{n % 9}在周{n % 7}检查完毕" for n in range(6_000)]
-CHINESE[2_500] = "新版本的发布由韩梅梅负责"
+ENGLISH[430] = "2026-03-04 12:40:01 [deploy-docs] Process completed with exit code 1"
+CHINESE = [f"第{n}号设备由小组{n % 9}在周{n % 7}检查完毕" for n in range(2_000)]
+CHINESE[830] = "新版本的发布由韩梅梅负责"
 LANGUAGES = {
-    "English": ("Which job failed?", "\n".join(ENGLISH), ENGLISH[1_300]),
-    "Chinese": ("谁负责发布？", "，".join(CHINESE), CHINESE[2_500]),
+    "English": ("Which job failed?", "\n".join(ENGLISH), ENGLISH[430]),
+    "Chinese": ("谁负责发布？", "，".join(CHINESE), CHINESE[830]),
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("has_tools", [False, True])
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(
+    ("window", "has_tools", "language"),
+    [(2_048, True, "English"), (2_048, False, "Chinese"), (4_096, True, "Chinese"), (8_192, True, "English")],
+)
 def test_the_question_and_the_line_that_answers_reach_the_model(
     tmp_path: Path, window: int, has_tools: bool, language: str
 ) -> None:

@@ -90,23 +90,12 @@ def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, argument
     assert "Traceback" not in result.err
 
 
-@pytest.mark.parametrize(
-    ("name", "there"),
-    [
-        ("rename", "zkchat sessions rename, zkchat note rename, /rename in a chat"),
-        ("compact", "zkchat context compact, /compact in a chat"),
-        ("sources", "/sources in a chat"),
-    ],
-)
-def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World, name: str, there: str) -> None:
-    assert world.run(name).err == f"zkchat: No such command '{name}'.\n        There is: {there}\n"
-
-
-def test_a_command_below_another_one_is_told_with_its_place_too(world: World) -> None:
-    assert (
-        "There is: zkchat context export, zkchat memory export, /export in a chat\n"
-        in world.run("sessions", "export").err
-    )
+def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World) -> None:
+    there = "zkchat sessions rename, zkchat note rename, /rename in a chat"
+    assert world.run("rename").err == f"zkchat: No such command 'rename'.\n        There is: {there}\n"
+    assert "There is: /sources in a chat\n" in world.run("sources").err
+    there = "zkchat context export, zkchat memory export, /export in a chat"
+    assert f"There is: {there}\n" in world.run("sessions", "export").err
     assert "To search what was said: zkchat sessions search roof\n" in world.run("sessions", "roof").err
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.world import World, in_one_file
+from tests.support.world import World
 
 CURSOR = ".cursor/mcp.json"
 DESKTOP = ".config/Claude/claude_desktop_config.json"
@@ -155,12 +155,6 @@ def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None
     scripted = world.run("mcp", "install", "claude-code", "--yes", "--json")
     assert (scripted.code, scripted.json["state"], scripted.json["written"]) == (3, "absent", False)
     assert not (world.home / ".claude.json").exists()
-
-
-def test_in_one_file_the_entry_comes_before_what_is_said_of_it(world: World, tmp_path: Path) -> None:
-    settings(world, CURSOR, "{}")
-    text = in_one_file(world, tmp_path / "both", "mcp", "install", "cursor", "--yes")
-    assert text.index("mcpServers") < text.index("For Cursor") < text.index("Written.")
 
 
 def test_scripts_get_the_entry_and_what_was_done(world: World) -> None:

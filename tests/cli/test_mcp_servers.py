@@ -109,23 +109,6 @@ def test_a_server_at_another_address_never_counts_as_local(world: World) -> None
     assert listed["servers"][2]["timeout"] == 1500
 
 
-def test_a_vaults_own_settings_define_no_server(world: World) -> None:
-    world.note(".zkchat/config.toml", '[mcpServers.evil]\ncommand = "evil"\n')
-    world.run("trust", "--yes")
-    assert states(world) == {}
-    assert "'mcpServers'" in world.run("config", "show").err
-    refused = world.run("config", "set", "mcpServers", '{ evil = { command = "evil" } }', "--scope", "vault")
-    assert refused.code == 3
-
-
-def test_settings_that_are_no_table_are_refused_without_showing_them(world: World) -> None:
-    world.configure(f'mcpServers = "{SECRET}"\n')
-    result = world.run("mcp", "list")
-    assert result.code == 3
-    assert "'mcpServers'" in result.err
-    assert SECRET not in result.err
-
-
 # Trust.
 
 
@@ -146,18 +129,6 @@ def test_a_server_of_the_vault_is_started_only_once_it_is_approved(world: World,
     assert seen["cwd"] == str(world.vault)
     assert seen["argv"][1:] == ["; touch x", "$(touch y)"]
     assert SECRET not in seen["env"].values()
-
-
-def test_what_changes_is_not_approved_any_more(world: World) -> None:
-    bring(world, a={"command": "a"}, b={"command": "b"})
-    world.run("trust", "--yes")
-    assert states(world) == {"a": "enabled", "b": "enabled"}
-    for change in ({"command": "c"}, {"command": "a", "args": ["-c"]}, {"command": "a", "env": {"X": "y"}}):
-        bring(world, a=change, b={"command": "b", "comment": "changes nothing"})
-        assert states(world) == {"a": "not_approved", "b": "enabled"}
-    assert world.run("trust", "--json").json["items"][0]["state"] == "changed"
-    world.run("trust", "--revoke")
-    assert set(states(world).values()) == {"not_approved"}
 
 
 def test_a_chat_asks_about_servers_as_about_all_that_comes_with_a_vault(world: World) -> None:
@@ -233,12 +204,10 @@ def test_what_can_never_work_is_not_added(world: World, words: str, said: str) -
 @pytest.mark.parametrize(
     "file",
     [
-        "# mine\nmodel = 'quote'  # short\n",
+        "# mine\nmodel = 'quote'  # short\n[mcpServers.'a b']\ncommand = 1\n",
         "mcpServers = { one = { command = 'x' } }\n",
         "[mcpServers]\n# none yet\n",
-        "[mcpServers.one]\ncommand = 'x'  # one\n\n[ui]\ncolor = 'never'\n",
         "[mcpServers.one]\ncommand = 'x'\n[mcpServers.one.env]\nA = 'b'\n[ui]\n# last",
-        "mcpServers.one.command = 'x'\n",
     ],
 )
 def test_adding_leaves_all_else_in_the_file_as_it_is(world: World, file: str) -> None:
@@ -250,13 +219,6 @@ def test_adding_leaves_all_else_in_the_file_as_it_is(world: World, file: str) ->
     assert all(comment in path.read_text() for comment in ("# mine", "# short", "# one", "# last") if comment in file)
     assert world.run("mcp", "remove", "two").code == 0
     assert settings(world).get("mcpServers", {}) == before.get("mcpServers", {})
-
-
-def test_a_definition_that_cannot_be_used_can_be_removed(world: World) -> None:
-    world.configure('[mcpServers."a b"]\ncommand = 1\n')
-    assert states(world) == {"a b": "invalid"}
-    assert world.run("mcp", "remove", "a b").code == 0
-    assert settings(world) == {}
 
 
 def test_it_is_told_when_others_may_read_what_was_entered(world: World) -> None:
@@ -313,19 +275,6 @@ def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: W
     assert (found["small"]["state"], found["small"]["version"]) == ("ready", "small 1\x1b[2J")
     assert [tool["description"] for tool in found["small"]["tools"]] == ["Says it again."]
     assert (found["gone"]["state"], found["gone"]["tools"]) == ("failed", [])
-
-
-def test_settings_show_each_server_on_a_line_of_its_own(world: World) -> None:
-    assert "mcpServers = {} " in world.run("config", "show").out
-    world.run("mcp", "add", "time", "--", "x", "y" * 200)
-    world.run("mcp", "add", "a.b", "--", "x")
-    lines = world.run("config", "show").out.splitlines()
-    assert [line.partition(" = ")[0] for line in lines if line.startswith("mcpServers")] == [
-        "mcpServers.time",
-        'mcpServers."a.b"',
-    ]
-    others = {line.index("  # ") for line in lines if not line.startswith("mcpServers")}
-    assert max(others) <= 80
 
 
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

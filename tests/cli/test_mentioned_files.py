@@ -52,11 +52,9 @@ CANVAS = b'{"nodes": [{"id": "1", "type": "text", "text": "koala", "x": 0, "y": 
     ("model", "path", "content", "expected"),
     [
         (WITH_TOOLS, "data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
-        (WITHOUT, "data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
         (WITHOUT, "code.py", b"# %%\nprint('koala')\n# %%\n", "# %%\\nprint('koala')\\n# %%"),
         (ELSEWHERE, "board.canvas", CANVAS, "koala"),
         (ELSEWHERE_WITHOUT, "wide.txt", "koala é".encode("utf-16"), "koala é"),
-        (WITH_TOOLS, "no suffix/LICENSE", b"koala", "koala"),
     ],
 )
 def test_a_file_that_holds_text_goes_along_as_it_is(
@@ -71,8 +69,7 @@ def test_a_file_that_holds_text_goes_along_as_it_is(
     assert (reference.relative_path, reference.included) == (path, True)
 
 
-@pytest.mark.parametrize("window", [2_048, 32_768])
-@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
+@pytest.mark.parametrize(("model", "window"), [(WITH_TOOLS, 2_048), (WITHOUT, 32_768)])
 def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene, model: str, window: int) -> None:
     scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
     scene.world.note("项目/价格.csv", "名称,价格\n玻璃,十二\n")
@@ -86,22 +83,20 @@ def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene,
     assert "很轻" in received
 
 
-@pytest.mark.parametrize("window", [2_048, 8_192])
-@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
+@pytest.mark.parametrize(("model", "window"), [(WITH_TOOLS, 8_192), (WITHOUT, 2_048)])
 def test_of_a_file_that_is_too_long_the_line_that_answers_goes_along(scene: Scene, model: str, window: int) -> None:
     scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
-    passed = [f"12:00 job build-{number} passed" for number in range(5_000)]
-    scene.world.note("log.txt", "\n".join([*passed[:3_000], "13:01 job koala failed: no memory", *passed[3_000:]]))
+    passed = [f"12:00 job build-{number} passed" for number in range(1_000)]
+    scene.world.note("log.txt", "\n".join([*passed[:600], "13:01 job koala failed: no memory", *passed[600:]]))
     received = scene.ask(model, "Which job failed in @log.txt?")
     assert "job koala failed" in received
-    assert "job build-2222 " not in received
+    assert "job build-444 " not in received
     assert scene.failures == []
 
 
-@pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
-def test_a_folder_brings_the_text_of_its_notes_those_that_the_question_is_about_first(scene: Scene, model: str) -> None:
+def test_a_folder_brings_the_text_of_its_notes_those_that_the_question_is_about_first(scene: Scene) -> None:
     scene.world.note("Files/prices.csv", "glass,quokka\n")
-    received = scene.ask(model, "Which wombat is in @Projects/?")
+    received = scene.ask(WITH_TOOLS, "Which wombat is in @Projects/?")
     assert "stone of the wombat kind" in received
     assert "glass of the wallaby kind" in received
     assert received.index("wombat kind") < received.index("wallaby kind")
@@ -112,15 +107,14 @@ def test_a_folder_brings_the_text_of_its_notes_those_that_the_question_is_about_
     rows = {each.relative_path: (each.via, each.included) for each in user.references}
     assert rows["Projects/Cellar.md"] == rows["Projects/Roof.md"] == ("folder", True)
     assert rows["Projects/"][1]
-    assert "the folder files/ holds 1 file:\\n- files/prices.csv\\n" in scene.ask(model, "What is in @Files/?")
+    assert "the folder files/ holds 1 file:\\n- files/prices.csv\\n" in scene.ask(WITHOUT, "What is in @Files/?")
 
 
-@pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
-def test_of_a_folder_that_is_too_large_as_much_is_sent_as_fits_and_that_is_said(scene: Scene, model: str) -> None:
+def test_of_a_folder_that_is_too_large_as_much_is_sent_as_fits_and_that_is_said(scene: Scene) -> None:
     scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "4096"
     for number in range(40):
         scene.world.note(f"Logs/Log {number:02}.md", f"Log {number} of the dingo. " * 20 + "koala\n" * (number == 33))
-    received = scene.ask(model, "Where is the koala in @Logs/?")
+    received = scene.ask(ELSEWHERE_WITHOUT, "Where is the koala in @Logs/?")
     assert "log 33 of the dingo" in received
     assert 2 <= sum(f"log {number} of the dingo" in received for number in range(40)) < 40
     assert any(" of 40 notes of Logs/ are sent: there is no room for more." in each for each in scene.warnings)
@@ -143,41 +137,30 @@ def test_a_link_with_a_mark_brings_the_notes_that_its_note_links_to(scene: Scene
     assert "wallaby kind" not in without
 
 
-def test_what_a_hub_links_to_gets_a_share_of_the_window(scene: Scene) -> None:
-    scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "4096"
-    for number in range(30):
-        scene.world.note(f"Logs/Log {number:02}.md", f"Log {number} of the dingo. " * 20)
-    scene.world.note("Hub.md", " ".join(f"[[Log {number:02}]]" for number in range(30)))
-    received = scene.ask(WITHOUT, "Tell me of [[Hub]]+1")
-    assert 1 <= sum(f"log {number} of the dingo" in received for number in range(30)) < 15
-    assert any("notes linked by [[Hub]]+1 are sent" in each and "50%" in each for each in scene.warnings)
-
-
 OUTSIDE = "The kookaburra is outside.\n"
 
 
-@pytest.mark.parametrize(
-    ("mention", "said"),
-    [
-        ("@../outside.txt", "'../outside.txt' leads out of the vault."),
-        ("@Projects/../../outside.txt", "'Projects/../../outside.txt' leads out of the vault."),
-        ("@/etc/passwd", "'/etc/passwd' leads out of the vault."),
-        ("@~/outside.txt", "'~/outside.txt' leads out of the vault."),
-        ("@link.txt", "'link.txt' leads out of the vault."),
-        ("@linked/outside.txt", "'linked/outside.txt' leads out of the vault."),
-        ("@linked/", "There is no folder linked/ in the vault."),
-        ("@pipe.txt", "pipe.txt is not a regular file."),
-        ("@.obsidian/kookaburra.json", "There is no file '.obsidian/kookaburra.json' in the vault."),
-        ("@.obsidian/", "There is no folder .obsidian/ in the vault."),
-        ("@Archive/old.txt", "There is no file 'Archive/old.txt' in the vault."),
-        ("@huge.txt", "huge.txt is larger than 5,000,000 bytes and was not read."),
-        ("@picture.dat", "picture.dat contains binary data."),
-        ("@latin.txt", "latin.txt is not UTF-8 text."),
-        ("@Projcts/Roof.md", "There is no file Projcts/Roof.md in the vault."),
-        ("@Projcts/", "There is no folder Projcts/ in the vault."),
-    ],
-)
-def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, mention: str, said: str) -> None:
+UNSENT = {
+    "@../outside.txt": "'../outside.txt' leads out of the vault.",
+    "@Projects/../../outside.txt": "'Projects/../../outside.txt' leads out of the vault.",
+    "@/etc/passwd": "'/etc/passwd' leads out of the vault.",
+    "@~/outside.txt": "'~/outside.txt' leads out of the vault.",
+    "@link.txt": "'link.txt' leads out of the vault.",
+    "@linked/outside.txt": "'linked/outside.txt' leads out of the vault.",
+    "@linked/": "There is no folder linked/ in the vault.",
+    "@pipe.txt": "pipe.txt is not a regular file.",
+    "@.obsidian/kookaburra.json": "There is no file '.obsidian/kookaburra.json' in the vault.",
+    "@.obsidian/": "There is no folder .obsidian/ in the vault.",
+    "@Archive/old.txt": "There is no file 'Archive/old.txt' in the vault.",
+    "@huge.txt": "huge.txt is larger than 5,000,000 bytes and was not read.",
+    "@picture.dat": "picture.dat contains binary data.",
+    "@latin.txt": "latin.txt is not UTF-8 text.",
+    "@Projcts/Roof.md": "There is no file Projcts/Roof.md in the vault.",
+    "@Projcts/": "There is no folder Projcts/ in the vault.",
+}
+
+
+def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene) -> None:
     world = scene.world
     (world.root / "outside.txt").write_text(OUTSIDE)
     (world.home / "outside.txt").write_text(OUTSIDE)
@@ -190,8 +173,10 @@ def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, mention
     world.note("picture.dat", b"kookaburra\0\1\2")
     world.note("latin.txt", "kookaburra é".encode("latin-1"))
     world.variables["ZKCHAT_VAULT__EXCLUDE"] = '["Archive"]'
-    received = scene.ask(WITHOUT, f"What is {mention} about?")
-    assert said in scene.warnings
+    mentions = [*UNSENT]
+    questions = [f"What is {' or '.join(mentions[start : start + 4])} about?" for start in range(0, len(mentions), 4)]
+    received = scene.ask(WITHOUT, *questions)
+    assert {*UNSENT.values()} <= {*scene.warnings}
     assert received.count("kookaburra") == received.count("kookaburra.json")
     assert "root:" not in received
 
@@ -210,40 +195,29 @@ def test_a_path_that_is_not_there_comes_with_the_nearest_names(scene: Scene) -> 
 
 
 @pytest.mark.parametrize("model", [ELSEWHERE, ELSEWHERE_WITHOUT])
-@pytest.mark.parametrize(
-    ("mention", "secret", "reason"),
-    [
+def test_a_private_file_or_folder_is_withheld(scene: Scene, model: str) -> None:
+    for mention, secret, reason in (
         ("@Diaries/day.txt", "numbat", "is private"),
         ("@Diaries/", "night", "is private"),
         ("@marked.txt", "bandicoot", "is private"),
         ("@never.json", "potoroo", "is never to be read"),
-    ],
-)
-def test_a_private_file_or_folder_is_withheld(scene: Scene, model: str, mention: str, secret: str, reason: str) -> None:
-    received = scene.ask(model, f"What is in {mention} now?")
-    assert secret not in received
-    assert f"- {mention.lower()}: withheld" in received
-    assert any(warning.startswith(f"not sent: {mention} {reason}") for warning in scene.warnings)
+    ):
+        received = scene.ask(model, f"What is in {mention} now?")
+        assert secret not in received
+        assert f"- {mention.lower()}: withheld" in received
+        assert any(warning.startswith(f"not sent: {mention} {reason}") for warning in scene.warnings)
+    assert "bilby" not in scene.ask(model, "What is in @Mixed/?")
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "@alias.txt",
-        "@shortcut/day.txt",
-        "@shortcut/",
-        "@diaries/DAY.txt",
-        "@Diaries/../Diaries/day.txt",
-        "@./Diaries/day.txt",
-    ],
-)
-def test_no_other_way_leads_to_a_private_file(scene: Scene, mention: str) -> None:
+def test_no_other_way_leads_to_a_private_file(scene: Scene) -> None:
     (scene.world.vault / "alias.txt").symlink_to("Diaries/day.txt")
     (scene.world.vault / "shortcut").symlink_to("Diaries")
-    received = scene.ask(ELSEWHERE, f"What is in {mention} now?")
-    assert "numbat" not in received
-    assert "night" not in received
-    assert scene.warnings
+    names = ("alias.txt", "shortcut/day.txt", "shortcut/", "diaries/DAY.txt", "Diaries/../Diaries/day.txt")
+    for name in (*names, "./Diaries/day.txt"):
+        scene.warnings.clear()
+        received = scene.ask(ELSEWHERE, f"What is in @{name} now?")
+        assert not [word for word in ("numbat", "night") if word in received]
+        assert scene.warnings
 
 
 def test_a_private_file_that_the_index_does_not_know_yet_is_not_read(scene: Scene) -> None:
@@ -252,12 +226,8 @@ def test_a_private_file_that_the_index_does_not_know_yet_is_not_read(scene: Scen
         scene.world.note("Diaries/new.txt", "The numbat sang.\n")
         scene.world.note("Projects/new.txt", "The wallaby sang.\n")
         elsewhere = library.guarded_for(Located(False))
-        assert [
-            is_mentioned(elsewhere, link_mentioned(f"@{folder}/new.txt")) for folder in ("Diaries", "Projects")
-        ] == [
-            False,
-            True,
-        ]
+        assert not is_mentioned(elsewhere, link_mentioned("@Diaries/new.txt"))
+        assert is_mentioned(elsewhere, link_mentioned("@Projects/new.txt"))
 
 
 def test_a_model_on_this_machine_gets_what_is_local_and_the_turn_stays_here(scene: Scene) -> None:
@@ -271,27 +241,10 @@ def test_a_model_on_this_machine_gets_what_is_local_and_the_turn_stays_here(scen
     assert not [word for word in ("numbat", "bandicoot", "bilby") if word in later]
 
 
-def test_a_list_that_names_a_local_note_stays_here(scene: Scene) -> None:
-    assert "bilby title" in scene.ask(WITHOUT, "What is in @Mixed/?")
-    assert all(message.local for message in scene.history().thread)
-    assert "bilby" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
-
-
-def test_a_folder_comes_without_its_private_notes(scene: Scene) -> None:
-    received = scene.ask(ELSEWHERE, "What is in @Mixed/?")
-    assert "# open page\\n\\nfine." in received
-    assert "closed" not in received
-    assert "bilby" not in received
-
-
 def test_what_became_private_after_it_was_sent_is_not_sent_again(scene: Scene) -> None:
-    first = scene.ask(ELSEWHERE, "See @Projects/prices.csv and @Projects/", "Thanks.")
-    assert "quokka" in first
-    scene.world.note("Projects/prices.csv", "zkchat: local\nmaterial,price\nglass,quokka\n")
-    assert "quokka" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
-
-
-def test_a_note_that_a_folder_brought_and_that_became_private_is_not_sent_again(scene: Scene) -> None:
-    assert "wallaby" in scene.ask(ELSEWHERE, "See @Projects/")
+    first = scene.ask(ELSEWHERE, "See @Projects/ and @Projects/prices.csv")
+    assert ("wallaby" in first, "quokka" in first) == (True, True)
     scene.world.note("Projects/Roof.md", "---\nzkchat: local\ntitle: A roof of glass\n---\n")
-    assert "wallaby" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
+    scene.world.note("Projects/prices.csv", "zkchat: local\nmaterial,price\nglass,quokka\n")
+    later = scene.ask(ELSEWHERE, "And now?", go_on=True)
+    assert ("wallaby" in later, "quokka" in later) == (False, False)

@@ -9,8 +9,9 @@ from tests.support.world import World
 DRAFT = "Adults need seven hours.\n"
 
 
-@pytest.fixture
-def vault(world: World) -> World:
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(tmp_path_factory.mktemp("vault"))
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours. See [[Tea]] and [[Nothing]].\n")
     world.note("Tea.md", "# Tea\n\nTea, and what Sleep has to do with it.\n")
     (world.root / "draft.txt").write_text(DRAFT)

