@@ -98,7 +98,7 @@ def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_sa
 
 def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
     first = chat(world, model, "I decided to drink 3 cups of tea.", "/remember I like tea.", options=("--private",))
-    assert "This conversation is private: nothing from it is remembered in others." in first.err
+    assert "This conversation is private: others remember nothing from it." in first.err
     assert "This conversation is private, so nothing from it is remembered." in first.out
     assert "Remember “" not in first.err
     assert "remember" not in tools(world)

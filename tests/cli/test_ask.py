@@ -118,7 +118,7 @@ def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.M
         """Sends nothing until the user was told."""
 
         def read(self, size: int | None = -1) -> str:
-            eventually(lambda: "Waiting for input" in stderr.getvalue())
+            eventually(lambda: "Waiting for piped input" in stderr.getvalue())
             return "How many hours of sleep do adults need?"
 
     assert run(["ask"], replace(environment, stdin=Silent())) == 0
@@ -215,7 +215,7 @@ def test_more_than_is_read_of_standard_input_is_refused_with_a_way_out(slept: Wo
     for piped in ("a" * 1001, "ä" * 501):
         result = slept.run("ask", "How long?", stdin=piped)
         assert (result.code, result.out) == (ExitCode.USAGE, "")
-        assert "Standard input has more than 1,000 bytes" in result.err
+        assert "Standard input is larger than the limit of 1,000 bytes" in result.err
         assert "limits.max_input_bytes" in result.err
 
 

@@ -30,14 +30,14 @@ def test_a_dry_run_lists_proposals_with_their_reasons_the_certain_ones_first(gar
         "Source.md:3: [[Compost heap#Turnings it]]",
         "  [[Compost heap#Turning it]]  there is a similar heading, 90%",
     ]
-    assert "3 broken links can be repaired, for 1 no target was found" in shown.err
+    assert "3 broken links can be repaired, 1 have no known target" in shown.err
     assert source(garden) == SOURCE
 
 
 def test_yes_repairs_what_is_certain_and_nothing_else(garden: World) -> None:
     done = garden.run("vault", "fix-links", "--yes")
     assert done.out == "Source.md:1: [[Old/Compost heap|heap]] → [[Compost heap|heap]]\n"
-    assert done.err.startswith("1 link repaired; 2 broken links can be repaired, for 1 no target was found")
+    assert done.err.startswith("1 link repaired; 2 broken links can be repaired, 1 have no known target")
     assert source(garden) == SOURCE.replace("Old/Compost heap", "Compost heap")
     again = garden.run("vault", "fix-links", "--yes")
     assert (again.out, again.err[:19]) == ("", "Nothing was changed")
@@ -55,7 +55,7 @@ def test_a_key_chooses_a_repair(garden: World) -> None:
 def test_the_missing_note_can_be_created(garden: World) -> None:
     done = garden.run("vault", "fix-links", typed="n\nc\nq\n")
     assert done.out == "Compost heaps.md: created\n"
-    assert done.err.endswith("2 broken links can be repaired, for 1 no target was found (zkchat check lists them).\n")
+    assert done.err.endswith("2 broken links can be repaired, 1 have no known target (zkchat check lists them).\n")
     assert (garden.vault / "Compost heaps.md").read_text() == ""
     assert source(garden) == SOURCE
 

@@ -149,8 +149,8 @@ def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None
     refused = world.run("mcp", "install", "claude-code", "--yes")
     assert (shown.code, refused.code) == (0, 3)
     assert shown.out == refused.out
-    assert "its settings are not there yet. Start Claude Code once" in shown.err
-    assert "Nothing was written for Claude Code: its settings are not there yet" in refused.err
+    assert "it has no settings yet. Start Claude Code once" in shown.err
+    assert "Nothing was written for Claude Code: it has no settings yet" in refused.err
     assert world.run("mcp", "install", "claude-code", "--yes", "--dry-run").code == 0
     scripted = world.run("mcp", "install", "claude-code", "--yes", "--json")
     assert (scripted.code, scripted.json["state"], scripted.json["written"]) == (3, "absent", False)

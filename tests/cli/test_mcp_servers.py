@@ -89,12 +89,12 @@ def test_it_is_told_where_a_server_of_the_user_counts_before_the_vaults(world: W
     assert shown.count("is not used while your settings have a server of this name") == 1
     assert shown.index("server toy") < shown.index("is not used while")
     assert "is not used while your settings have" in world.run("trust", "--json").json["items"][0]["about"][-1]
-    assert "    mine\n· toy  server of the vault: not used, as yours has this name\n" in world.run("mcp", "list").out
+    assert "· toy  server of the vault: not used, because your server has this name\n" in world.run("mcp", "list").out
     removed = world.run("mcp", "remove", "toy").err
-    assert "From now on the vault's server of this name is used, which you approved: evil\n" in removed
+    assert "You approved the vault's server of this name, so it is used from now on: evil\n" in removed
     world.run("mcp", "add", "toy", "--", "mine")
     world.run("trust", "--revoke")
-    assert "From now on" not in world.run("mcp", "remove", "toy").err
+    assert "You approved" not in world.run("mcp", "remove", "toy").err
 
 
 def test_a_server_at_another_address_never_counts_as_local(world: World) -> None:

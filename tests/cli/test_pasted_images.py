@@ -47,7 +47,7 @@ def test_the_image_on_the_clipboard_goes_along(chat: World, name: str) -> None:
 
 def test_without_an_image_a_program_or_a_question_a_sentence_says_so(chat: World) -> None:
     said = paste(chat, "/paste What is it?")
-    assert "There is no program here to read the clipboard." in said
+    assert "No program that reads the clipboard is installed." in said
     assert "wl-paste" in said
     install(chat, "wl-paste", b"no image")
     said = paste(chat, "/paste What is it?")

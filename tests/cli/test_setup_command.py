@@ -109,7 +109,7 @@ def test_a_key_for_a_service_is_offered_and_its_models_are_checked(
     monkeypatch.setattr(services, "SERVICES", (here,))
     user.variables["NEARBY_API_KEY"] = server.key
     result = answered(user, "", "4", "", "-")
-    assert "4. Nearby         a key is in NEARBY_API_KEY; your notes are sent there" in result.err
+    assert "4. Nearby         uses the key in NEARBY_API_KEY; your notes are sent there" in result.err
     assert f'base_url = "{server.address}/v1"' in settings(user)
     assert 'api_key_env = "NEARBY_API_KEY"' in settings(user)
     assert 'model = "openai:tells"' in settings(user)

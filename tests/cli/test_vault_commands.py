@@ -266,7 +266,7 @@ def test_on_a_full_disk_notes_are_found_as_they_were(garden: World) -> None:
     with almost_no_room():
         found = garden.run("search", "heap")
         indexed = garden.run("index")
-    assert "as last indexed: The disk is full" in found.err
+    assert "may be missing: The disk is full" in found.err
     assert "Turn the heap." in found.out
     assert "New.md" not in found.out
     assert found.code == 0

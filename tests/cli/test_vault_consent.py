@@ -137,7 +137,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     assert "Your home folder" in unasked.err
     named_elsewhere = stranger.run("search", "tea", "--vault", str(stranger.home), stdin="", cwd=stranger.vault)
     assert named_elsewhere.code == ExitCode.OK
-    assert "is used as a vault, as you named it" in named_elsewhere.err
+    assert "so it is used as the vault" in named_elsewhere.err
     assert search(stranger, "", cwd=stranger.home).code == ExitCode.OK
 
 

@@ -77,7 +77,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.type(f"{ESCAPE}{ESCAPE}")
     prompt_is(terminal, "")
     terminal.type(f"{ESCAPE}{ESCAPE}")
-    terminal.wait_for("Your new text replaces message 1; the old ones are kept (/branch).")
+    terminal.wait_for("Your new text replaces message 1; the old messages are kept (/branch).")
     prompt_is(terminal, "A")
     terminal.type("\x03")
     prompt_is(terminal, "")

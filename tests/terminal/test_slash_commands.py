@@ -100,7 +100,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/refs 1", "Sleep.md", "linked by you, cited")
     chat.say("/open 1", "Opened Sleep.md:3 in vim.")
     chat.say("/paste", "Ask a question about the image.")
-    seen = chat.say("/copy", "characters are on the clipboard")
+    seen = chat.say("/copy", "characters to the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
@@ -176,7 +176,7 @@ def test_a_conversation_branches(chat: Chat) -> None:
     left = re.search(r"/branch (b\d) returns", chat.say("/branch 2", "continues after message 2", "returns"))
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     assert left
-    chat.say("/branch", "b1", "You are after message 2, where a new branch begins.")
+    chat.say("/branch", "b1", "You are after message 2; your next begins a new branch.")
     chat.say(f"/branch {left[1]}", "continues after message 4")
     chat.say("/history", "Nine hours.", "And then?", "Ten hours.")
 

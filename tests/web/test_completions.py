@@ -225,7 +225,7 @@ def test_responses_go_on_with_each_other_as_often_as_a_client_likes(world: World
         assert [each["message_count"] for each in sessions(web)] == [6]
         assert client.responses.create(input="[[Sleep]], how?", **go_on).output_text.startswith("Answer 1")
         assert sorted(each["message_count"] for each in sessions(web)) == [4, 6]
-        with pytest.raises(openai.BadRequestError, match="resp_0 is not known any more"):
+        with pytest.raises(openai.BadRequestError, match="resp_0 is no longer known"):
             client.responses.create(model="zkchat", input="Why?", previous_response_id="resp_0")
         for wrong in (5, [], [5], ""):
             assert web.post("/v1/responses", {"input": wrong})["error"]["type"] == "UsageError"

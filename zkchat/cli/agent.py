@@ -79,7 +79,7 @@ ReviewOption = Annotated[
     ReviewTime | None,
     typer.Option(
         "--review",
-        help="With --write: when you review proposed changes: at the end (default) or after each step.",
+        help="With --write: review proposed changes at the end (default) or after each step.",
         show_default=False,
     ),
 ]
@@ -101,7 +101,7 @@ class _Named(NamedTuple):
 def run(
     goal: Annotated[
         list[str] | None,
-        argument("GOAL | SESSION", "What you want to get done; [[wikilinks]] name notes. With --resume, the session."),
+        argument("GOAL | SESSION", "Your goal; [[wikilinks]] name notes. With --resume, the session to continue."),
     ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,

@@ -85,7 +85,7 @@ AgentOption = Annotated[
     str | None,
     option("--agent", "NAME", "Who answers; `zkchat config agents list` lists them."),
 ]
-PrivateOption = Annotated[bool, flag("--private", "Private: nothing from this conversation is remembered in others.")]
+PrivateOption = Annotated[bool, flag("--private", "Private: other conversations remember nothing from this one.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
 StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")]
 MoreOption = Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")]
@@ -99,7 +99,7 @@ WriteOption = Annotated[
 ApplyOption = Annotated[bool, flag("--yes -y", "With --write: apply proposed changes without asking.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --write: print proposed changes as a diff, and change nothing.")]
 GoalOption = Annotated[
-    bool, flag("--goal", "Let a model work on it in steps, with a plan you can change: zkchat ask --goal --help")
+    bool, flag("--goal", "Let a model work on a goal in steps; you can change its plan: zkchat ask --goal --help")
 ]
 ImageOption = Annotated[
     list[Path] | None,
@@ -262,7 +262,7 @@ def _question(io: CommandIO, words: list[str]) -> str:
 def _piped(io: CommandIO) -> str:
     """All of standard input, up to its limit; a notice says so where nothing comes."""
     most = load_settings(io.environment, find_paths(io.environment, io.vault)).settings.limits.max_input_bytes
-    waiting = "(Waiting for input from the pipe. If there is none: zkchat ask … < /dev/null)"
+    waiting = "(Waiting for piped input. If there is none, run: zkchat ask … < /dev/null)"
     notice = Timer(STDIN_NOTICE_SECONDS, io.note, [waiting])
     notice.daemon = True
     notice.start()
@@ -272,8 +272,8 @@ def _piped(io: CommandIO) -> str:
         notice.cancel()
     if len(text) > most or len(text.encode(errors="surrogatepass")) > most:
         raise UsageError(
-            f"Standard input has more than {most:,} bytes, which is the limit.",
-            hint="Send less, put it in a note and link to that, or raise limits.max_input_bytes.",
+            f"Standard input is larger than the limit of {most:,} bytes.",
+            hint="Send less, put the text in a note and link to it, or raise limits.max_input_bytes.",
         )
     return text
 

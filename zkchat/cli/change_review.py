@@ -189,7 +189,7 @@ class _Question:
         if after is None:
             return
         if after == write.after:
-            self._io.note("It was not edited.")
+            self._io.note("You did not change the text.")
             return
         self._edited, self._unseen = True, None
         self._units[number], self._changes = (
@@ -201,7 +201,7 @@ class _Question:
         """The file to be edited: the only one, or the one that the user picks."""
         found = [(number, write) for number, unit in enumerate(self._units) for write in unit.writes]
         if not found:
-            self._io.note("There is no new text to edit here.")
+            self._io.note("These changes have no new text to edit.")
             return 0, None
         if len(found) == 1:
             return found[0]
@@ -220,7 +220,7 @@ class _Question:
             ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
-            always = f"apply, and do not ask again in this session in {self._folders()}"
+            always = f"apply, and do not ask again about {self._folders()} in this session"
             keys.append(("a", "always here", always))
         if self._is_of_model:
             keys.append(("q", "stop", "apply nothing, and stop the model"))
@@ -533,7 +533,7 @@ class TerminalPlanReviewer(Struct, frozen=True):
             return ()
         plan = parse_plan(edited.decode(errors="replace"), most)
         if not plan.steps:
-            self.io.note("There is no step in it; the plan stays as it was.")
+            self.io.note("Your text has no steps; the plan stays as it was.")
         elif plan.left_out:
             self.io.note(f"At most {most} steps are allowed: the last {plan.left_out} are left out. See --steps.")
         return plan.steps

@@ -34,7 +34,7 @@ Usage: zkchat COMMAND [OPTIONS]
 
 Chat about the notes in this folder (you are asked before it is used):
   zkchat chat
-Chat about the notes in another one:
+Chat about the notes in another folder:
   zkchat --vault ~/notes
 Ask one question:
   zkchat "What is compost?" --vault ~/notes
@@ -43,9 +43,9 @@ Choose your notes, a model, and what stays on this machine:
 All commands:
   zkchat --help
 
-In a folder of notes with .obsidian/ or .zkchat/ in it, or that you
-have confirmed, `zkchat` alone starts the chat. Once you have named
-the folder of your notes in `zkchat setup`, it does so everywhere."""
+`zkchat` alone starts the chat in a folder that has .obsidian/ or
+.zkchat/ in it, or that you have confirmed. Once you have named the
+folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def chat(

@@ -156,7 +156,7 @@ def compact(
         SummaryDetail | None,
         typer.Option(
             "--detail",
-            help="How much the summary tells; usual: the setting context.summary_detail.",
+            help="How detailed the summary is; default: the setting context.summary_detail.",
             show_default=False,
         ),
     ] = None,
@@ -256,7 +256,7 @@ def show(
     session: OptionalSessionArgument = None,
     message: Annotated[int | None, option("--message -m", "N", "What was sent for answer N, and why.")] = None,
     request: Annotated[bool, flag("--request", "Rebuild the exact request that was sent for that answer.")] = False,
-    archived: Annotated[bool, flag("--archived", "Also what the model no longer sees.")] = False,
+    archived: Annotated[bool, flag("--archived", "Also list messages that the model no longer sees.")] = False,
 ) -> Told:
     """Show what the model sees of a session, or saw for an answer.
 
@@ -331,7 +331,7 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
     context = answer.request_context
     if context is None:
         raise UsageError(
-            "There is no context data for this message.", hint="Only answers that zkchat received itself have it."
+            "There is no context data for this message.", hint="Only answers that were given in zkchat have it."
         )
     if not whole:
         turn = totals_of(turn_of(answer, history.messages), tokenizer_for(FALLBACK_ENCODING).count)
@@ -368,7 +368,7 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
     except KeyError as error:
         raise UsageError(
             "The request for this answer cannot be rebuilt: part of it is missing from the session.",
-            hint="Sessions from older versions and other programs do not have all texts.",
+            hint="Sessions from older versions or other programs can lack texts.",
         ) from error
 
 

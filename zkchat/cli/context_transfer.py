@@ -123,7 +123,7 @@ def export_(
     format_: FormatOption = None,
     output: OutputOption = None,
     yes: YesOption = False,
-    schema: Annotated[bool, flag("--schema", "Print the JSON schema of the JSON instead.")] = False,
+    schema: Annotated[bool, flag("--schema", "Print the JSON schema of an export instead.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -160,13 +160,13 @@ def export_(
     if json_output:
         io.json({"session": found.id, "messages": found.message_count, "file": str(file)})
     else:
-        io.note(f"{found.title or found.id} is in {file} now. {undo}".rstrip())
+        io.note(f"Exported {found.title or found.id} to {file}. {undo}".rstrip())
 
 
 @told_command
 def import_(
     io: CommandIO,
-    file: Annotated[str, argument("FILE", "What to read; - is standard input.")] = "",
+    file: Annotated[str, argument("FILE", "The file to import; - for standard input.")] = "",
     file_option: Annotated[str, option("--file -f", "FILE", "The same as the argument FILE.")] = "",
     dry_run: Annotated[bool, flag("--dry-run", "Show what would be imported; change nothing.")] = False,
 ) -> Told:

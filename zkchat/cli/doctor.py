@@ -211,7 +211,7 @@ def _history(library: Library) -> Iterator[Finding]:
     if not status.is_repository:
         return
     if status.reason:
-        text = f"its history cannot be read ({status.reason}), so the times of the files are used"
+        text = f"its history cannot be read ({status.reason}), so notes have the dates of their files"
         yield Finding("git", "absent", text, "More on dates: zkchat help time")
     else:
         yield Finding(
@@ -228,9 +228,9 @@ def _pdfs(io: CommandIO, library: Library) -> Iterator[Finding]:
     if reason := unread_reason(io.workspace()):
         yield Finding("PDFs", "absent", f"{found}. {reason[0]}", reason[1])
     elif waiting := library.unextracted():
-        yield Finding("PDFs", "ok", f"{found}, {waiting:,} of them still to be read", "zkchat config index reads them.")
+        yield Finding("PDFs", "ok", f"{found}, {waiting:,} left to read", "zkchat config index reads them.")
     else:
-        yield Finding("PDFs", "ok", f"{found}, none of them still to be read")
+        yield Finding("PDFs", "ok", f"{found}, none left to read")
 
 
 def _sessions(io: CommandIO) -> Iterator[Finding]:
@@ -249,7 +249,7 @@ def _servers(io: CommandIO) -> Iterator[Finding]:
         yield Finding("servers", "ok", text)
         if not is_client_installed():
             yield Finding(
-                "servers", "warning", "the package mcp is not installed, so none is used", install_command("mcp")
+                "servers", "warning", "the package mcp is not installed, so no server is used", install_command("mcp")
             )
     for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
         yield Finding("servers", "warning", sentence)

@@ -36,7 +36,7 @@ def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
     if not tools:
         names = ", ".join(name for name, *_ in _CLIPBOARD[:2])
         hint = f'Install one of {names} (macOS: pngpaste), or name a file: @"photo.png".'
-        raise UsageError("There is no program here to read the clipboard.", hint=hint)
+        raise UsageError("No program that reads the clipboard is installed.", hint=hint)
     for program, rest in tools:
         output, _ = read_output([program, *rest], variables=variables, seconds=_CLIPBOARD_SECONDS, most=MAX_FILE_BYTES)
         begin, end = _SCRIPT_DATA
@@ -154,7 +154,7 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
     except OSError:
         is_edited = file.exists()
     if is_edited:
-        hint = f"It is not used. The text you wrote is kept in {file}"
+        hint = f"Your text is not used, but kept in {file}"
     else:
         rmtree(file.parent, ignore_errors=True)
     return ConfigError(message, hint=hint)

@@ -161,7 +161,7 @@ class ChatGreeting:
         for warning in active.opened.warnings:
             self._io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
-            self._io.note("This conversation is private: nothing from it is remembered in others.")
+            self._io.note("This conversation is private: others remember nothing from it.")
         if is_new and self._io.environment.stdin_is_tty:
             self._print_last_exchanges(active)
 

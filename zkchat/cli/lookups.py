@@ -62,7 +62,7 @@ links = _links = command_of(
         option="--all",
         help="The links of all notes, one per line.",
         refusal="Give either a note or --all, not both.",
-        question="Of which note do you want to see the links?",
+        question="Which note's links do you want to see?",
         hint="zkchat links NOTE, or zkchat links --all",
         run=_list_all,
     ),
@@ -83,7 +83,7 @@ def show(
     used: Annotated[bool, flag("--used", "Which conversations used it; without NOTE, the notes used most.")] = False,
     why: Annotated[bool, flag("--why", "Which note a link means, and why.")] = False,
     source: Annotated[str | None, option("--from", "NOTE", "With --why: the note that contains the link.")] = None,
-    open_: Annotated[bool, flag("--open", "Open it in your editor, PATH:LINE at that line.")] = False,
+    open_: Annotated[bool, flag("--open", "Open it in your editor; PATH:LINE at that line.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> int:
@@ -125,7 +125,7 @@ def _open(*, note: str, vault: Path | None, json_output: bool) -> int:
     with open_refreshed_workspace(io) as (workspace, library):
         found = find_place(io, workspace.paths, library, name)
     if not may_hold_text(found.path):
-        raise UsageError(f"{found.path} is no text.", hint="/open in a chat hands it to the desktop.")
+        raise UsageError(f"{found.path} is not a text file.", hint="/open in a chat opens it on your desktop.")
     edit_file(io, str(workspace.paths.vault / found.path), int(line) if line else found.line)
     return ExitCode.OK
 

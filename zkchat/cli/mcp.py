@@ -179,8 +179,8 @@ PORT: Final = 7717
 
 app = typer.Typer(
     help="Serve the vault to MCP hosts.",
-    epilog="Without a command the vault is served on standard input and output.\n"
-    "A host such as Claude Desktop starts that by itself: zkchat help mcp\n"
+    epilog="Without a command, zkchat serves the vault on standard input and output.\n"
+    "A host such as Claude Desktop starts it by itself: zkchat help mcp\n"
     "Private notes are left out, unless you add --local.",
     invoke_without_command=True,
 )
@@ -243,7 +243,7 @@ def mcp(
 
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
     if io.environment.stdin_is_tty:
-        io.note("This waits for an MCP host, which usually starts it: see zkchat help mcp. Ctrl-D stops it.")
+        io.note("Usually an MCP host starts this; it waits for one: zkchat help mcp. Ctrl-D stops it.")
     from zkchat.mcp import serve_stdio
 
     serve_stdio(workspace, options, io)
@@ -331,12 +331,12 @@ ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config ser
 
 CommandArgument = Annotated[
     list[str] | None,
-    argument("-- COMMAND", "The command that starts it, after two hyphens."),
+    argument("-- COMMAND", "The command that starts the server, after two hyphens."),
 ]
-UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: its address.")]
+UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: the server's address.")]
 EnvOption = Annotated[
     list[str] | None,
-    option("--env", "NAME=VALUE", "An environment variable for it; NAME alone passes on your own. Repeatable."),
+    option("--env", "NAME=VALUE", "An environment variable for the server; NAME alone passes on yours. Repeatable."),
 ]
 HeaderOption = Annotated[
     list[str] | None,
@@ -351,7 +351,7 @@ TimeoutOption = Annotated[
     option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
 ]
 ServerLocalOption = Annotated[
-    bool, flag("--local", "It sends nothing on to other machines, so it may see private notes.")
+    bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
 ]
 ReplaceOption = Annotated[bool, flag("--replace", "Replace your server of that name.")]
 
@@ -370,7 +370,7 @@ def list_(io: CommandIO) -> Told:
             print_server(io, server)
             for other in found.overridden:
                 if other.name == server.name:
-                    line = f"· {other.name}  server of the vault: not used, as yours has this name"
+                    line = f"· {other.name}  server of the vault: not used, because your server has this name"
                     io.out(line, indent=4)
 
     servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
@@ -423,7 +423,7 @@ def add(
     if name in workspace.settings.mcpServers and not replace:
         raise UsageError(
             f"Your settings already have a server '{name}'.",
-            hint=f"Choose another name, replace it: --replace, or look at it: zkchat config servers check {name}",
+            hint=f"Choose another name, add --replace, or look at it: zkchat config servers check {name}",
         )
     _add(io, workspace, definition)
 
@@ -439,7 +439,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
         io.note(
-            f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
+            f"It starts in your home folder. If {here[0]} is a file here, write its whole path, or add --cwd FOLDER."
         )
     for server in defined_servers(workspace.read_again()).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
@@ -470,7 +470,7 @@ def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
         is_approved = server.state in {"enabled", "variable_missing"}
         if server.name == name and server.origin == "vault" and server.definition and is_approved:
             io.note(
-                f"From now on the vault's server of this name is used, which you approved: "
+                f"You approved the vault's server of this name, so it is used from now on: "
                 f"{show_reach(server.definition)}"
             )
             io.note("To revoke every approval for this vault: zkchat config trust --revoke")
@@ -517,13 +517,13 @@ ProgramArgument = Annotated[
     argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
 ]
 NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
-HostLocalOption = Annotated[bool, flag("--local", "Its model runs on this machine, so it may see private notes.")]
+HostLocalOption = Annotated[bool, flag("--local", "The model runs on this machine, so it may see private notes.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
 
 _WHY_NOT: Final = {
     "commented": "the file has comments, which would be lost",
     "foreign": "the file is not JSON",
-    "absent": "its settings are not there yet",
+    "absent": "it has no settings yet",
 }
 
 
@@ -570,22 +570,22 @@ def install(
 
 def _about(entry: HostEntry) -> str:
     if entry.is_writable:
-        replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
+        replaced = " It replaces another entry of that name." if entry.state == "other" else ""
         return f"For {entry.host.title}: {entry.file}.{replaced}"
     if entry.state == "same":
         return f"For {entry.host.title}: {entry.file}. It is already there."
-    return f"For {entry.host.title}: {entry.file}. It is not written there: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
+    return f"For {entry.host.title}: {entry.file}. Not written: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
 
 
 def _way_out(entry: HostEntry) -> str:
     if entry.state == "absent":
-        return f"Start {entry.host.title} once, so that it creates them, or add the entry to its settings yourself."
-    return "Put the entry there yourself."
+        return f"Start {entry.host.title} once, so that it creates its settings, or add the entry to them yourself."
+    return "Add the entry to the file yourself."
 
 
 def _agrees(io: CommandIO, entry: HostEntry) -> bool:
     if not io.environment.stdin_is_tty:
-        io.note("To have it written there: --yes")
+        io.note("To write it there: --yes")
         return False
     if KeyQuestions(io).confirm(f"Write it into {entry.file.name}?"):
         return True

@@ -184,8 +184,8 @@ def add(
 @command(app, "list")
 def list_(
     io: CommandIO,
-    agent: Annotated[str | None, option("--agent", "NAME", "Those for this agent alone.")] = None,
-    note: Annotated[str | None, option("--note", "NOTE", "Those that link to this note.")] = None,
+    agent: Annotated[str | None, option("--agent", "NAME", "Only facts for this agent.")] = None,
+    note: Annotated[str | None, option("--note", "NOTE", "Only facts that link to this note.")] = None,
 ) -> Told:
     """List the facts, the newest first."""
     with _open_memory(io, "[" if note else "") as (_, memory, library):
@@ -217,8 +217,8 @@ def show(io: CommandIO, fact: FactArgument) -> Told:
 
 
 @command(app)
-def search(io: CommandIO, query: Annotated[str, argument("WORDS", "What they are about; [[links]] too.")]) -> Told:
-    """Find facts by words and meaning. Those that link to a note which the words link to come first."""
+def search(io: CommandIO, query: Annotated[str, argument("WORDS", "Words and [[links]] to look for.")]) -> Told:
+    """Find facts by words and meaning. With a [[link]], facts that link to that note come first."""
     with _open_memory(io, query) as (_, memory, _):
         return _scored(memory.search(query))
 
@@ -269,9 +269,9 @@ def export(io: CommandIO) -> Told:
 @command(app, "import")
 def import_(
     io: CommandIO,
-    path: Annotated[str, argument("@PATH", "The file. @path: in the vault; path: anywhere.")],
+    path: Annotated[str, argument("@PATH", "The file: @PATH in the vault, PATH anywhere.")],
 ) -> Told:
-    """Remember each list item of a Markdown file as a fact. After `@NAME` it is for that agent alone.
+    """Remember each list item of a Markdown file as a fact. An item that begins with `@NAME` is for that agent alone.
 
     Facts from a private note stay private.
 
@@ -279,7 +279,7 @@ def import_(
     """
     text, privacy = _read_import(io, path)
     if privacy == "never":
-        raise UsageError(f"{path} is never to be read.", hint="Its property `zkchat` says so: zkchat help privacy")
+        raise UsageError(f"No model may read {path}.", hint="Its property `zkchat` says so: zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")

@@ -20,7 +20,7 @@ app = typer.Typer(help="List the available models, and fetch one.", invoke_witho
 
 ImportOption = Annotated[
     Path | None,
-    option("--import", "FILE", "Take over the models of another assistant's settings: JSON, or YAML of llm."),
+    option("--import", "FILE", "Take over the models in another assistant's settings: JSON, or llm's YAML."),
 ]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --import: show what would be taken; write nothing.")]
 
@@ -76,7 +76,7 @@ def pull(
     if json_output:
         io.json({"model": f"local:{name}", "path": path})
         return
-    io.out(f"{name} is complete: {path}")
+    io.out(f"{name} is ready: {path}")
     if path.suffix == ".onnx":
         if find_spec("onnxruntime") is None:
             io.out(f"It needs onnxruntime: {install_command('meaning')}")
@@ -122,7 +122,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)
-    yield "\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat."
+    yield "\nTo choose another: `zkchat config set model NAME`; for once, `--model NAME`; in a chat, `/model`."
 
 
 def _record(overview: ModelOverview) -> dict[str, object]:

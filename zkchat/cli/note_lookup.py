@@ -195,7 +195,7 @@ def _refresh(io: CommandIO, library: Library) -> Sequence[NoteWarning]:
     except StorageError as error:
         if library.is_empty():
             raise
-        io.note(f"Notes are shown as last indexed: {error.message}")
+        io.note(f"Recent changes to your notes may be missing: {error.message}")
         return ()
     return refreshed.warnings if refreshed.changed else ()
 

@@ -19,7 +19,7 @@ PORT: Final = 7718
 HOST: Final = "127.0.0.1"
 VARIABLE: Final = "ZKCHAT_SERVE_TOKEN"
 _MISSING: Final = "This needs the packages starlette and uvicorn, which are not installed."
-_OPEN: Final = "warning: Others in your network reach this address, and what is sent is not encrypted."
+_OPEN: Final = "warning: Others in your network can reach this address, and the connection is not encrypted."
 
 app = typer.Typer(
     help="Chat in a browser, and serve editors and other programs.",
@@ -32,7 +32,7 @@ WriteOption = Annotated[bool, flag("--write", "Let the model propose changes to 
 PortOption = Annotated[int, option("--port", "N", f"Default: {PORT}.", min=0, max=65535)]
 HostOption = Annotated[str, option("--host", "ADDRESS", f"Where to listen. Default: {HOST}, this machine only.")]
 OriginOption = Annotated[
-    str, option("--origin", "URL", "Where a proxy offers it, for example https://notes.example.org.")
+    str, option("--origin", "URL", "Its address behind a proxy, for example https://notes.example.org.")
 ]
 _TOKEN_FILE: Final = f"The file with the token, created if missing. Default: ${VARIABLE}, or a new one."
 TokenFileOption = Annotated[Path | None, option("--token-file", "FILE", _TOKEN_FILE)]
@@ -82,7 +82,7 @@ def serve(
         io.note(_OPEN)
     io.note(f"Open this in your browser: {site.address}", as_it_is=True)
     shown = f"in {token.file}" if token.file else token.text if token.is_new else f"${VARIABLE}"
-    io.note(f"Other programs: {site.api}, token {shown}. Ctrl-C stops it.", as_it_is=True)
+    io.note(f"Other programs: {site.api}, token {shown}. Ctrl-C stops the server.", as_it_is=True)
     try:
         site.serve()
     except Terminated as end:
@@ -96,7 +96,7 @@ def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
     token = access_token(io.environment.cwd / file.expanduser() if file else None, io.environment.variables, VARIABLE)
     if is_open and token.is_new and not token.file:
         raise UsageError(
-            "Whoever reaches this address needs a token that you chose.",
+            "Others can reach this address, so choose a token yourself.",
             hint=f"Add --token-file FILE, or set ${VARIABLE}.",
         )
     return token
@@ -123,7 +123,7 @@ def lsp(vault: SettingsVaultOption = None) -> int:
 
     chosen = confirmed_vault(io) if vault is not None else None
     if io.environment.stdin_is_tty:
-        io.note("This waits for an editor, which usually starts it: see zkchat help lsp. Ctrl-D stops it.")
+        io.note("Usually an editor starts this; it waits for one: zkchat help lsp. Ctrl-D stops it.")
     try:
         return serve(io.environment, chosen)
     except Terminated as end:  # how some editors end a server

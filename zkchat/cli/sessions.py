@@ -62,7 +62,7 @@ def find_session_or_last(store: SessionStore, name: str | None) -> Session:
 @command(app, "list")
 def list_(
     io: CommandIO,
-    every: Annotated[bool, flag("--all", "Single questions of `zkchat ask` too.")] = False,
+    every: Annotated[bool, flag("--all", "Also list single questions of `zkchat ask`.")] = False,
 ) -> Told:
     """List the sessions of the vault, the last used first.
 
@@ -123,8 +123,8 @@ def show(
 @command(app)
 def search(
     io: CommandIO,
-    query: Annotated[list[str] | None, argument("WORDS", "Words that were said. A name or a date helps.")] = None,
-    session: Annotated[str | None, option("--session", "SESSION", "Only in this one.")] = None,
+    query: Annotated[list[str] | None, argument("WORDS", "Words to look for; a name or a date helps.")] = None,
+    session: Annotated[str | None, option("--session", "SESSION", "Search only this session.")] = None,
     limit: Annotated[int, option("--limit", "N", "Maximum number to show.", min=1, show_default=True)] = 10,
     from_stdin: Annotated[
         bool, flag("--stdin", "Read one query per line from standard input; print a line of JSON for each.")

@@ -60,7 +60,7 @@ def setup(
     vault: Annotated[Path | None, option("--vault", "FOLDER", "The folder of your notes.")] = None,
     model: Annotated[
         str | None,
-        option("--model", "NAME", "The model that answers; quote for none."),
+        option("--model", "NAME", "The model that answers, or `quote` for none."),
     ] = None,
     local_only: Annotated[
         str | None,
@@ -178,7 +178,7 @@ class _Questions:
         rows, left_out = fold(overview.rows)
         names = [row.name for row in rows] + [service.name for service in services]
         facts = [", ".join(model_facts(row)) + _warning(row) for row in rows]
-        facts += [f"a key is in {service.key_variable}; your notes are sent there" for service in services]
+        facts += [f"uses the key in {service.key_variable}; your notes are sent there" for service in services]
         width = max(map(len, names))
         for number, (name, about) in enumerate(zip(names, facts, strict=True), start=1):
             self._io.note(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
@@ -202,7 +202,7 @@ class _Questions:
             raise UsageError(f"{service.name} lists no models. {problem}".rstrip())
         self._say(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
         if warning := _warning(rows[0]):
-            self._say(f"   This is not on this machine{warning}, but none that are private.")
+            self._say(f"   This is not on this machine{warning}, except private ones.")
         typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:") if self._asks else ""
         name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
         _verify(environment, vault, name)
@@ -218,7 +218,7 @@ class _Questions:
         self._io.note("")
         self._say("3. Which folders of notes must never leave this machine, whichever model answers?")
         if folder and (names := top_folders(folder.path)):
-            self._say(f"   There are: {', '.join(names)}")
+            self._say(f"   Your folders: {', '.join(names)}")
         question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]:"
         typed, refused = self._ask(question), None
         while folder and typed not in {_NONE, before, refused} and (absent := missing_folders(folder.path, typed)):
@@ -262,13 +262,13 @@ def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output:
     if json_output:
         io.json({"file": result.file, "settings": result.written, "vault": folder.path if folder else None})
         return
-    io.out(f"\nWritten to {result.file}:" if result.written else "\nNothing had to be written.")
+    io.out(f"\nWritten to {result.file}:" if result.written else "\nYour settings stay as they were.")
     for key, value in result.written.items():
         io.out(f"  {key} = {without_password(value)}" if value else f"  {key} removed")
     if folder is None:
         io.out("Start in the folder of your notes: zkchat --vault FOLDER")
         return
     if result.is_new_vault:
-        io.out(f"{folder.path} is known as a vault.")
+        io.out(f"Added {folder.path} to your vaults.")
     is_found = find_settings_folder(io.environment, None).path == folder.path
     io.out(f"To start: {'zkchat' if is_found else f'zkchat --vault {folder.path}'}")

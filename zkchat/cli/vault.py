@@ -106,7 +106,7 @@ app.command()(command_of("links", "neighbours"))
 @command(app)
 def fix_links(
     io: CommandIO,
-    yes: Annotated[bool, flag("--yes -y", "Repair at once what is certain, and nothing else.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "Make only certain repairs, without asking.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "Show the proposals, and change nothing.")] = False,
 ) -> Told:
     """Repair broken links: shows each proposal with its reason, and asks.
@@ -137,7 +137,7 @@ def fix_links(
     if session.proposed:
         done = f"{counted(len(session.repaired), 'link')} repaired" if record else "Nothing was changed"
         can = f"{counted(len(proposed), 'broken link')} can be repaired"
-        summary = f"{done}; {can}, for {len(unknown):,} no target was found (zkchat check lists them)."
+        summary = f"{done}; {can}, {len(unknown):,} have no known target (zkchat check lists them)."
     return Told(
         data=change_summary(
             record.changes if record else None,
@@ -154,10 +154,10 @@ def fix_links(
 
 
 def check(
-    file: Annotated[str | None, argument("FILE", "A text whose statements are checked; - for standard input.")] = None,
+    file: Annotated[str | None, argument("FILE", "The text to check; - for standard input.")] = None,
     problems: Annotated[bool, flag("--problems", "With FILE: only what your notes do not support.")] = False,
     fix: Annotated[bool, flag("--fix", "Repair broken links: shows each proposal with its reason, and asks.")] = False,
-    yes: Annotated[bool, flag("--yes -y", "With --fix: repair at once what is certain, and nothing else.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "With --fix: make only certain repairs, without asking.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "With --fix: show the proposals, and change nothing.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,

@@ -33,7 +33,7 @@ def confirmed_vault(io: CommandIO) -> Path | None:
         if not io.confirm(f"Chat with the notes in {folder} ({_content(found)})? No note changes unless you say so."):
             raise unconfirmed(found)
     elif found.is_named:
-        io.note(f"Your home folder {found.path} is used as a vault, as you named it.")
+        io.note(f"You named your home folder {found.path}, so it is used as the vault.")
     else:
         raise unconfirmed(found)
     if problem := _remember(io, found):

@@ -394,7 +394,7 @@ class VaultServer:
                 return None
             if "rename" not in self._operations:
                 hint = f"zkchat note rename {target!r} {params.new_name!r}"
-                raise JsonRpcException(f"This editor renames no files. In a terminal: {hint}", code=_REQUEST_FAILED)
+                raise JsonRpcException(f"This editor cannot rename files. In a terminal: {hint}", code=_REQUEST_FAILED)
             return self._edit(self._vault.rename(target, params.new_name))
         except ZkchatError as error:
             raise JsonRpcException(f"{error.message} {error.hint or ''}".strip(), code=_REQUEST_FAILED) from None
@@ -407,7 +407,7 @@ class VaultServer:
         try:
             edit = self._edit(self._vault.follow([(old, new) for old, new in moves if old and new]))
         except VaultError as error:
-            message = f"Links stay as they are. {error.message} {error.hint or ''}".strip()
+            message = f"No links were changed. {error.message} {error.hint or ''}".strip()
             self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
             return None
         return types.WorkspaceEdit(

@@ -122,7 +122,7 @@ async def _command(chat: Chat, line: str) -> Outcome:
 async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
     if not await until_interrupted(_play(chat, events)):
         chat.hold_typed()
-        kept = "What arrived is kept." if chat.is_saved else "It is not saved yet."
+        kept = "What arrived is kept." if chat.is_saved else "What arrived is not saved yet."
         chat.command_context().surface.print_dimmed(f"(Stopped. {kept})")
     chat.after_turn()
 

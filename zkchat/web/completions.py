@@ -114,12 +114,12 @@ class Asked(Struct, frozen=True, kw_only=True):
         if not isinstance(messages, list) or not messages or not all(isinstance(each, dict) for each in messages):
             raise UsageError("messages must be a list of messages.")
         if body.get("n") not in (None, 1):
-            raise UsageError("One answer is given to a request: n must be 1.")
+            raise UsageError("A request gets only one answer: n must be 1.")
         told = [_text(each) for each in messages if each.get("role") in {"system", "developer"}]
         spoken = [each for each in messages if each.get("role") in _ROLES]
         said = [Said(_ROLES[each["role"]], _text(each), _images(each)) for each in spoken]
         if not said or said[-1].role != "user" or not said[-1].text.strip():
-            raise UsageError("The last message must be a question of the user.")
+            raise UsageError("The last message must be a question from the user.")
         options = body.get("stream_options")
         return cls(
             model=text_in(body, "model") or OWN,
@@ -152,7 +152,7 @@ def _images(message: Plain) -> tuple[ImagePart, ...]:
         address = image.get("url") if isinstance(image, dict) else image
         head, _, data = str(address).partition(";base64,")
         if not head.startswith("data:image/"):
-            raise UsageError("Images must be sent along: data:image/png;base64,…")
+            raise UsageError("Send images as data, not a link: data:image/png;base64,…")
         try:
             found.append(inline_image("image", data))
         except ImageUnusable as error:
@@ -448,7 +448,7 @@ class Completions:
                 said.insert(0, Said(_ROLES[message.role], message.text, local=message.local))
             head = message.parent_id
         if not said:
-            raise UsageError(f"The response {response} is not known any more. Send the conversation in input.")
+            raise UsageError(f"The response {response} is no longer known. Send the whole conversation in input.")
         self._sessions[_digest(said)] = self._sessions[response]
         return said
 

@@ -137,7 +137,7 @@ class Notes(NoteService[Vault]):
         """Run an action: what its command prints with `--json`."""
         name = request.path_params["name"]
         if name not in self._actions:
-            raise UsageError(f"There is no action {name!r}.", hint=f"There are {', '.join(self._actions)}.")
+            raise UsageError(f"There is no action {name!r}.", hint=f"Actions: {', '.join(self._actions)}.")
         action, arguments = self._actions[name]
         given = await body_of(request) if request.method == "POST" else dict(request.query_params)
         try:
@@ -276,8 +276,8 @@ class Entrance(Gate):
         if token and not self._is_used and self._once.matches(token.encode()):
             self._is_used = True
             return self._welcome()
-        used = "This address was opened before. " if token else ""
-        return _login_page(f"{used}Enter the token that was printed when zkchat was started, or start it again.")
+        used = "This address works only once, and was opened before. " if token else ""
+        return _login_page(f"{used}Enter the token that zkchat printed when it started, or start it again.")
 
     def _welcome(self) -> Response:
         answer = RedirectResponse("/", status_code=303)

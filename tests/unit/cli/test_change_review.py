@@ -71,7 +71,7 @@ def test_always_is_an_answer_where_it_is_offered(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "?\na\n")
     verdict = desk.review(may_always=True)
     assert (verdict.answer, verdict.always) == ("yes", True)
-    assert "a  apply, and do not ask again in this session in the top folder, Inbox/" in desk.screen
+    assert "a  apply, and do not ask again about the top folder, Inbox/" in desk.screen
 
 
 def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> 
     assert "1 + [[{+New+}]] [[{+New+}|x]]" in desk.screen
     desk = Desk(tmp_path, "e\nn\n")
     desk.review(ChangeSet(title="Move", moves=RENAME.moves))
-    assert "There is no new text to edit here." in desk.screen
+    assert "These changes have no new text to edit." in desk.screen
 
 
 def test_the_proposal_is_edited_shown_again_and_returned_as_it_was_left(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_proposal_is_edited_shown_again_and_returned_as_it_was_left(tmp_path
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("true", "It was not edited."), ("false", "exit code 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
+    [("true", "You did not change the text."), ("false", "exit code 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
 )
 def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
     tmp_path: Path, command: str, said: str
@@ -135,7 +135,7 @@ def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
 def test_what_was_edited_is_kept_where_the_editor_fails(tmp_path: Path, ending: str, left: str) -> None:
     desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, f'sed -i s/Eight/Nine/ "$1"; {ending}'))
     assert desk.review() == Verdict(answer="yes", changes=TWO)
-    kept = Path(desk.screen.partition("The text you wrote is kept in ")[2].splitlines()[0])
+    kept = Path(desk.screen.partition("Your text is not used, but kept in ")[2].splitlines()[0])
     assert kept.read_text(errors="surrogateescape") == left
     rmtree(kept.parent)
 

@@ -108,13 +108,13 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     assert chat.times_held == 1
 
 
-@pytest.mark.parametrize(("is_saved", "told"), [(True, "What arrived is kept."), (False, "It is not saved yet.")])
+@pytest.mark.parametrize(("is_saved", "told"), [(True, "arrived is kept."), (False, "arrived is not saved yet.")])
 def test_what_ctrl_c_says_is_true_while_the_notes_are_still_read(is_saved: bool, told: str) -> None:
     chat = ScriptedChat("one")
     chat.is_busy, chat.is_saved = True, is_saved
     chat.run()
     assert chat.stored == ["one"]  # before anything was waited for
-    assert chat.harness.surface.text == f"(Stopped. {told})"
+    assert chat.harness.surface.text == f"(Stopped. What {told})"
 
 
 def test_a_command_is_run_and_not_said() -> None:

@@ -260,7 +260,7 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
         return NOTHING
     if browser.open_with == "editor" and not browser.editor.name:
-        raise UsageError("No editor is set.", hint="Set EDITOR, or ui.open_with to another program than the editor.")
+        raise UsageError("No editor is set.", hint="Set EDITOR, or change the setting ui.open_with.")
     return await _open_on_desktop(context, place, path)
 
 
@@ -276,5 +276,5 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
         context.surface.print_dimmed(f"Opened {path}.")
     else:
         no_editor = "" if context.browser.editor.name else ", and no editor is set (try: EDITOR=nano zkchat)"
-        context.surface.print(f"Nothing here can open it: there is no desktop{no_editor}. It is at\n{address}")
+        context.surface.print(f"{path} cannot be opened: there is no desktop{no_editor}. It is at\n{address}")
     return NOTHING

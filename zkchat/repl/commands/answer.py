@@ -198,7 +198,7 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
         raise UsageError("That message has no text to copy.")
     if context.surface.copy(message.text):
         context.surface.print_dimmed(
-            f"{len(message.text):,} characters are on the clipboard, if your terminal allows it."
+            f"Copied {len(message.text):,} characters to the clipboard, if your terminal allows it."
         )
     return NOTHING
 

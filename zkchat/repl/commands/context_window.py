@@ -76,7 +76,7 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     elif reasons:
         context.surface.print(f"{subject.name} was not sent for the last answer:")
     else:
-        context.surface.print(f"{subject.name} was not sent for the last answer: nothing called for it.")
+        context.surface.print(f"{subject.name} was not sent for the last answer: it did not match the question.")
         if kind == "reference":
             _explain(context, subject.name)
     for reason in reasons:

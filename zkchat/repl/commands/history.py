@@ -134,9 +134,9 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
     number = number_of(context, question)
     follows = number < len(context.conversation.messages)
-    kept = "the old ones are kept" if follows else "the old one is kept"
+    kept = "the old messages are kept" if follows else "the old one is kept"
     context.surface.print(f"Your new text replaces message {number}; {kept} (/branch).")
-    context.surface.print_dimmed("Ctrl-C changes nothing.")
+    context.surface.print_dimmed("Ctrl-C cancels.")
     return Edit(question.text, replaces=question.id)
 
 
@@ -229,7 +229,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
             context.surface.print(f"Summary #{part.number} does not apply here. /compact makes a new one.")
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
-        context.surface.print_dimmed(f"/branch {name} returns to where it was; /branch lists all branches.")
+        context.surface.print_dimmed(f"/branch {name} returns to where you were; /branch lists all branches.")
     return NOTHING
 
 
@@ -244,7 +244,7 @@ def _list_branches(context: CommandContext) -> Outcome:
         words = sanitize_line(each.first_words) or "(no text)"
         context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if not any(each.is_current for each in branches):
-        context.surface.print(f"You are after message {len(conversation.messages)}, where a new branch begins.")
+        context.surface.print(f"You are after message {len(conversation.messages)}; your next begins a new branch.")
     context.surface.print_dimmed("* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4.")
     return NOTHING
 

@@ -111,7 +111,7 @@ def references_of_last_answer(context: CommandContext) -> Sequence[DocumentRefer
 
 def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:
     references = references_of_last_answer(context)
-    return references[parse_number(argument, len(references), "document", "/sources shows the numbers.") - 1]
+    return references[parse_number(argument, len(references), "source", "/sources shows the numbers.") - 1]
 
 
 def complete_message_number(context: CommandContext, text: str) -> list[str]:

@@ -73,7 +73,7 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=context.conversation.session_id or None, model=name)
 
 
-_GOES: Final = "It is not on this machine: notes are sent there (private ones are not), and your key where one is set. "
+_GOES: Final = "The server is not on this machine. It gets your notes, except private ones, and your key if set. "
 
 
 async def _use_server(context: CommandContext, address: str) -> Outcome:
@@ -272,13 +272,13 @@ def _print_status(context: CommandContext) -> None:
         undone = {entry.record for entry in _entries(context) if entry.decision == "undone"}
         decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
         reason = f" {last.reason}" if last.reason else ""
-        context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} /write diff")
+        context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} To see it: /write diff")
 
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:
     """Where you are not asked."""
     accepted = ", ".join(proposals.accepted) or "none"
-    yield f"Folders whose notes are changed without asking you (write.accept): {accepted}"
+    yield f"Folders where you are not asked first (write.accept): {accepted}"
     if proposals.always:
         agreed = ", ".join(folder or "the top folder" for folder in sorted(proposals.always))
         yield f"Also in this session, because you answered “a”: {agreed}"
@@ -350,7 +350,7 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
     before = conversation.agent
     if not argument:
         context.surface.print(
-            f"{before.name} answers. /agent NAME lets another one answer, @NAME only the next message."
+            f"{before.name} answers. /agent NAME chooses another agent, @NAME before a message only for that one."
         )
         others = (
             f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before

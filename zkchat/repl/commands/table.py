@@ -169,9 +169,9 @@ _OF_NOTES: Final[Sequence[Command]] = (
         arguments="[NOTE]",
         help="read a note, its links",
         details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A "
-        "long one comes in pages: /show more continues, /show all shows the rest. Without NOTE, the first "
+        "long note comes in pages: /show more continues, /show all shows the rest. Without NOTE: the first "
         "source of the last answer. --links shows the links in it and to it, --mentions where it is "
-        "mentioned without a link, --neighbours the notes around it, --timeline its history.",
+        "mentioned without a link, --neighbours the notes linked to or from it, --timeline its history.",
         act=actions.show,
         complete=actions.complete_show,
         describe=describe_number,
@@ -180,8 +180,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="open",
         arguments="[NOTE]",
         help="open in your editor",
-        details="NOTE as in /show. In Obsidian if it is an Obsidian vault, otherwise in your system's default "
-        "program; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
+        details="NOTE as in /show. Notes of an Obsidian vault open in Obsidian, others in your system's default "
+        "program; without a desktop, in $VISUAL or $EDITOR at the line. The setting ui.open_with changes this.",
         act=actions.open_,
         complete=complete_place,
         describe=describe_number,
@@ -207,8 +207,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[NOTE]",
         help="link mentioned notes",
-        details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show), where others "
-        "mention it, then mentions in it; without, mentions in the newest notes. /undo reverts all at once.",
+        details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show): where others "
+        "mention it, then what it mentions. Without: mentions in the newest notes. /undo reverts all links at once.",
         act=actions.link,
         complete=complete_place,
         describe=describe_number,
@@ -231,7 +231,7 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         aliases=("refs",),
         arguments="[N]",
         help="sources of an answer",
-        details="All of them, with why each was used; with N, one of them with what was found in it.",
+        details="Lists all, and why each was used; N shows what was found in one of them.",
         act=answer.refs,
         complete=complete_reference_number,
     ),
@@ -248,7 +248,7 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         aliases=("verify",),
         arguments="[N]",
         help="check the answer",
-        details="Which statements of the last answer, or of the one that is message N in /history, are in your "
+        details="Checks which statements of the last answer, or of answer N in /history, are in your "
         "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at "
         "all, or in very different words. /show N shows where.",
         act=answer.verify,
@@ -260,7 +260,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="copy",
         arguments="[N]",
         help="copy the answer",
-        details="Or message N. It goes to the clipboard; if your terminal cannot do that, the text is printed plainly.",
+        details="The last one, or message N, goes to the clipboard; if your terminal cannot do that, it is printed.",
         act=answer.copy,
         complete=complete_message_number,
     ),
@@ -286,8 +286,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[FILE]",
         help="session as a file",
-        details="Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. Markdown "
-        "with links, or everything there is if FILE ends in .json. "
+        details="Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. It is "
+        "Markdown with links, or JSON with everything if FILE ends in .json. "
         "/undo reverts it. To write elsewhere: zkchat context export --output FILE.",
         act=answer.export,
     ),
@@ -304,8 +304,8 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[on]",
         help="model may edit notes",
         details="/write on lets the model propose changes to your notes: you see each as a diff after the answer, "
-        "and say yes or no. /write off stops that. Without an argument, whether it is on, where you are "
-        "not asked, and what happened to the last proposal; /write diff shows that one.",
+        "and say yes or no. /write off stops that. /write alone tells whether it is on, where you are "
+        "not asked, and what happened to the last proposal; /write diff shows that proposal.",
         act=session.write,
         complete=session.complete_write,
     ),
@@ -315,7 +315,7 @@ _OTHER: Final[Sequence[Command]] = (
         help="a task in many steps",
         details="The model makes a plan, which you can change, works through its steps one by one, and the result "
         "is checked against your notes. Ctrl-C keeps what is done, /goal resume continues with the first "
-        "open step. With /write on, you review its changes at the end. Without GOAL, the checklist. The "
+        "open step. With /write on, you review its changes at the end. Without GOAL, shows the checklist. The "
         "limits are the settings goal.steps, goal.tokens and goal.minutes.",
         act=session.goal,
         complete=session.complete_goal,
@@ -333,14 +333,14 @@ _OTHER: Final[Sequence[Command]] = (
         name="retry",
         is_minor=True,
         help="answer once more",
-        details="To your last message. The earlier answer is kept in a branch of its own.",
+        details="Your last message is answered again. The earlier answer is kept in a branch of its own.",
         act=history.retry,
     ),
     Command(
         name="edit",
         is_minor=True,
         help="change the question",
-        details="It comes back to the prompt. What you send replaces it in a new branch; until then nothing changes.",
+        details="Your last one comes back to the prompt. What you send replaces it in a new branch.",
         act=history.edit,
     ),
     Command(
@@ -348,8 +348,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[N]",
         help="go back, try another way",
-        details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to "
-        "one, /branch 4 continues after answer 4, or instead of question 4. What came later is kept as a "
+        details="Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes "
+        "to one, /branch 4 continues after answer 4, or instead of question 4. What came later is kept as a "
         "branch.",
         act=history.branch,
         complete=history.complete_branch,
@@ -359,8 +359,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[N]",
         help="what was said",
-        details="A line for each message in the context, * before those that are pinned; with N, one message whole; "
-        "with --archived, those too that the model no longer sees.",
+        details="A line for each message in the context; * marks pinned ones. With N, one whole message; with "
+        "--archived, also messages that the model no longer sees.",
         act=history.history,
         complete=_complete_history,
     ),
@@ -410,8 +410,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="resume",
         arguments="[WORDS]",
         help="continue a session",
-        details="By its title, its id, what was said in it, or when (last week); without WORDS, choose from a list: "
-        "type to search it. The session has its own model and agent.",
+        details="WORDS are its title, its id, words said in it, or a time (last week). Without WORDS, choose from "
+        "a list: type to search it. The session has its own model and agent.",
         act=history.resume,
         complete=history.complete_session,
     ),
@@ -419,7 +419,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="model",
         arguments="[NAME]",
         help="which model answers",
-        details="Choose from a list, with context windows and where they run. With NAME, use that one from now on, "
+        details="Choose from a list with context windows and where models run. With NAME, use that one from now on, "
         "for instance ollama:qwen3:8b or quote; the session keeps it.",
         act=session.model,
         complete=session.complete_model,
@@ -428,8 +428,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="context",
         arguments="[N]",
         help="what was sent and why",
-        details="For the last answer, or for answer N: each thing that was sent, whether it is always sent, was "
-        "added by you or was found relevant, and what was left out.",
+        details="For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), "
+        "and what was left out.",
         act=context_window.context,
         complete=complete_message_number,
     ),
@@ -489,14 +489,14 @@ _OTHER: Final[Sequence[Command]] = (
         name="rules",
         is_minor=True,
         help="rules of the session",
-        details="Each with when it is sent and its tokens; * is sent every time.",
+        details="Lists when each is sent, and its tokens; * marks those sent every time.",
         act=session.rules,
     ),
     Command(
         name="tools",
         is_minor=True,
         help="what the model can do",
-        details="Each tool with when it is sent and its tokens; * is sent every time. Tools of MCP servers are "
+        details="Lists when each tool is sent, and its tokens; * marks those sent every time. Tools of MCP servers are "
         "called server/tool; if a server cannot be used, you see why.",
         act=session.tools,
     ),
@@ -565,20 +565,20 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("Esc Esc", "empty the prompt (Up brings it back); if it is empty, change the last message"),
         ("Up, Down", "earlier messages; lines of a long one"),
         ("Ctrl-R", "search earlier messages; Enter takes one"),
-        ("Ctrl-A, Ctrl-E", "go to the beginning, to the end of the line"),
-        ("Ctrl-W, Ctrl-U, Ctrl-K", "delete a word, back to the beginning, on to the end"),
+        ("Ctrl-A, Ctrl-E", "go to the beginning, or the end, of the line"),
+        ("Ctrl-W, Ctrl-U, Ctrl-K", "delete a word, to the beginning, to the end of the line"),
         ("Ctrl-Y, Ctrl-_", "insert what was deleted; undo"),
     ),
     "Completing": (
         ("[[", "notes by title or alias; [[Note# its headings, [[Note#^ its blocks"),
         ("@", "agents, notes, files and folders; / after a folder shows what is in it"),
-        ("#", "tags of your notes, with how many have them"),
+        ("#", "tags of your notes, and how many notes have each"),
         ("/", "commands and their arguments, at the beginning of a line"),
-        ("Tab, Down", "choose the first row of the menu, again the next; Enter takes it"),
+        ("Tab, Down", "choose the first row of the menu, then the next; Enter takes it"),
     ),
     "The screen": (
         ("Ctrl-L", "clear the screen; what you typed stays"),
-        ("Ctrl-T", "show or hide the thinking, of the last answer and later ones"),
+        ("Ctrl-T", "show or hide the model's thinking, in the last answer and later ones"),
     ),
     "In a list (/resume)": (
         ("letters", "search"),
@@ -589,8 +589,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
 }
 """Keys that do the same, and what they do, by sections."""
 VI_KEYS: Final = (
-    'With ui.keys = "vi" the keys of vi work, the bar shows the mode, and Esc is for vi; '
-    "/edit changes the last message."
+    "With ui.keys = \"vi\" vi's keys work and the bar shows the mode; Esc is vi's, so /edit changes the last message."
 )
 
 

@@ -27,9 +27,9 @@ def harness() -> CommandHarness:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/refs 3", "There is no document 3: there are 2. /sources shows the numbers."),
-        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /sources shows the numbers."),
-        ("/refs ²", "'²' is not the number of a document. /sources shows the numbers."),
+        ("/refs 3", "There is no source 3: there are 2. /sources shows the numbers."),
+        (f"/refs {'9' * 5_000}", "There is no source 999999999999: there are 2. /sources shows the numbers."),
+        ("/refs ²", "'²' is not the number of a source. /sources shows the numbers."),
         ("/copy 9", "There is no message 9: there are 2. /history shows the numbers."),
     ],
 )

@@ -154,7 +154,7 @@ def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harn
     assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md in ed. The passage begins on line 8."
     harness.editor.name = ""
     assert harness.typed("/open Sleep").startswith(
-        "Nothing here can open it: there is no desktop, and no editor is set"
+        "Body/Sleep.md cannot be opened: there is no desktop, and no editor is set"
     )
 
 

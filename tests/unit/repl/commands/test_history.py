@@ -141,7 +141,7 @@ def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness,
 def test_branches_are_listed_with_their_first_words_and_returned_to(harness: CommandHarness) -> None:
     assert harness.typed("/branch").splitlines()[0].endswith("4 messages  What is sleep?")
     harness.typed("/branch 2")
-    assert harness.typed("/branch").splitlines()[1] == "You are after message 2, where a new branch begins."
+    assert harness.typed("/branch").splitlines()[1] == "You are after message 2; your next begins a new branch."
     harness.exchange("How deep\x1b?", "Deeper.")
     first, second, footer = harness.typed("/branch").splitlines()
     assert first.startswith("  b1 ")
@@ -187,7 +187,7 @@ def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHa
     before = [*harness.store.entries("s1")]
     assert harness.outcome("/edit") == Edit("How long?", replaces="m3")
     assert harness.store.entries("s1") == before
-    assert "replaces message 3; the old ones are kept (/branch)." in harness.surface.text
+    assert "replaces message 3; the old messages are kept (/branch)." in harness.surface.text
     harness.conversation.add("user", "More?")
     assert harness.outcome("/edit") == Edit("More?", replaces="m5")
     assert "replaces message 5; the old one is kept (/branch)." in harness.surface.text

@@ -67,7 +67,7 @@ def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: Comman
     assert harness.models.servers == [address]
     asked = harness.surface.questions[0]
     assert f"Use openai:qwen.gguf, and set openai.base_url to {address} in your settings?" in asked
-    assert ("notes are sent there (private ones are not)" in asked) is not is_here
+    assert ("notes, except private ones" in asked) is not is_here
 
 
 def test_a_part_of_the_name_is_enough_where_one_model_has_it_and_a_path_is_shown_as_its_file(

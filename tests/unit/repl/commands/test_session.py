@@ -209,7 +209,7 @@ def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: Conver
     assert lines[2] == "It was sent for messages 2 and 4."  # its text holds its passages, which are not sent again
     assert "always there [always]" in harness.typed("/why [[Harbour]]")
     assert harness.typed("/why [[Beekeeping]]").splitlines() == [
-        "Beekeeping.md was not sent for the last answer: nothing called for it.",
+        "Beekeeping.md was not sent for the last answer: it did not match the question.",
         "1. The search does not find Beekeeping.md: it has none of your words, and nothing close to them.",
         "   Add the words of the question to the note, or an alias; or write [[Beekeeping]] in the question.",
         "/show N reads one, /open N opens it.",

@@ -32,9 +32,9 @@ def test_the_status_lists_the_mode_and_the_folders_that_need_no_question(harness
     said = allow(harness, "Inbox", "Journal/**", agreed=("Projects", ""))
     assert said == harness.typed("/write")
     assert "and decide (write.mode is ask)." in said
-    assert "Folders whose notes are changed without asking you (write.accept): Inbox, Journal/**" in said
+    assert "Folders where you are not asked first (write.accept): Inbox, Journal/**" in said
     assert "Also in this session, because you answered “a”: the top folder, Projects" in said
-    assert "Folders whose notes are changed without asking you (write.accept): none" in allow(harness)
+    assert "Folders where you are not asked first (write.accept): none" in allow(harness)
     said = allow(harness, "Inbox", mode="propose", agreed=("Projects",))
     assert "never applied (write.mode is propose)." in said
     assert "Inbox" not in said, "where proposals are only shown, no folder counts"
