@@ -60,9 +60,7 @@ SettingsVaultOption = Annotated[
 JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
-    option(
-        "--model", "NAME", "The model that answers, or `quote` for none. Default: the session's, or your settings'."
-    ),
+    option("--model", "NAME", "The model that answers; `quote` for none. Default: the session's, or your settings'."),
 ]
 YesOption = Annotated[bool, flag("--yes -y", "Do not ask; assume yes.")]
 

@@ -60,7 +60,7 @@ def setup(
     vault: Annotated[Path | None, option("--vault", "FOLDER", "The folder of your notes.")] = None,
     model: Annotated[
         str | None,
-        option("--model", "NAME", "The model that answers, or `quote` for none."),
+        option("--model", "NAME", "The model that answers; `quote` for none."),
     ] = None,
     local_only: Annotated[
         str | None,
