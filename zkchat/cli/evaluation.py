@@ -35,8 +35,8 @@ def evaluate(
       And a hot one? => [[Compost]]
     Who won in 1950? =>
 
-    Each is right (the first passage shown answers it), later (another one does), wrong, silent, or answered although no
-    note does. zkchat why says where a note was lost.
+    Each question is right (the first passage shown answers it), later (a later one does), wrong, silent, or answered
+    although your notes do not answer it. zkchat why tells where the search lost a note.
 
     zkchat eval questions.txt
 

@@ -24,8 +24,7 @@ def trust(
     """Show what comes with the vault, and approve it.
 
     Settings that are not harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
-    vault are used only after your approval. Approval is for their present content: you are asked again about what
-    changes.
+    vault are used only after your approval. You approve what they contain now: if one changes, you are asked again.
     """
     io = current_io(vault)
     if yes and revoke:
