@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-KILLS = 3
+KILLS = 1
 EARLIEST = "1000"
 """Milliseconds after Enter: late enough for a busy machine, and long before anything answers."""
 
