@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-KILLS = 40
+KILLS = 24
 SCRIPT = Path(__file__).parent / "kill_turns.py"
 
 

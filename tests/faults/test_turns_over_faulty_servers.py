@@ -125,14 +125,6 @@ def test_an_empty_answer_is_no_answer_and_is_said_to_be_empty(world: World, prot
     assert "choose another model" in result.err
 
 
-@pytest.mark.parametrize("protocol", ["ollama"], indirect=True)
-def test_an_answer_of_a_million_characters_is_whole_where_it_may_be_so_long(world: World, protocol: str) -> None:
-    world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "2000000"
-    result = world.run("ask", "How long?", "--model", f"{protocol}:big")
-    assert (result.code, len(result.out) >= 1_000_000) == (ExitCode.OK, True)
-    assert messages(world)[-1]["status"] == "complete"
-
-
 @pytest.mark.parametrize("protocol", ["openai"], indirect=True)
 def test_an_answer_is_ended_at_a_million_characters_if_nothing_is_set(world: World, protocol: str) -> None:
     result = world.run("ask", "How long?", "--model", f"{protocol}:big")

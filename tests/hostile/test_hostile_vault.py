@@ -265,7 +265,8 @@ def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
 
 @pytest.mark.parametrize("command", AS_INSTALLED)
 def test_no_command_runs_code_changes_anything_outside_or_sends_anything(hostile: Hostile, command: str) -> None:
-    _harmless(hostile, command)
+    code, told = _harmless(hostile, command)
+    assert command in MAY_FAIL or code == ExitCode.OK, told
     assert hostile.ground.digests_of_vault() == hostile.vault_before
     assert hostile.recorder.requests == []
 
@@ -274,9 +275,10 @@ def test_no_command_runs_code_changes_anything_outside_or_sends_anything(hostile
 def test_no_other_command_does_so_in_the_vault_or_from_elsewhere(hostile: Hostile, place: str) -> None:
     ground = hostile.ground
     outside = ground.digests_outside()
-    commands = [command for command in COMMANDS if command not in READ_INPUT]
-    for ran in hostile.run_all(commands, "--vault", str(ground.vault), cwd=ground.root / place):
-        _fine(*ran)
+    commands = [command for command in COMMANDS if command not in READ_INPUT][:: 1 if place == "vault" else 4]
+    for command, code, told in hostile.run_all(commands, "--vault", str(ground.vault), cwd=ground.root / place):
+        _is_said_in_a_sentence(code, told)
+        assert command in MAY_FAIL or code == ExitCode.OK, (command, told)
     assert ground.traces_of_code() == []
     assert ground.digests_outside() == outside
     assert ground.digests_of_vault() == hostile.vault_before
@@ -288,23 +290,24 @@ def test_after_a_yes_no_code_runs_and_nothing_outside_changes_all_the_same(appro
     for command in ("ask", "chat"):
         _harmless(approved, command)
     for _, code, told in approved.run_all(["search", "index", "doctor", "sessions list", "memory list", "trust"]):
-        _fine("doctor", code, told)
+        _is_said_in_a_sentence(code, told)
     assert approved.ground.traces_of_code() == []
     assert approved.ground.digests_outside() == outside
 
 
-def _harmless(hostile: Hostile, command: str) -> None:
+def _harmless(hostile: Hostile, command: str) -> tuple[int, str]:
     """Run a command in the vault; whether or not it does its work, it does no harm and tells what is wrong."""
     outside = hostile.ground.digests_outside()
     ran = hostile.run(*command.split(), *COMMANDS[command], stdin=IN_CHAT if command == "chat" else "")
-    _fine(command, ran.returncode, ran.stdout + ran.stderr)
+    told = ran.stdout + ran.stderr
+    _is_said_in_a_sentence(ran.returncode, told)
     assert hostile.ground.traces_of_code() == []
     assert hostile.ground.digests_outside() == outside
+    return ran.returncode, told
 
 
-def _fine(command: str, code: int, told: str) -> None:
-    assert code in set(ExitCode) - {ExitCode.BUG}, (command, told)
-    assert command in MAY_FAIL or code == ExitCode.OK, (command, told)
+def _is_said_in_a_sentence(code: int, told: str) -> None:
+    assert code in set(ExitCode) - {ExitCode.BUG}, told
     assert "Traceback" not in told
     assert f"{CANARY} of" not in told
 

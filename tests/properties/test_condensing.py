@@ -30,7 +30,7 @@ questions = st.sampled_from(["", "Which job failed?", "Who pays?", "会议是什
 MARK = re.compile(r"\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts | documents, st.integers(0, 400), st.sampled_from(COUNTERS), questions)
 def test_a_condensed_text_keeps_to_its_budget_and_uses_it(
     text: str, budget: int, count: Callable[[str], int], question: str

@@ -12,7 +12,7 @@ from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed,
 from tests.support.waiting import eventually
 from zkchat.render.markdown import MarkdownStream
 
-COUNT = 300
+COUNT = 120
 MARK = re.compile(r"line-\d{4}")
 
 
