@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from zkchat.notes.frontmatter import read_plain, read_yaml
 from zkchat.notes.link_catalog import scan, section_lines, wikilink_spans
-from zkchat.notes.markdown import MAX_TOKENS, flatten, outline, plain, sections_of
+from zkchat.notes.markdown import MAX_TOKENS, flatten, outline, sections_of
 from zkchat.notes.parse import parse_note
 
 SETTINGS = settings(max_examples=300, deadline=None)
@@ -63,12 +63,6 @@ PROPERTIES = st.lists(
 def test_a_plain_frontmatter_is_read_as_yaml_reads_it(source: str) -> None:
     plain = read_plain(source)
     assert plain is None or plain == read_yaml(source)
-
-
-@SETTINGS
-@given(st.from_regex(r"[^\W_]+(?: [^\W_]+)*", fullmatch=True))
-def test_words_are_read_in_a_title_as_they_are_written(text: str) -> None:
-    assert parse_note("n.md", f"# {text}").title == plain(f"# {text}") == text
 
 
 @SETTINGS
