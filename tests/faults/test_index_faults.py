@@ -1,18 +1,16 @@
 """The index under faults: no file stops it, no kill leaves it inconsistent, and a refresh repairs every damage."""
 
-import json
 import os
 import random
 import socket
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.faults.reports import report_of
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import StorageError, StorageFull
 from zkchat.core.note import Link, Resolved
@@ -22,7 +20,6 @@ from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 
 KILLS = 40
-SCRIPT = Path(__file__).parent / "kill_indexing.py"
 
 
 @pytest.fixture
@@ -78,15 +75,7 @@ def test_processes_killed_at_any_statement_or_working_together_leave_an_index_to
     tmp_path: Path, scaled: Callable[[int], int]
 ) -> None:
     kills = scaled(KILLS)
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path), str(kills)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    report = json.loads(run.stdout)
+    report = report_of("kill_indexing", tmp_path, kills)
     assert report["kills"] == kills
     assert report["halfway"] > kills / 4  # else the kills came too early or too late to prove anything
     assert (report["unsound"], report["different"], report["failed together"]) == (0, 0, 0)
