@@ -3,6 +3,7 @@
 import socket
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib import util
 
 import httpx
@@ -99,7 +100,7 @@ def test_there_are_no_files_but_those_of_the_page(web: Web) -> None:
         request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
         with socket.create_connection(("127.0.0.1", web.port), timeout=100) as connection:
             connection.sendall(f"{request}Connection: close\r\n\r\n".encode())
-            answer = b"".join(iter(lambda conn=connection: conn.recv(10_000), b""))
+            answer = b"".join(iter(partial(connection.recv, 10_000), b""))
         assert b"HTTP/1.1 404 " in answer[:20], path
         assert b"import" not in answer
 
