@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import pytest
@@ -140,14 +140,6 @@ def test_in_a_pipe_nothing_is_compacted_unasked_where_the_user_is_to_be_asked(wo
     assert world.run("ask", "-c", "And now?", "--model", play, stdin="").code == 0
 
 
-def test_at_a_terminal_the_user_is_asked(world: World) -> None:
-    world.configure("[context]\nconfirm_compaction = true\n")
-    play = long_answers(world)
-    runs = [world.run("ask", "-c", f"Question {n}?", "--model", play, typed="y\n") for n in range(8)]
-    assert "Summarise " in "".join(run.out + run.err for run in runs)
-    assert world.run("context", "stats", "--model", play, "--json").json["compactions"]
-
-
 def test_an_unfinished_answer_is_marked_where_the_session_is_shown(world: World) -> None:
     play = world.script([{"text": "Cats purr, and"}], [{"error": "The server is gone."}], cut=False)
     world.run("ask", "-c", "Do cats purr?", "--model", play)
@@ -183,17 +175,20 @@ def test_the_page_that_instructs_the_model_is_no_hit_of_a_search(world: World) -
 
 
 @pytest.mark.parametrize(
-    ("strategy", "length", "has_tools"),  # whose definitions take a third of what there is for messages
-    [("summarize", 700, False), ("discard", 700, False), ("hybrid", 700, False), ("summarize", 300, True)],
+    ("strategy", "length", "has_tools"),  # they take a third of what there is for messages, and are called in each turn
+    [(strategy, *more) for strategy in ("summarize", "discard", "hybrid") for more in ((700, False), (300, True))],
 )
 def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
     world: World, strategy: str, length: int, has_tools: bool
 ) -> None:
     world.configure(f'[context]\nstrategy = "{strategy}"\n')
-    answers = [[{"text": LONG.format(n=number)[:length]}] for number in range(40)]
-    play = world.script(*answers, context_limit=2048, calls_tools=has_tools)
+    world.note("Cats.md", "".join(f"## Part {n}\n\n{LONG.format(n=n)[:280]}\n\n" for n in range(1 + 7 * has_tools)))
+    call = [{"tool": "find_excerpts", "arguments": {"query": "cats sleep"}}]
+    answers = [[call] * has_tools + [[{"text": LONG.format(n=number)[:length]}]] for number in range(40)]
+    play = world.script(*chain.from_iterable(answers), context_limit=2048, calls_tools=has_tools)
     asked = "".join(f"Question {n} about cats and how they sleep?\n" for n in range(17))
-    world.run("chat", "--model", play, stdin=asked)
+    said = world.run("chat", "--plain", "--model", play, typed=asked, terminal=True).err
+    assert max(part.count("The context is 6") for part in said.split("/uncompact")) == 1
     session = world.run("context", "show", "--json").json["session"]["id"]
     messages = world.run("sessions", "show", session, "--json").json["messages"]
     roles = ["compaction" if each["context_type"] == "summary" else each["role"] for each in messages]
@@ -204,7 +199,9 @@ def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
 
 def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
     play = long_answers(world, context_limit=8192)
-    world.run("chat", "--model", play, stdin="".join(f"Question {n} about {n} cats?\n" for n in range(8)))
+    world.run(
+        "chat", "--model", play, stdin="".join(f"Question {n} about {n} cats?\n" for n in range(1 + 7 * has_tools))
+    )
     world.configure("[context]\nmax_tokens = 2048\n")
 
     def tokens(*options: str) -> int:
