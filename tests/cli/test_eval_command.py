@@ -76,7 +76,7 @@ def test_json_as_that_of_the_benchmarks_is_read_too(vault: World) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("# all\n\nWhat is it?\n", "Line 3: There is no question with => after it."),
+        ("# all\n\nWhat is it?\n", "Line 3: The line needs a question, then =>."),
         ("What? => Compost\n", "Line 1: 'Compost' is neither a [[Note]] nor words in quotation marks."),
         ("What? => [[Comopst]]\n", "Line 1: There is no note '[[Comopst]]' in the vault."),
         ("  And that? => [[Compost]]\n", "Line 1: It is indented as a follow-up, but there is no question above it."),

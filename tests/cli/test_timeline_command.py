@@ -61,5 +61,5 @@ def test_commits_are_in_it_and_doctor_says_that_git_is_used(world: World) -> Non
     assert rows["git"]["state"] == "ok"
     (world.vault / ".git" / "objects" / "info" / "alternates").write_text("/elsewhere\n")
     rows = {each["subject"]: each for each in world.run("doctor", "--json").json}
-    assert "borrows objects" in rows["git"]["text"]
+    assert "in another repository" in rows["git"]["text"]
     assert world.run("recent").out.count("git") == 0

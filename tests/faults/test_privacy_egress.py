@@ -510,7 +510,7 @@ def test_without_private_notes_nothing_is_marked_and_nothing_withheld(tmp_path: 
     assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == [
-        f"{scene.elsewhere} is not on this machine; so far this session was answered here, by {scene.here}."
+        f"{scene.elsewhere} is not on this machine; until now {scene.here} answered this session here."
     ]
 
 

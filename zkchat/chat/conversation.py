@@ -334,8 +334,8 @@ class Conversation:
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(
-            text=f"{info.shown} is not on this machine; so far this session was answered here, by {before.model}.",
-            hint="What came from your private notes is not sent to it.",
+            text=f"{info.shown} is not on this machine; until now {before.model} answered this session here.",
+            hint="Text from your private notes is not sent to it.",
         )
 
     @property

@@ -202,7 +202,7 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
         for item in items
         if item.type != "message"
     ]
-    since = "" if info.on_this_machine else f", for {elsewhere}"
+    since = "" if info.on_this_machine else f"; {elsewhere}"
     earlier = [
         f"not sent: earlier messages that used {item.reason.removeprefix(_RESTS_ON)}{since}"
         for item in items

@@ -79,8 +79,8 @@ SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
-ABSTAINED = "left out: your notes did not answer it, and a small model would repeat that"
-UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
+ABSTAINED = "left out: your notes did not answer it, and a small model would just say so again"
+UNANSWERED = "it got no answer; /retry asks it again if it is the last one"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",
@@ -372,8 +372,8 @@ def _is_replaced(answer: ChatMessage) -> bool:
 
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
-        f"The context is full: this request takes {total:,} tokens, but a window of {budget.window:,} leaves only "
-        f"{budget.cap:,} besides the answer.",
+        f"The context is full: this request takes {total:,} tokens; a window of {budget.window:,} has room for "
+        f"{budget.cap:,}, as the answer needs the rest.",
         hint="Let older messages be summarised (/compact, or context.auto_compact = true), raise "
         "context.max_tokens, or choose a model with a larger context window.",
     )
