@@ -172,7 +172,7 @@ def test_the_table_says_what_was_taken_and_what_was_left(world: World) -> None:
         "vectors": "it is for the search, not for answers",
     }
     told = imported(world, CONTINUE)["taken"][1]
-    assert told["left"] == ["its key (put it into a variable, and name that in api_key_env)"]
+    assert told["left"] == ["its key (put it into an environment variable, and that variable's name into api_key_env)"]
 
 
 def test_a_model_that_is_there_stays_and_a_trial_writes_nothing(world: World) -> None:

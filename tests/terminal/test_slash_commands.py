@@ -142,7 +142,7 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     chat.say("/show all", "Paragraph 59.", "Stripes.")
     chat.say("/backlinks [[Coffee]] ", "Coffee: 1 link from other notes", "Sleep.md:5")
     chat.say("/links 1", "[[Nowhere]] → nothing")
-    chat.say("/tags", "#drink", "/search tag:drink lists the notes with one tag.")
+    chat.say("/tags", "#drink", "/search tag:drink lists the notes with that tag.")
     chat.say("/recent 1", "1.", ".md")
     chat.say("/daily", "There is no daily note for", "It would be ")
     naps = chat.world.note("Naps.md", "Long sleep, short sleep; coffee first.\n")
