@@ -42,7 +42,7 @@ def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
         "2 of 3  one of the passages shown answers the question",
         "1 of 3  only wrong passages are shown",
         "0 of 3  nothing is shown",
-        "0 of 3  shown, but marked uncertain",
+        "0 of 3  passages are shown, but marked uncertain",
         "0 of 1  something is shown although no note answers",
     ]
 

@@ -146,7 +146,7 @@ def _read(provider: str, section: Table, model: Table, seen: set[str]) -> FoundM
     if not name or not id_ or id_ == "AUTODETECT":
         found.why_not = "it has no usable name"
     elif model.get("enabled") is False or section.get("enabled") is False or section.get("disable") is True:
-        found.why_not = "it is switched off there"
+        found.why_not = "it is switched off in that file"
     elif model.get("isEmbeddingModel") or model.get("roles") == ["embed"]:
         found.why_not = "it is for the search, not for answers: zkchat config set embeddings.model"
     else:

@@ -317,7 +317,7 @@ class Privacy(Struct, frozen=True, kw_only=True):
 class References(Struct, frozen=True, kw_only=True):
     model_summaries: Annotated[
         Literal["local", "always", "never"],
-        "Without effect: models no longer describe documents while you type. Remove it.",
+        "Has no effect: models no longer describe documents while you type. Remove this setting.",
     ] = "local"
     look_again: Annotated[
         bool,
@@ -521,7 +521,7 @@ class Model(Struct, frozen=True, kw_only=True):
         Headers, UserOnly(), 'HTTP headers for its server, secrets from variables: `{ api-key = "${MY_KEY}" }`.'
     ] = {}
     connect_timeout: Annotated[Seconds | None, "Seconds to wait for a connection. Unset: 5."] = None
-    timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None
+    timeout: Annotated[Seconds | None, "Seconds to wait for its answer to begin. Unset: 120."] = None
     chunk_timeout: Annotated[Seconds | None, "Seconds to wait when its answer pauses. Unset: 60."] = None
     strategy: Annotated[
         CompactionStrategy | None,
