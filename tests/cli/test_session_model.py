@@ -91,7 +91,7 @@ def test_a_reader_at_a_terminal_is_told_which_model_goes_on_and_what_the_setting
     ask(user, "--model", "ollama:m")
     said = user.run("ask", "And children?", "-c", terminal=True).err
     assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in said
-    assert "Your settings name ollama:n" in said
+    assert "To use the one in your settings: --model ollama:n" in said
     assert "goes on with its model" not in user.run("ask", "How?", "--model", "ollama:m", terminal=True).err
 
 

@@ -73,7 +73,7 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
         "Total          3,434  41 % of the context window (8,192 tokens)",
         "Compaction     6,963  starts above this (85 %)",
         "Written            0  in 1 request, 0.0 s",
-        "So far 1 request took 3,434 tokens, and 0 were written, in 0.0 s; tokens of 1 request are estimated.",
+        "So far 1 request sent 3,434 tokens, and the model wrote 0, in 0.0 s; tokens of 1 request are estimated.",
     ]
 
 
