@@ -10,7 +10,9 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.chat import Assembler, CachedTokenizer, Encoding, RequestPlan, Shares, budget_for, calibrate, prompt_item
+from zkchat.chat import CachedTokenizer, Encoding, Shares
+from zkchat.chat.context.assembly import Assembler, RequestPlan, budget_for, prompt_item
+from zkchat.chat.context.tokens import calibrate
 from zkchat.core import ChatMessage, CompactionPart, Entry, History, MessageEntry, ModelInfo, TextPart
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

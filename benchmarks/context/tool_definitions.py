@@ -14,7 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from tests.providers.loopback import Loopback
-from zkchat.chat import CORE_TOOLS, Memory, explore_tools, load_encoding, memory_tools, recall_tools
+from zkchat.chat import Memory, explore_tools, memory_tools, recall_tools
+from zkchat.chat.context.tokens import load_encoding
+from zkchat.chat.tools.registry import CORE_TOOLS
 from zkchat.core import Finish, ModelProvider, ModelRequest, PromptMessage, TextChunk, Tool
 from zkchat.index import Library
 from zkchat.models import Ollama, OpenAI

@@ -20,7 +20,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.chat import CachedTokenizer, Candidate, Estimate, Memory, RecallLimits, Relevance, SelectionLimits, Selector
+from zkchat.chat import CachedTokenizer, Candidate, Memory, RecallLimits, Relevance, SelectionLimits
+from zkchat.chat.context.selection import Selector
+from zkchat.chat.context.tokens import Estimate
 from zkchat.models import installed
 from zkchat.sessions import SqliteMemories
 

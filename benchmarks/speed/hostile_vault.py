@@ -24,7 +24,8 @@ from pathlib import Path
 from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.answers import find_undated_evidence as find_evidence
-from zkchat.chat import DocumentRoom, Estimate, Question, add_summaries, embedded, include_documents, resolve_links
+from zkchat.chat import DocumentRoom, Question, add_summaries, embedded, include_documents, resolve_links
+from zkchat.chat.context.tokens import Estimate
 from zkchat.index import Library, SqliteNoteIndex, graph
 from zkchat.storage import VaultFiles
 

@@ -34,7 +34,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_rest_is_listed(world: Worl
     (mine.parent / "rules" / "Tone.md").write_text("---\ninclude: often\n---\nx")
     agents, rules = world.run("agent", "list"), world.run("rules", "list")
     assert agents.code == rules.code == ExitCode.OK
-    assert f"warning: {mine / 'poet.md'}, line 2: There is no 'colour' here." in agents.err
+    assert f"warning: {mine / 'poet.md'}, line 2: Unknown setting 'colour'." in agents.err
     assert "Tone" not in agents.err
     assert "line 2: 'include' must be" in rules.err
     assert "librarian" in agents.out

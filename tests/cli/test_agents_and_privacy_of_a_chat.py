@@ -83,7 +83,7 @@ def test_agents_share_a_context_by_its_name(world: World, model: str) -> None:
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ("context: dsek", "There is no agent 'dsek' whose context could be shared."),
+        ("context: dsek", "'context' names 'dsek', but there is no such agent."),
         ("context:\n  max_tokens: 3", "The settings of the agent odd are ignored."),
     ],
 )

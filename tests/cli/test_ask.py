@@ -169,7 +169,7 @@ def test_a_model_elsewhere_that_nobody_set_is_told_before_notes_leave(slept: Wor
     del slept.variables["ZKCHAT_OPENAI__BASE_URL"]
     slept.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "600"  # too small for a request: nothing is sent
     result = slept.run("ask", "How many hours of sleep?")
-    assert "there is a key for OpenAI, to whom your notes are sent" in result.err
+    assert "there is a key for OpenAI, and your notes go there" in result.err
     assert result.code == ExitCode.CONFIG
 
 

@@ -45,7 +45,7 @@ def test_with_strict_any_model_is_checked_and_what_does_not_stand_in_the_notes_i
     result = asked(f"{right} {unknown}", "--strict")
     assert result.out == f"{right} {unknown}\n"
     assert (
-        "warning: 1 of 2 statements of the answer is not in your notes, word for word or nearly: "
+        "warning: 1 of 2 statements in the answer is not in your notes, even in similar words: "
         f"“{unknown}”." in result.err
     )
     assert "statement" not in asked(right, "--strict").err

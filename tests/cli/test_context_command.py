@@ -138,6 +138,7 @@ def test_a_user_who_wants_to_be_asked_is_asked(world: World) -> None:
     assert "The context is full" in refused.err
     agreed = world.run("ask", "One more?", "--continue", "--model", name, typed="y\n" * 4)
     assert agreed.code == 0, agreed.err
+    assert world.run("context", "stats", "--model", name, "--json").json["compactions"]
 
 
 def test_a_summary_is_opened_in_the_editor_where_that_is_wanted(world: World, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import pytest
@@ -138,20 +138,51 @@ def test_an_unfinished_answer_is_marked_where_the_session_is_shown(world: World)
 
 
 @pytest.mark.parametrize(
-    ("strategy", "length", "has_tools"),  # whose definitions take a third of what there is for messages
-    [("hybrid", 700, False), ("summarize", 300, True)],
+    ("strategy", "length", "has_tools"),  # they take a third of what there is for messages, and are called in each turn
+    [("hybrid", 700, False), ("summarize", 300, True), ("discard", 300, True)],
 )
 def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
     world: World, strategy: str, length: int, has_tools: bool
 ) -> None:
     world.configure(f'[context]\nstrategy = "{strategy}"\n')
-    answers = [[{"text": LONG.format(n=number)[:length]}] for number in range(40)]
-    play = world.script(*answers, context_limit=2048, calls_tools=has_tools)
+    world.note("Cats.md", "".join(f"## Part {n}\n\n{LONG.format(n=n)[:280]}\n\n" for n in range(1 + 7 * has_tools)))
+    call = [{"tool": "find_excerpts", "arguments": {"query": "cats sleep"}}]
+    answers = [[call] * has_tools + [[{"text": LONG.format(n=number)[:length]}]] for number in range(40)]
+    play = world.script(*chain.from_iterable(answers), context_limit=2048, calls_tools=has_tools)
     asked = "".join(f"Question {n} about cats and how they sleep?\n" for n in range(17))
-    world.run("chat", "--model", play, stdin=asked)
+    said = world.run("chat", "--plain", "--model", play, typed=asked, terminal=True).err
+    assert max(part.count("The context is 6") for part in said.split("/uncompact")) == 1
     session = world.run("context", "show", "--json").json["session"]["id"]
     messages = world.run("sessions", "show", session, "--json").json["messages"]
     roles = ["compaction" if each["context_type"] == "summary" else each["role"] for each in messages]
     places = [roles[:place].count("user") for place, role in enumerate(roles) if role == "compaction"]
     assert len(places) > 2
     assert min(later - earlier for earlier, later in pairwise(places)) >= 4
+
+
+def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
+    play = long_answers(world, context_limit=8192)
+    world.run("chat", "--model", play, stdin="".join(f"Question {n} about {n} cats?\n" for n in range(8)))
+    world.configure("[context]\nmax_tokens = 2048\n")
+
+    def tokens(*options: str) -> int:
+        command = ("context", "compact", "--dry-run", "--keep", "2", "--model", "quote", "--json", *options)
+        return len(world.run(*command).json["compaction"]["summary"])
+
+    assert tokens("--detail", "brief") < tokens() == tokens("--detail", "normal") == tokens("--detail", "full")
+    world.configure('[context]\nmax_tokens = 2048\nsummary_detail = "brief"\n')
+    assert tokens() < tokens("--detail", "normal")
+    assert world.run("context", "compact", "--detail", "long").code == 2
+
+
+def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> None:
+    answers = [[{"text": LONG.format(n=number)[:400]}] for number in range(60)]
+    play = world.script(*answers, context_limit=2048, calls_tools=False)
+    said = ["We decided on Heron.", "My dentist is Novak.", "Is a cat a fish?", "Remember: it is due in June."]
+    world.run("chat", "--model", play, stdin="\n".join([*said, *(f"Question {n}?" for n in range(14)), ""]))
+    shown = world.run("context", "show").out
+    assert "Context compacted #1" in shown
+    assert "user: Remember: it is due in June.  (priority 8)" in shown
+    assert "Is a cat a fish?" not in shown
+    typed = world.run("chat", "-c", "--model", play, stdin="/stats\n").out
+    assert "Priority 8: 1, 3, 7" in typed

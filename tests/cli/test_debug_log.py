@@ -134,7 +134,7 @@ def test_a_place_is_a_whole_path(user: World) -> None:
     for value in ("relative.log", "3"):
         said = user.run("config", "set", "debug.log", value)
         assert said.code == ExitCode.CONFIG
-        assert "true, false, or the whole path of a file" in said.err
+        assert "true, false, or the full path of a file" in said.err
 
 
 def test_a_vault_can_have_nothing_logged(user: World) -> None:

@@ -42,7 +42,7 @@ def notes(world: World, server: EmbeddingServer) -> World:
 def test_index_embeds_every_passage_once(notes: World, server: EmbeddingServer) -> None:
     result = notes.run("index")
     assert result.code == ExitCode.OK
-    assert "search prepared: 3 of 3 passages (nomic-embed-text)" in result.out
+    assert "ready for search: 3 of 3 passages (nomic-embed-text)" in result.out
     assert sorted(text.splitlines()[0] for text in server.embedded) == [
         f"search_document: {title}" for title in ("Diary", "Rain", "Tea")
     ]
@@ -61,12 +61,12 @@ def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     result = notes.run("index")
     assert result.code == ExitCode.OK
     assert "cannot be reached" in " ".join(result.err.split())
-    assert "search prepared: 0 of" in result.out
-    assert "until then: its built-in model" in result.out
+    assert "ready for search: 0 of" in result.out
+    assert "until then zkchat uses the built-in model" in result.out
     found = notes.run("search", "eighty degrees", "--json")
     assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
     status = notes.run("vault", "status")
-    assert "search prepared: 0 of" in status.out
+    assert "ready for search: 0 of" in status.out
     assert notes.run("vault", "status", "--json").json["vectors"]["done"] == 0
 
 
@@ -95,7 +95,7 @@ def test_a_vaults_own_file_chooses_no_server_unasked(notes: World, server: Embed
     assert "embeddings.model" in result.err
     assert server.received == []
     assert notes.run("trust", "--yes").code == ExitCode.OK
-    assert "search prepared: 3 of 3 passages (any)" in notes.run("index").out
+    assert "ready for search: 3 of 3 passages (any)" in notes.run("index").out
     assert len(server.embedded) == 3
 
 
@@ -146,7 +146,7 @@ def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monke
     assert result.code == ExitCode.INTERRUPTED
     assert "2 of 3 passages are ready for the search; the next run continues." in result.err
     monkeypatch.undo()
-    assert "search prepared: 3 of 3 passages" in notes.run("index").out
+    assert "ready for search: 3 of 3 passages" in notes.run("index").out
     assert len(server.embedded) == 3
 
 
@@ -166,7 +166,7 @@ def test_the_bar_of_a_chat_hears_of_every_step() -> None:
     activity.start()
     assert done.wait(5)
     activity.close()
-    assert heard == ["search prepared: 1 of 3 passages (m)", "search prepared: 2 of 3 passages (m)", ""]
+    assert heard == ["ready for search: 1 of 3 passages (m)", "ready for search: 2 of 3 passages (m)", ""]
 
 
 def _progress(done: int) -> EmbeddingProgress:
@@ -178,12 +178,14 @@ def test_the_former_model_is_used_until_the_new_one_is_complete(notes: World, se
     notes.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:mxbai-embed-large"
     server.always = lambda request: Sent(503, {"error": "busy"}, {"Retry-After": "3600"}) if _is_new(request) else None
     result = notes.run("index")
-    assert "search prepared: 0 of 3 passages (mxbai-embed-large); until then: nomic-embed-text" in result.out
+    assert (
+        "ready for search: 0 of 3 passages (mxbai-embed-large); until then zkchat uses nomic-embed-text" in result.out
+    )
     server.received.clear()
     assert notes.run("search", "eighty degrees", "--json").json[0]["path"] == "Tea.md"
     assert server.embedded == ["search_query: eighty degrees"]
     server.always = None
-    assert "search prepared: 3 of 3 passages (mxbai-embed-large)" in notes.run("index").out
+    assert "ready for search: 3 of 3 passages (mxbai-embed-large)" in notes.run("index").out
     server.received.clear()
     notes.run("search", "eighty degrees")
     assert server.embedded == ["Represent this sentence for searching relevant passages: eighty degrees"]

@@ -28,21 +28,21 @@ def test_each_question_has_a_row_and_all_have_figures(vault: World) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.splitlines() == [
         "Questions",
-        "right  How long does a cold heap take? (search: 1)",
-        "right  How long does a cold heap take? → And a hot heap? (search: 1)",
-        "wrong  What does the oven need? (search: 2)",
+        "right  How long does a cold heap take? (search rank: 1)",
+        "right  How long does a cold heap take? → And a hot heap? (search rank: 1)",
+        "wrong  What does the oven need? (search rank: 2)",
         "  expected Compost.md or Missing heat.md; shown Bread.md",
         "right  Which planet is the largest?",
         "",
         "Figures",
-        "2 of 3  the search finds the note first",
-        "3 of 3  among its first three",
-        "3 of 3  among its first ten",
-        "2 of 3  the first passage shown answers it",
-        "2 of 3  one of the passages shown answers it",
+        "2 of 3  the note is the first search result",
+        "3 of 3  it is among the first three",
+        "3 of 3  it is among the first ten",
+        "2 of 3  the first passage shown answers the question",
+        "2 of 3  one of the passages shown answers the question",
         "1 of 3  only wrong passages are shown",
         "0 of 3  nothing is shown",
-        "0 of 3  shown, but marked uncertain",
+        "0 of 3  passages are shown, but marked uncertain",
         "0 of 1  something is shown although no note answers",
     ]
 
@@ -76,7 +76,7 @@ def test_json_as_that_of_the_benchmarks_is_read_too(vault: World) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("# all\n\nWhat is it?\n", "Line 3: There is no question with => after it."),
+        ("# all\n\nWhat is it?\n", "Line 3: The line needs a question, then =>."),
         ("What? => Compost\n", "Line 1: 'Compost' is neither a [[Note]] nor words in quotation marks."),
         ("What? => [[Comopst]]\n", "Line 1: There is no note '[[Comopst]]' in the vault."),
         ("  And that? => [[Compost]]\n", "Line 1: It is indented as a follow-up, but there is no question above it."),
@@ -100,9 +100,9 @@ def test_a_file_that_is_a_note_of_the_vault_is_refused(vault: World) -> None:
 def test_another_setting_is_shown_beside(vault: World) -> None:
     shown = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*")
     lines = shown.out.splitlines()
-    assert lines[1] == "right  How long does a cold heap take? (search: 1 · vault.exclude=Comp*: wrong)"
+    assert lines[1] == "right  How long does a cold heap take? (search rank: 1 · vault.exclude=Comp*: wrong)"
     assert "Figures: → with vault.exclude=Comp*" in lines
-    assert "2 → 0 of 3  the first passage shown answers it" in lines
+    assert "2 → 0 of 3  the first passage shown answers the question" in lines
     compared = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*", "--json").json["compared"]
     assert (compared["settings"], compared["figures"]["first"]) == ("vault.exclude=Comp*", 0)
     assert vault.run("search", "heap").out  # the index is that of the settings again

@@ -120,7 +120,7 @@ def test_without_a_yes_nothing_is_written(world: World) -> None:
         ('{"a": 1, "a": 2}', "'a' is there twice"),
         ("{", "is broken at line 1"),
         ("[]", "is not a JSON object"),
-        ('{"mcpServers": []}', "has no section 'mcpServers'"),
+        ('{"mcpServers": []}', "has a 'mcpServers' that is not a JSON object"),
         (b"\xff\xfe{", "is not UTF-8 text"),
         ('{"x": NaN}', "zkchat cannot add to it without altering the rest"),
         ('{"é": "\\ud800"}', "zkchat cannot add to it without altering the rest"),

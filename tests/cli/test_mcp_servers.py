@@ -78,7 +78,7 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
     assert (
         "! tides  server of the vault: not approved; to see and approve it: zkchat config trust\n    tides\n" in shown
     )
-    assert "The server 'bad' has a value of 'command' that is not text." in shown
+    assert "The server 'bad' has a value in 'command' that is not text." in shown
     assert not (tmp_path / "witness").exists()
 
 

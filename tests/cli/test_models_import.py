@@ -168,11 +168,11 @@ def test_the_table_says_what_was_taken_and_what_was_left(world: World) -> None:
     assert f"Written to {world.settings_file}." in said.err
     left = imported(world, COPILOT)["left"]
     assert {each["name"]: each["why"].partition(":")[0] for each in left} == {
-        "off": "it is switched off there",
+        "off": "it is switched off in that file",
         "vectors": "it is for the search, not for answers",
     }
     told = imported(world, CONTINUE)["taken"][1]
-    assert told["left"] == ["its key (put it into a variable, and name that in api_key_env)"]
+    assert told["left"] == ["its key (put it into an environment variable, and that variable's name into api_key_env)"]
 
 
 def test_a_model_that_is_there_stays_and_a_trial_writes_nothing(world: World) -> None:

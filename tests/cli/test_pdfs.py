@@ -29,7 +29,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> World:
     assert world.run("config", "set", "privacy.local_only", "Journal").code == 0
     result = world.run("index")
     assert result.code == 0
-    assert f"warning: {len(HOPELESS) + 1} PDFs cannot be read, or not all of them, e.g. broken/" in result.err
+    assert f"warning: {len(HOPELESS) + 1} PDFs cannot be read, or only in part, e.g. broken/" in result.err
     return world
 
 
@@ -88,7 +88,7 @@ def test_a_question_waits_for_no_more_than_a_while(fresh: World, monkeypatch: py
     for command in (("search", "harbours"), ("ask", "What of harbours?", "--model", "quote")):
         result = fresh.run(*command)
         assert result.code == 0
-        assert "1 PDF is still to be read: zkchat config index reads all of them." in result.err
+        assert "1 PDF is not read yet: zkchat config index reads all of them." in result.err
 
 
 def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:

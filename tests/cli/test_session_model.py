@@ -91,7 +91,7 @@ def test_a_reader_at_a_terminal_is_told_which_model_goes_on_and_what_the_setting
     ask(user, "--model", "ollama:m")
     said = user.run("ask", "And children?", "-c", terminal=True).err
     assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in said
-    assert "Your settings name ollama:n" in said
+    assert "To use the one in your settings: --model ollama:n" in said
     assert "goes on with its model" not in user.run("ask", "How?", "--model", "ollama:m", terminal=True).err
 
 
@@ -119,7 +119,7 @@ def test_a_model_that_ran_here_and_runs_elsewhere_now_is_sent_nothing(user: Worl
     user.variables["ZKCHAT_OPENAI__LOCAL"] = "false"
     result = user.run("ask", "And children?", "-c")
     assert result.code == ExitCode.MODEL
-    assert "openai:m is not on this machine, where the model of this session ran" in result.err
+    assert "This session's model ran on this machine. openai:m does not" in result.err
     assert user.run("context", "compact", "--keep", "1").code == ExitCode.OK
     assert asked(server) == []
     assert "--model openai:m" in result.err
@@ -132,7 +132,7 @@ def test_a_model_that_ran_here_and_runs_elsewhere_now_is_sent_nothing(user: Worl
 def test_it_is_told_once_when_a_session_leaves_the_machine(user: World, server: Loopback, before: str) -> None:
     ask(user, "--model", before)
     user.variables |= {"ZKCHAT_MODEL": "openai:n", "ZKCHAT_OPENAI__LOCAL": "false"}
-    warning = f"openai:n is not on this machine; so far this session was answered here, by {before}."
+    warning = f"openai:n is not on this machine; until now {before} answered this session here."
     assert warning in user.run("ask", "And children?", "-c").err
     assert warning not in user.run("ask", "And babies?", "-c").err
 
@@ -219,7 +219,7 @@ def test_statistics_without_the_server_keep_the_window_of_the_session_and_say_so
     result = user.run("context", "stats")
     assert result.code == ExitCode.OK
     assert "Model openai:m, context window 3,000 tokens (last known; its server does not answer now)." in result.out
-    assert "It is the model of this session" in result.err
+    assert "This session uses that model." in result.err
     told = user.run("context", "stats", "--json").json
     assert (told["window"], bool(told["trouble"])) == (3000, True)
 

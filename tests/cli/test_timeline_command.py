@@ -23,10 +23,10 @@ def world(tmp_path: Path) -> World:
 
 def test_dates_of_a_note_and_of_those_around_it_are_in_order_of_time(world: World) -> None:
     assert world.run("timeline", "[[Ann]]").out == (
-        "2026-03-08        written, by its properties\n"
+        "2026-03-08        written (date from its properties)\n"
         "2026-03-09        2026-03-09 Meeting with Ann.md links here\n"
         "2026-03-10        links to 2026-03-10.md\n"
-        "2026-05-28 20:26  changed, by the time of its file\n"
+        "2026-05-28 20:26  changed (date from its file)\n"
     )
 
 
@@ -56,10 +56,10 @@ def test_commits_are_in_it_and_doctor_says_that_git_is_used(world: World) -> Non
     ]
     shown = world.run("timeline", "Ann").out
     assert f"2026-04-01 12:00  commit {last[:7]}: at 2026-04-01T12:00Z" in shown
-    assert "by git" in shown
+    assert "date from git" in shown
     rows = {each["subject"]: each for each in world.run("doctor", "--json").json}
     assert rows["git"]["state"] == "ok"
     (world.vault / ".git" / "objects" / "info" / "alternates").write_text("/elsewhere\n")
     rows = {each["subject"]: each for each in world.run("doctor", "--json").json}
-    assert "borrows objects" in rows["git"]["text"]
+    assert "in another repository" in rows["git"]["text"]
     assert world.run("recent").out.count("git") == 0

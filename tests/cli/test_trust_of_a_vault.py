@@ -77,7 +77,7 @@ def test_after_a_no_nothing_of_the_vault_is_in_a_request_and_a_line_says_so_from
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
     named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat config trust"
-    assert f"Ignored until approved, as it came with the vault: {named}" in again.err
+    assert f"Came with the vault, ignored until you approve it: {named}" in again.err
     assert "EVIL" not in request(world)
 
 
@@ -117,7 +117,7 @@ def test_a_session_with_an_agent_that_is_not_approved_any_more_says_that_another
     world.run("ask", "Hello!", "--agent", "mine", "--model", model)
     world.note(".zkchat/agents/mine.md", "EVIL agent mine, changed.\n")
     result = world.run("ask", "And then?", "--continue", "--model", model)
-    assert "The agent 'mine' came with this vault and is not approved, so another one answers." in result.err
+    assert "The agent 'mine' came with this vault and is not approved, so another agent answers." in result.err
     assert "EVIL agent mine" not in request(world)
 
 

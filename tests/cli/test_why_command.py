@@ -26,7 +26,7 @@ def stage(world: World, question: str, note: str) -> tuple[str, str]:
 
 def test_a_note_that_is_shown_is_quoted(vault: World) -> None:
     assert stage(vault, HEAP, "Compost") == (
-        "shown", "Compost.md is shown, as passage 1: “A cold heap takes a year.”"
+        "shown", "Compost.md is shown as passage 1: “A cold heap takes a year.”"
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_a_passage_behind_others_has_its_score_and_those_before_it(vault: World)
     for number in range(4):
         vault.note(f"Heap {number}.md", f"# Heap {number}\n\nA cold heap takes {number + 2} years, all in all.\n")
     lines = vault.run("why", HEAP, "Heap 3").out.splitlines()
-    assert lines[0].startswith("Heap 3.md is in place 4 among the notes with a passage on this (score 0.")
+    assert lines[0].startswith("Heap 3.md is number 4 among the notes with a passage on this (score 0.")
     assert lines[1] == "  Write [[Heap 3]] in the question, or ask with words that only this note has."
     assert lines[3] == "Before it"
 

@@ -1,16 +1,15 @@
 """Processes that embed and are killed at random moments, or write to the same files at once."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from subprocess import run
 from typing import BinaryIO
 
 import pytest
 
+from tests.faults.reports import report_of
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import StorageError, StorageFull
@@ -33,10 +32,7 @@ def test_after_a_kill_at_any_moment_the_work_goes_on_where_it_stopped(
     tmp_path: Path, scaled: Callable[[int], int]
 ) -> None:
     kills = scaled(KILLS)
-    command = [sys.executable, "-m", "tests.faults.kill_embedding", str(tmp_path), str(kills)]
-    done = run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = report_of("kill_embedding", tmp_path, kills)
     assert report["kills"] == kills
     assert (report["wrong"], report["twice"], report["stored twice"], report["incomplete"]) == (0, 0, 0, 0)
 

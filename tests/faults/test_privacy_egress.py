@@ -9,7 +9,7 @@ nothing.
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from tests.support.egress import (
     OVER_OPENAI,
     QUOTING,
     SECRET,
-    Models,
     Recorder,
     Scene,
     leaked,
@@ -45,6 +44,9 @@ from zkchat.index.indexing.indexer import Refreshed
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 
+UNMARKED = SECRET.replace("zkchat: local\n", "")
+"""The note before it is to stay here."""
+
 server = serving(Recorder)
 
 
@@ -52,6 +54,10 @@ server = serving(Recorder)
 def _fresh(server: Recorder) -> None:
     server.requests.clear()
     server.call, server.says = None, "Fine."
+
+
+def call_of(tool: str, arguments: Mapping[str, object]) -> ToolCallPart:
+    return ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
 
 
 @dataclass
@@ -87,12 +93,6 @@ def visitors(
         conversation.open_conversation(world.environment(), options(request.param.here)) as here,
     ):
         yield Visitor(elsewhere.conversation, server), Visitor(here.conversation, server)
-
-
-@pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
-def models(request: pytest.FixtureRequest) -> Models:
-    found: Models = request.param
-    return found
 
 
 @pytest.fixture
@@ -159,10 +159,10 @@ CALLS: dict[str, tuple[str, dict[str, object]]] = {
         f"{tool} {how}": (tool, {"link": name})
         for tool in ("find_forward_links", "resolve_wikilink")
         for how, name in NAMES.items()
-        if how not in {"file", "path"}  # who names the file is told nothing new
+        if how in {"id", "alias", "heading", "misspelled"}
     },
     **{f"find_excerpts {how}": ("find_excerpts", {"query": query}) for how, query in QUERIES.items()},
-    **{f"find_documents {how}": ("find_documents", {"query": query}) for how, query in QUERIES.items()},
+    **{f"find_documents {how}": ("find_documents", {"query": QUERIES[how]}) for how in ("words", "title", "path")},
     "read_document by pages": ("read_document", {"path": ID, "offset": 20}),
     "find_backlinks misspelled": ("find_backlinks", {"path": "Wombatitle"}),
     "find_backlinks of an open note": ("find_backlinks", {"path": "Open garden"}),
@@ -206,9 +206,9 @@ def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) 
     assert [(left.item.name, left.why) for left in answer.request_context.left_out] == [(f"[[{ID}]]", "private")]
 
 
-def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder, models: Models) -> None:
+def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder) -> None:
     never = SECRET.replace("zkchat: local", "zkchat: never")
-    scene = make_scene(tmp_path, server, {FILE: never, **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: never, **OPEN})
     for model in (scene.here, scene.elsewhere):
         assert leaked(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
         assert scene.warnings.pop() == f"not sent: [[{ID}]] is never to be read"
@@ -217,21 +217,19 @@ def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server
             ("list_documents", {}),
             ("find_excerpts", {"q": "lighthouse"}),
         ):
-            server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
+            server.call = call_of(tool, arguments)
             assert leaked(scene.ask(model, "Go on.")) == set()
         server.call = None
 
 
-def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
-    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder) -> None:
+    scene = make_scene(tmp_path, server, {FILE: UNMARKED, **OPEN})
     question = f"Tell me of [[{ID}]] and [[Open garden]]."
     assert leaked(scene.ask(scene.elsewhere, question))
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Diaries"
     assert leaked(scene.ask(scene.elsewhere, question)) == set()
     assert leaked(scene.ask(scene.here, question))
-    server.call = ToolCallPart(
-        call_id="c1", name="read_document", arguments=json.dumps({"path": f"./Diaries/../{FILE}"})
-    )
+    server.call = call_of("read_document", {"path": f"./Diaries/../{FILE}"})
     assert "lighthouse password" not in scene.ask(scene.elsewhere, "Go on.")
 
 
@@ -240,21 +238,17 @@ def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder,
     [
         ("read_document", {"path": ID}),
         ("find_excerpts", {"query": "lighthouse password"}),
-        ("find_documents", {"query": "lighthouse password"}),
         ("list_documents", {}),
-        ("list_documents", {"folder": "Diaries"}),
         ("find_backlinks", {"path": "Open garden"}),
-        ("find_forward_links", {"path": "Open garden"}),
         ("find_related", {"path": "Open garden"}),
-        ("resolve_wikilink", {"link": ID}),
         ("resolve_wikilink", {"link": "Wombatitle"}),
     ],
 )
 def test_a_note_that_becomes_local_while_the_model_answers_stays_here(
     scene: Scene, tool: str, arguments: dict[str, str]
 ) -> None:
-    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
-    scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
+    scene.world.note(FILE, UNMARKED)
+    scene.server.call = call_of(tool, arguments)
 
     async def change_it_on_the_way(conversation: Conversation) -> AsyncGenerator[Event, None]:
         async for event in conversation.say("Go on."):
@@ -268,7 +262,7 @@ def test_a_note_that_becomes_local_while_the_model_answers_stays_here(
 def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.world.note(FILE, UNMARKED)
     scene.server.says = QUOTING
     question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
     assert leaked(scene.ask(scene.elsewhere, question))
@@ -279,11 +273,9 @@ def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
     assert leaked(scene.ask(scene.elsewhere, question, go_on=True)) == set()
 
 
-def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
+def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder) -> None:
     local = "---\nzkchat: local\n---\nThe word is Quollsecret.\n"
-    scene = make_scene(
-        tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local}, models
-    )
+    scene = make_scene(tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local})
     scene.world.run("trust", "--yes")
     assert leaked(scene.ask(scene.elsewhere, "Hello.")) == set()
     assert scene.warnings == [f"not sent: Diaries/plain.md is private and {scene.elsewhere} is not on this machine"]
@@ -320,7 +312,6 @@ WAYS_IN = {
     "link": (f"Tell me of [[{ID}]].", None),
     "read": ("Go on.", ("read_document", {"path": ID})),
     "list": ("Go on.", ("list_documents", {})),
-    "links": ("Go on.", ("find_forward_links", {"path": ID})),
     "closest name": ("Go on.", ("read_document", {"path": "Wombatitle"})),
 }
 
@@ -330,7 +321,7 @@ def test_a_conversation_with_local_notes_stays_here_when_the_model_is_changed(
     scene: Scene, text: str, call: tuple[str, dict[str, object]] | None
 ) -> None:
     scene.server.says = QUOTING
-    scene.server.call = ToolCallPart(call_id="c1", name=call[0], arguments=json.dumps(call[1])) if call else None
+    scene.server.call = call_of(call[0], call[1]) if call else None
     scene.ask(scene.here, text)
     scene.server.call, scene.server.says = None, "Fine."
     scene.ask(scene.here, "Thank you.", go_on=True)
@@ -395,7 +386,7 @@ def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
 
 
 def test_a_note_that_is_made_local_later_takes_its_turns_along(scene: Scene) -> None:
-    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.world.note(FILE, UNMARKED)
     scene.server.says = QUOTING
     assert leaked(scene.ask(scene.elsewhere, f"Tell me of [[{ID}]]."))
     scene.world.note(FILE, SECRET + "More.\n")
@@ -448,7 +439,7 @@ def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Sc
     question = "What is my lighthouse password?"
     assert leaked(scene.ask(scene.elsewhere, question)) == set()
     for tool, arguments in (("recall", {"query": question}), ("remember", {"text": "My lighthouse password is 1234."})):
-        scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
+        scene.server.call = call_of(tool, arguments)
         assert leaked(scene.ask(scene.elsewhere, "Go on.")) == set()
     scene.server.call = None
     assert leaked(scene.ask(scene.here, question)) == {"quollsecret"}
@@ -458,7 +449,7 @@ def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Sc
 def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
     keep = {"text": "The lighthouse password is Quollsecret."}
-    scene.server.call = ToolCallPart(call_id="c1", name="remember", arguments=json.dumps(keep))
+    scene.server.call = call_of("remember", keep)
     scene.ask(scene.here, "Keep it.", go_on=True)
     scene.server.call = None
     assert leaked(scene.ask(scene.elsewhere, "What is the lighthouse password?")) == set()
@@ -468,7 +459,7 @@ def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Sc
 @pytest.mark.parametrize("is_learnt_before", [True, False])
 def test_a_fact_that_links_a_local_note_is_recalled_here_only(scene: Scene, is_learnt_before: bool) -> None:
     if is_learnt_before:
-        scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+        scene.world.note(FILE, UNMARKED)
     scene.world.run("memory", "add", f"[[{ID}]] says that my lighthouse password is Quollsecret.")
     scene.world.note(FILE, SECRET)
     question = "What is my lighthouse password?"
@@ -513,15 +504,13 @@ def test_without_an_index_the_conversation_goes_on_and_nothing_is_told(
     assert scene.failures == []
 
 
-def test_without_private_notes_nothing_is_marked_and_nothing_withheld(
-    tmp_path: Path, server: Recorder, models: Models
-) -> None:
-    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+def test_without_private_notes_nothing_is_marked_and_nothing_withheld(tmp_path: Path, server: Recorder) -> None:
+    scene = make_scene(tmp_path, server, {FILE: UNMARKED, **OPEN})
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
     assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == [
-        f"{scene.elsewhere} is not on this machine; so far this session was answered here, by {scene.here}."
+        f"{scene.elsewhere} is not on this machine; until now {scene.here} answered this session here."
     ]
 
 
@@ -540,13 +529,8 @@ def test_a_model_that_a_local_server_only_forwards_gets_nothing(tmp_path: Path, 
     question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
     assert leaked(scene.ask(model, question)) == set()
     for tool, arguments in (("read_document", {"path": ID}), ("find_excerpts", {"query": "lighthouse"})):
-        server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
+        server.call = call_of(tool, arguments)
         assert leaked(scene.ask(model, "Go on.", go_on=True)) == set()
-
-
-def as_link(file: Path) -> None:
-    file.rename(file.with_name("elsewhere.toml"))
-    file.symlink_to("elsewhere.toml")
 
 
 def as_link_to_its_folder(file: Path) -> None:
@@ -559,19 +543,11 @@ def as_pipe(file: Path) -> None:
     os.mkfifo(file)
 
 
-def as_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir()
-
-
 DAMAGE: dict[str, Callable[[Path], object]] = {
-    "a link": as_link,
     "a link to its folder": as_link_to_its_folder,
     "a pipe": as_pipe,
-    "a folder": as_folder,
     "too large": lambda file: file.write_bytes(file.read_bytes() + b"#" * 2_000_000),
     "broken": lambda file: file.write_bytes(file.read_bytes() + b"["),
-    "no text": lambda file: file.write_bytes(file.read_bytes() + b"\xff"),
 }
 
 
@@ -579,7 +555,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
     tmp_path: Path, server: Recorder, damage: Callable[[Path], object]
 ) -> None:
-    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN})
+    scene = make_scene(tmp_path, server, {FILE: UNMARKED, **OPEN})
     settings = scene.world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"]\n')
     question = f"Tell me of [[{ID}]]."
     assert leaked(scene.ask(scene.elsewhere, question)) == set()
@@ -607,10 +583,8 @@ def test_a_wrong_value_for_local_folders_stops_the_command(scene: Scene, text: s
     assert (asked.code, scene.server.received()) == (ExitCode.CONFIG, "[]")
 
 
-def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(
-    tmp_path: Path, server: Recorder, models: Models
-) -> None:
-    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(tmp_path: Path, server: Recorder) -> None:
+    scene = make_scene(tmp_path, server, {FILE: UNMARKED, **OPEN})
     question = f"Tell me of [[{ID}]] and [[Open garden]]."
     for folder in (f"{scene.world.vault}/Diaries", " Diaries/ ", "~/../vault/Diaries"):
         scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = f"['{folder}']"
@@ -666,7 +640,7 @@ def test_notes_made_of_local_turns_are_local(scene: Scene) -> None:
 
 
 def test_notes_made_of_turns_whose_note_became_local_later_are_local(scene: Scene) -> None:
-    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.world.note(FILE, UNMARKED)
     scene.server.says = QUOTING
     scene.ask(scene.elsewhere, f"Tell me of [[{ID}]].")
     scene.world.note(FILE, SECRET)

@@ -94,7 +94,7 @@ def _as_it_was(scene: Scene, embedder: EmbeddingServer, tmp_path_factory: pytest
     embedder.received.clear()
 
 
-@pytest.fixture(params=["here", "elsewhere"])
+@pytest.fixture
 def model(request: pytest.FixtureRequest, scene: Scene) -> str:
     name: str = getattr(scene, request.param)
     scene.world.variables["ZKCHAT_MODEL"] = name
@@ -119,9 +119,9 @@ def test_no_command_sends_a_word_of_a_local_note_to_be_embedded_elsewhere(
 
 
 @pytest.mark.parametrize("command", [command.name for command in COMMANDS])
-def test_no_slash_command_does(scene: Scene, embedder: EmbeddingServer, model: str, command: str) -> None:
+def test_no_slash_command_does(scene: Scene, embedder: EmbeddingServer, command: str) -> None:
     typed = f"/show {ID}\n/{command} {ID}\ny\n/{command}\ny\n/quit\n"
-    ran = scene.world.run("chat", "--continue", "--model", model, typed=typed, terminal=True)
+    ran = scene.world.run("chat", "--continue", "--model", scene.here, typed=typed, terminal=True)
     assert "Wombattitle" in ran.out
     assert leaked(str(embedder.embedded).lower()) == set()
 

@@ -21,10 +21,10 @@ def canary(name: str) -> str:
 server = serving(Recorder)
 
 
-@pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
-def scene(request: pytest.FixtureRequest, tmp_path: Path, server: Recorder) -> Scene:
+@pytest.fixture
+def scene(tmp_path: Path, server: Recorder) -> Scene:
     notes = {f"{name}.md": f"{form.text}\n\nThe word is {canary(name)}.\n" for name, form in NAMES.items()}
-    return make_scene(tmp_path, server, notes, request.param)
+    return make_scene(tmp_path, server, notes)
 
 
 def indexed(scene: Scene) -> dict[str, str]:
@@ -36,12 +36,9 @@ def indexed(scene: Scene) -> dict[str, str]:
         return dict(database.execute("SELECT path, privacy FROM notes"))
 
 
-def test_the_index_has_the_class_of_every_form(scene: Scene) -> None:
-    assert indexed(scene) == {f"{name}.md": form.privacy for name, form in NAMES.items()}
-
-
-def test_what_an_older_version_indexed_is_read_again(scene: Scene) -> None:
+def test_the_index_has_the_class_of_every_form_and_reads_again_what_an_older_version_indexed(scene: Scene) -> None:
     expected = indexed(scene)
+    assert expected == {f"{name}.md": form.privacy for name, form in NAMES.items()}
     (file,) = scene.world.home.rglob("index.db")
     with sqlite3.connect(file) as database:
         database.execute("UPDATE notes SET privacy = 'open'")
@@ -52,9 +49,10 @@ def test_what_an_older_version_indexed_is_read_again(scene: Scene) -> None:
 def test_a_server_gets_the_forms_that_may_leave_and_no_others(scene: Scene) -> None:
     links = [f"[[{name}]]" for name in NAMES]
     questions = [" ".join(links[start : start + 25]) for start in range(0, len(links), 25)]
-    elsewhere = scene.ask(scene.elsewhere, *questions)
+    for models in (OVER_OLLAMA, OVER_OPENAI):
+        elsewhere = scene.ask(models.elsewhere, *questions)
+        assert_sent({name for name in NAMES if canary(name) in elsewhere}, "open")
     here = scene.ask(scene.here, *questions)
-    assert_sent({name for name in NAMES if canary(name) in elsewhere}, "open")
     assert_sent({name for name in NAMES if canary(name) in here}, "open", "local")
 
 

@@ -24,23 +24,13 @@ def damage(installation: Path) -> None:
     file.write_bytes(data)
 
 
-def remove(installation: Path) -> None:
-    (installation / "zkchat" / "chat" / "context" / "encodings" / "o200k_base.tiktoken").unlink()
-
-
 def break_import(installation: Path) -> None:
     (installation / "tiktoken.py").write_text("raise ImportError('undefined symbol: PyObject')\n")
 
 
-def break_library(installation: Path) -> None:
-    (installation / "tiktoken.py").write_text("raise SystemError('initialization failed')\n")
-
-
 FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "damaged": (damage, "zkchat's file o200k_base.tiktoken is damaged."),
-    "missing": (remove, "zkchat's file o200k_base.tiktoken cannot be read."),
     "import": (break_import, "The token counter cannot be loaded (undefined symbol: PyObject)."),
-    "library": (break_library, "The token counter cannot be loaded (initialization failed)."),
 }
 
 server = serving(lambda: Loopback({"any": [TextChunk(text="Seven hours."), Finish()]}))
@@ -74,8 +64,7 @@ def run(tmp_path: Path, server: Loopback, *arguments: str, typed: str = "") -> s
     )  # fmt: skip
 
 
-# Each fault ends in the same error with a sentence of its own, so a chat meets two of them and scripts the others.
-@pytest.mark.parametrize("fault", ["damaged", "import"], indirect=True)
+@pytest.mark.parametrize("fault", ["damaged"], indirect=True)
 def test_a_chat_goes_on_with_one_warning(tmp_path: Path, server: Loopback, fault: str) -> None:
     before = len(server.requests)
     chat = run(tmp_path, server, "chat", "--model", "openai:any", typed="How long [[Sleep]]?\nAnd then?\n")
@@ -88,7 +77,7 @@ def test_a_chat_goes_on_with_one_warning(tmp_path: Path, server: Loopback, fault
     assert [body["messages"][-1]["content"].splitlines()[0] for body in sent] == ["How long [[Sleep]]?", "And then?"]
 
 
-@pytest.mark.parametrize("fault", ["missing", "library"], indirect=True)
+@pytest.mark.parametrize("fault", ["import"], indirect=True)
 def test_for_scripts_it_is_a_warning_and_doctor_tells_of_it(tmp_path: Path, server: Loopback, fault: str) -> None:
     asked = run(tmp_path, server, "ask", "How long?", "--model", "openai:any", "--json")
     assert asked.returncode == 0, asked.stderr

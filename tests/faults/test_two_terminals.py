@@ -6,7 +6,7 @@ import sys
 
 from tests.support.world import World
 
-TURNS = 40
+TURNS = 12
 TALK = """
 import asyncio, io, sys
 from pathlib import Path

@@ -24,22 +24,8 @@ PIECES = (
     *("---\n", "zkchat: local\n", "zkchat: never\n", "Zkchat : x\n", "+++\n", "title: ", "aliases: [a]\n", "tags: "),
     *("{", "}", "&a ", "*a ", "<<: *a\n", "? ", '"', "'", "https://x.y", "!!python/object:os.system ", "1e999", "~"),
     *("@a/b.md ", '@"a b.md" ', "tag:a ", 'path:"a b" ', "-word ", "modified:>2026-01-01 ", "2026-02-30", "９９"),
-    *(
-        "Dr. ",
-        "z.B. ",
-        "。",
-        "؟",
-        "I am ",
-        "We decided to ",
-        "TODO: ",
-        "/",
-        "../",
-        "*" * 9,
-        "**/",
-        "[z-a]",
-        "%00",
-        "=\n",
-    ),
+    *("Dr. ", "z.B. ", "。", "؟", "I am ", "We decided to ", "TODO: ", "/", "../", "*" * 9, "**/", "[z-a]", "%00"),
+    *("=\n",),
 )
 NUMBERS: tuple[Any, ...] = (0, 1, -1, 7, 2**31, 2**63, -(2**63) - 1, 10**30, 1e308, 1e-320, 0.1)
 WORDS = ("Sleep", "tea", "the", "garden", "Naming things", "2026-03-14", "a.md", "Notiz", "睡眠", "sleep?", "[[Sleep]]")

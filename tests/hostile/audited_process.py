@@ -1,10 +1,11 @@
-"""Run zkchat in a process that logs what it connects to, starts and changes.
+"""Run commands of zkchat in a process that logs what it connects to, starts and changes.
 
-    python audited_process.py LOG ARGUMENT…
+    python audited_process.py LOG COMMANDS
 
-Python reports these through audit events, which no code can bypass.
+COMMANDS is a list of lists of words, in JSON. Python reports through audit events, which no code can bypass.
 """
 
+import json
 import os
 import sys
 from typing import Any
@@ -15,7 +16,7 @@ _CHANGES = {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.sym
 
 
 def main() -> None:
-    log, arguments = sys.argv[1], sys.argv[2:]
+    log, commands = sys.argv[1], json.loads(sys.argv[2])
     written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def note(event: str, values: tuple[Any, ...]) -> None:
@@ -30,7 +31,7 @@ def main() -> None:
     from zkchat.core.environment import Environment
 
     sys.addaudithook(note)
-    sys.exit(run(arguments, Environment.of_this_process()))
+    sys.exit(max(run(words, Environment.of_this_process()) for words in commands))
 
 
 if __name__ == "__main__":

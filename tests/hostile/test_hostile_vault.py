@@ -1,15 +1,16 @@
 """A vault that somebody else made can do nothing before you said yes, and no harm after it.
 
-Every command is run as a user would, in the vault and from elsewhere: no code of the vault runs, nothing outside of it
-changes, nothing of it decides where requests go, and what is wrong is said in a sentence.
+Every command is run, in the vault and from elsewhere: no code of the vault runs, nothing outside of it changes, nothing
+of it decides where requests go, and what is wrong is said in a sentence.
 """
 
+import json
 import os
 import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 import typer
 
-from tests.hostile.vault_builder import CANARY, OBEY, Ground, make
+from tests.hostile.vault_builder import CANARY, NOTES, OBEY, Ground, make
 from zkchat.cli.command_table import BELOW
 from zkchat.cli.main import app
 from zkchat.core.errors import ExitCode
@@ -115,37 +116,31 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 MOST_MEMORY = 4_000_000_000
 MAY_FAIL = frozenset(
     {
-        "undo",
-        "agent run",
-        "ask --goal",
-        "daily",
-        "setup",
-        "completion",
-        "help",
-        "sessions show",
-        "sessions rename",
-        "sessions pin",
-        "sessions priority",
-        "sessions delete",
-        "context compact",
-        "context clear",
-        "context import",
-        "context summary",
-        "context memory",
-        "agent new",
-        "rules show",
-        "rules new",
-        "memory show",
-        "memory forget",
-        "memory import",
-        "mcp remove",
-        "models pull",
-        "doctor",
-        "verify",
-        "eval",
+        *("undo", "agent run", "agent new", "ask --goal", "daily", "setup", "completion", "help", "models pull"),
+        *("sessions show", "sessions rename", "sessions pin", "sessions priority", "sessions delete", "mcp remove"),
+        *("context compact", "context clear", "context import", "context summary", "context memory", "rules show"),
+        *("rules new", "memory show", "memory forget", "memory import", "doctor", "verify", "eval"),
     }
 )
 """What has nothing to work on here, takes no vault, or rightly says that something is wrong. Others give a result."""
+READ_INPUT = ("chat", "acp", "lsp", "mcp")
+"""What reads the input of its process."""
+AS_INSTALLED = (*READ_INPUT, "ask", "search", "index", "doctor", "trust", "agent edit")
+"""Started as a user does, each in a process of its own."""
+RUN_ALL = """
+import io, json, sys
+from pathlib import Path
+from msgspec.structs import replace
+from zkchat.cli.main import run
+from zkchat.core.environment import Environment
+ran = []
+for words in json.loads(sys.argv[1]):
+    streams = {name: io.StringIO() for name in ("stdin", "stdout", "stderr")}
+    code = run(words, replace(Environment.of_this_process(), **streams))
+    ran.append([code, streams["stdout"].getvalue() + streams["stderr"].getvalue()])
+Path(sys.argv[2]).write_text(json.dumps(ran))
+"""
+"""Several commands in one process, which is quicker."""
 IN_CHAT = (
     "/help\n/tools\n/rules\n/agent default\n/open 1\n/search lighthouse\n/show 1\n/links\n/tags\n/daily\n/context\n"
     "How many steps has it?\n/verify\n/why [[Orders]]\n/quit\n"
@@ -193,12 +188,23 @@ class Hostile:
     """Digests of the vault's files as they were made."""
 
     @classmethod
-    def make(cls, root: Path, recorder: Recorder) -> "Hostile":
-        ground = make(root, recorder.address)
+    def make(cls, root: Path, recorder: Recorder, notes: int = 60) -> "Hostile":
+        ground = make(root, recorder.address, notes)
         return cls(ground, recorder, ground.digests_of_vault())
 
     def run(self, *words: str, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """zkchat as it is installed, in the vault unless said otherwise."""
+        return self._start([str(Path(sys.executable).with_name("zkchat")), *words], cwd or self.ground.vault, stdin)
+
+    def run_all(self, commands: Sequence[str], *more: str, cwd: Path | None = None) -> list[tuple[str, int, str]]:
+        """Commands one after the other in one process: each with its exit code and all that it printed."""
+        told = self.ground.root / "told.json"
+        words = json.dumps([[*command.split(), *COMMANDS[command], *more] for command in commands])
+        done = self._start([sys.executable, "-P", "-c", RUN_ALL, words, str(told)], cwd or self.ground.vault)
+        assert done.returncode == 0, done.stderr
+        return [(command, *ran) for command, ran in zip(commands, json.loads(told.read_text()), strict=True)]
+
+    def _start(self, command: Sequence[str], cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.ground.home),
@@ -207,8 +213,8 @@ class Hostile:
             "OPENAI_API_KEY": "sk-canary-5f2b9c",
         }
         return subprocess.run(
-            [str(Path(sys.executable).with_name("zkchat")), *words],
-            cwd=cwd or self.ground.vault,
+            command,
+            cwd=cwd,
             input=stdin,
             capture_output=True,
             text=True,
@@ -228,7 +234,7 @@ def _bound_memory() -> None:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
     """With a session to look at, as the first question leaves one."""
     with Recorder() as recorder:
-        found = Hostile.make(tmp_path_factory.mktemp("hostile") / "ground", recorder)
+        found = Hostile.make(tmp_path_factory.mktemp("hostile") / "ground", recorder, NOTES)
         assert found.run("ask", QUESTION, "--model", "quote").returncode == ExitCode.OK
         yield found
 
@@ -257,41 +263,53 @@ def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
             yield from _leaves(each, (*path, name))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", AS_INSTALLED)
 def test_no_command_runs_code_changes_anything_outside_or_sends_anything(hostile: Hostile, command: str) -> None:
-    ran = _harmless(hostile, command, *COMMANDS[command])
-    assert command in MAY_FAIL or ran.returncode == ExitCode.OK, ran.stderr
+    code, told = _harmless(hostile, command)
+    assert command in MAY_FAIL or code == ExitCode.OK, told
     assert hostile.ground.digests_of_vault() == hostile.vault_before
     assert hostile.recorder.requests == []
 
 
-def test_no_command_does_so_from_elsewhere(hostile: Hostile, scaled: Callable[[int], int]) -> None:
+@pytest.mark.parametrize("place", ["vault", "home"])
+def test_no_other_command_does_so_in_the_vault_or_from_elsewhere(hostile: Hostile, place: str) -> None:
     ground = hostile.ground
-    for command in [*COMMANDS][:: len(COMMANDS) // scaled(len(COMMANDS))]:
-        ran = _harmless(hostile, command, *COMMANDS[command], "--vault", str(ground.vault), cwd=ground.home)
-        assert command in MAY_FAIL or ran.returncode == ExitCode.OK, (command, ran.stderr)
+    outside = ground.digests_outside()
+    commands = [command for command in COMMANDS if command not in READ_INPUT][:: 1 if place == "vault" else 4]
+    for command, code, told in hostile.run_all(commands, "--vault", str(ground.vault), cwd=ground.root / place):
+        _is_said_in_a_sentence(code, told)
+        assert command in MAY_FAIL or code == ExitCode.OK, (command, told)
+    assert ground.traces_of_code() == []
+    assert ground.digests_outside() == outside
     assert ground.digests_of_vault() == hostile.vault_before
     assert hostile.recorder.requests == []
 
 
-@pytest.mark.parametrize(
-    "command", ["ask", "chat", "search", "index", "doctor", "sessions list", "memory list", "trust"]
-)
-def test_after_a_yes_no_code_runs_and_nothing_outside_changes_all_the_same(approved: Hostile, command: str) -> None:
-    _harmless(approved, command, *COMMANDS[command])
+def test_after_a_yes_no_code_runs_and_nothing_outside_changes_all_the_same(approved: Hostile) -> None:
+    outside = approved.ground.digests_outside()
+    for command in ("ask", "chat"):
+        _harmless(approved, command)
+    for _, code, told in approved.run_all(["search", "index", "doctor", "sessions list", "memory list", "trust"]):
+        _is_said_in_a_sentence(code, told)
+    assert approved.ground.traces_of_code() == []
+    assert approved.ground.digests_outside() == outside
 
 
-def _harmless(hostile: Hostile, command: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command; whether or not it does its work, it does no harm and tells what is wrong in a sentence."""
+def _harmless(hostile: Hostile, command: str) -> tuple[int, str]:
+    """Run a command in the vault; whether or not it does its work, it does no harm and tells what is wrong."""
     outside = hostile.ground.digests_outside()
-    ran = hostile.run(*command.split(), *words, cwd=cwd, stdin=IN_CHAT if command == "chat" else "")
+    ran = hostile.run(*command.split(), *COMMANDS[command], stdin=IN_CHAT if command == "chat" else "")
     told = ran.stdout + ran.stderr
-    assert ran.returncode in set(ExitCode) - {ExitCode.BUG}, told
-    assert "Traceback" not in told
+    _is_said_in_a_sentence(ran.returncode, told)
     assert hostile.ground.traces_of_code() == []
     assert hostile.ground.digests_outside() == outside
+    return ran.returncode, told
+
+
+def _is_said_in_a_sentence(code: int, told: str) -> None:
+    assert code in set(ExitCode) - {ExitCode.BUG}, told
+    assert "Traceback" not in told
     assert f"{CANARY} of" not in told
-    return ran
 
 
 def test_nothing_of_the_vault_instructs_a_model(hostile: Hostile) -> None:

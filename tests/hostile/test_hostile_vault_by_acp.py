@@ -32,7 +32,7 @@ def test_nothing_runs_is_changed_or_sent_when_an_editor_asks(tmp_path: Path) -> 
             for line in ("/show [[Orders]]", "/search lighthouse", "/links [[Orders]]", "/tools", "/rules", "/context"):
                 acp.ask(session, line)
             told = "".join(str(update) for update in acp.of(session))
-        assert "Ignored until approved, as it came with the vault" in told
+        assert "Came with the vault, ignored until you approve it" in told
         assert "\x1b" not in acp.text(session)
         assert f"{CANARY} of" not in told
         shown = acp.world.run("context", "show", session, "--request", "--json").out

@@ -32,7 +32,7 @@ def test_nothing_runs_is_changed_or_sent_when_a_page_asks(tmp_path: Path) -> Non
                 events.append(web.get("/api/note", path=path))
             events.append({"found": web.get("/api/actions/search", query="lighthouse")})
             told = str(events)
-        assert "Ignored until approved, as it came with the vault" in told
+        assert "Came with the vault, ignored until you approve it" in told
         assert "\\x1b" not in told
         assert f"{CANARY} of" not in told
         shown = world.run("context", "show", session, "--request", "--json").out

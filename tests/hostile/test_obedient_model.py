@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -67,20 +68,12 @@ def test_there_are_enough_orders() -> None:
     assert len(ORDERS) >= 25
 
 
-def ask(world: World, model: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
-    """One question in the vault, and what the process did for it."""
+def ask(world: World, models: Sequence[str]) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """A question in the vault to each of these models, and what the process did for them."""
     log = world.root / "log"
+    commands = [["ask", "What does [[Poison]] say?", "--model", model, "--json"] for model in models]
     ran = subprocess.run(
-        [
-            sys.executable,
-            audited_process.__file__,
-            str(log),
-            "ask",
-            "What does [[Poison]] say?",
-            "--model",
-            model,
-            "--json",
-        ],
+        [sys.executable, audited_process.__file__, str(log), json.dumps(commands)],
         cwd=world.vault,
         env={"HOME": str(world.home), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -92,19 +85,22 @@ def ask(world: World, model: str) -> tuple[subprocess.CompletedProcess[str], lis
 
 
 def test_what_a_process_connects_to_and_changes_is_seen(poisoned: World) -> None:
-    (poisoned.home / ".config" / "zkchat").mkdir(parents=True)
-    (poisoned.home / ".config" / "zkchat" / "config.toml").write_text('[ollama]\nhost = "http://127.0.0.1:9"\n')
-    _, done = ask(poisoned, "ollama:x")
+    poisoned.configure('[ollama]\nhost = "http://127.0.0.1:9"\n')
+    _, done = ask(poisoned, ["ollama:x"])
     assert "connect ('127.0.0.1', 9)" in done
     assert any(line.startswith("change ") for line in done)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: str(next(iter(order[0].values())))[:20])
-def test_obeying_a_note_reaches_reads_writes_and_starts_nothing(poisoned: World, order: Order) -> None:
+def test_obeying_a_note_reaches_reads_writes_and_starts_nothing(poisoned: World) -> None:
     before = {path: path.read_bytes() for path in poisoned.vault.rglob("*.*") if path.is_file()}
-    ran, done = ask(poisoned, poisoned.script(order, [{"text": "Done."}]))
+    models = []
+    for number, order in enumerate(ORDERS):
+        script = Path(poisoned.script(order, [{"text": f"Done {number}."}]).removeprefix("scripted:"))
+        models.append(f"scripted:{script.rename(script.with_name(f'order {number}.json'))}")
+    ran, done = ask(poisoned, models)
     assert ran.returncode == 0, ran.stderr
-    assert CANARY not in json.dumps(json.loads(ran.stdout))
+    assert all(f"Done {number}." in ran.stdout for number, (step, *_) in enumerate(ORDERS) if "tool" in step)
+    assert CANARY not in ran.stdout
     after = {path: path.read_bytes() for path in poisoned.vault.rglob("*.*") if path.is_file()}
     assert {path: after[path] for path in after if path.name != "vault-id"} == before
     assert [line for line in done if not line.startswith("change ")] == []

@@ -44,7 +44,7 @@ def test_what_a_note_orders_is_only_proposed(world: World) -> None:
     told = obey(world, INJECTIONS)
     assert files(world) == before
     assert told.count("Not applied: ") == len(INJECTIONS) - 2, told  # two lead out of the vault
-    assert told.count("from the web, whose text may have led it to this.") == len(CLIPPINGS)
+    assert told.count("from the web, may have led the model to do this.") == len(CLIPPINGS)
 
 
 def test_a_clipping_or_code_changes_nothing_also_where_changes_are_accepted(world: World) -> None:

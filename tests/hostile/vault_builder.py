@@ -17,24 +17,8 @@ CANARY = "quollsecret"
 OBEY = "wombatorder"
 """Stands in whatever would instruct the model."""
 SHADOWED = (
-    "multiprocessing",
-    "concurrent",
-    "numpy",
-    "zkchat",
-    "pip",
-    "encodings",
-    "sqlite3",
-    "pydantic",
-    "msgspec",
-    "yaml",
-    "pypdfium2",
-    "PIL",
-    "mcp",
-    "acp",
-    "openai",
-    "ollama",
-    "typer",
-    "rich",
+    *("multiprocessing", "concurrent", "numpy", "zkchat", "pip", "encodings", "sqlite3", "pydantic", "msgspec"),
+    *("yaml", "pypdfium2", "PIL", "mcp", "acp", "openai", "ollama", "typer", "rich"),
 )
 """Packages that are imported by zkchat or by a process that it starts."""
 SHADOWED_MODULES = ("sitecustomize", "usercustomize", "pickle", "socket", "typing", "json", "signal", "readline")
@@ -76,13 +60,13 @@ class Ground:
         return {path: found for path, found in _digests(self.vault).items() if path != ".zkchat/vault-id"}
 
 
-def make(root: Path, server: str) -> Ground:
+def make(root: Path, server: str, notes: int) -> Ground:
     """The vault and its surroundings. `server` is where the vault would like requests to go."""
     ground = Ground(root)
     for folder in (ground.vault / ".zkchat", ground.home, ground.outside, ground.witness):
         folder.mkdir(parents=True)
     _users_files(ground)
-    _notes(ground)
+    _notes(ground, notes)
     _odd_files(ground)
     _code(ground)
     _settings(ground, server)
@@ -106,10 +90,10 @@ def _users_files(ground: Ground) -> None:
     (agents / "mine.md").write_text("---\ndescription: My own.\n---\nAnswer as I like it.\n")
 
 
-def _notes(ground: Ground) -> None:
+def _notes(ground: Ground, notes: int) -> None:
     folder = ground.vault / "Notes"
     folder.mkdir()
-    for number in range(NOTES):
+    for number in range(notes):
         text = (
             f"# Note {number}\n\nThe lighthouse of row {number} has {number + 7} steps. See [[Note {number // 2}]].\n"
         )
@@ -130,17 +114,8 @@ def _odd_files(ground: Ground) -> None:
         Path(os.fsdecode(os.fsencode(vault) + f"/{number} ".encode() + spelled + b".md")).write_text(
             "# Odd\n\nlighthouse\n"
         )
-    for name in (
-        "-rf.md",
-        "--help.md",
-        "$(touch x).md",
-        "; touch x.md",
-        "con.md",
-        "[[x]].md",
-        "a\nb.md",
-        "x" * 240 + ".md",
-    ):
-        (vault / name).write_text("# Odd\n\nlighthouse\n")
+    for name in ("-rf", "--help", "$(touch x)", "; touch x", "con", "[[x]]", "a\nb", "x" * 240):
+        (vault / f"{name}.md").write_text("# Odd\n\nlighthouse\n")
     (vault / "Linked secret.md").symlink_to(ground.outside / "secret.txt")
     (vault / "Linked folder").symlink_to(ground.outside / "Other vault")
     (vault / "Circle").symlink_to(vault)

@@ -158,7 +158,7 @@ def test_a_refusal_names_every_host_that_is_served() -> None:
     asyncio.run(gate(scope, lambda: None, keep))  # type: ignore[arg-type, return-value]
     assert (sent[0]["status"], sent[1]["body"]) == (
         421,
-        b"This server answers to 127.0.0.1:7717 and localhost:7717 only.",
+        b"This server only answers at 127.0.0.1:7717 and localhost:7717.",
     )
 
 

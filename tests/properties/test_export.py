@@ -18,6 +18,7 @@ from zkchat.sessions.session_import import read_conversations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 IDS = ["m0", "m1", "m2", "m3"]
+SCHEMA = jsonschema.Draft202012Validator(export_schema())
 
 
 others: st.SearchStrategy[EntryBody] = of_type(EntryBody).filter(
@@ -67,13 +68,13 @@ def without_files(message: ChatMessage) -> ChatMessage:
 
 
 @given(written=sessions())
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
     store = SessionsInMemory()
     entries = store.append(store.create().id, written)
     text = as_json(store.get("s1"), entries)
     assert text.isascii()
-    jsonschema.validate(json.loads(text), export_schema())
+    SCHEMA.validate(json.loads(text))
     (imported,) = read_conversations(text, now=NOW).conversations
     copy = store.create()
     before, after = History(entries), History(store.append(copy.id, imported.bodies_for(copy.id)))

@@ -44,7 +44,7 @@ class Scene:
 
 SCENES = st.builds(
     Scene,
-    turns=st.lists(st.tuples(st.integers(1, 900), st.sampled_from(LINKS)), min_size=1, max_size=5),
+    turns=st.lists(st.tuples(st.integers(1, 900), st.sampled_from(LINKS)), min_size=1, max_size=3),
     window=st.sampled_from([2_048, 4_096, 8_192, 16_384]),
     rule=st.sampled_from(RULES),
     strategy=st.sampled_from(["summarize", "discard", "hybrid"]),
@@ -63,7 +63,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(Scene([(1, " @large.png")] * 4, 4_096, ImageRule(), "summarize"))
 @given(SCENES)
 def test_images_never_make_a_request_too_large(library: Library, scene: Scene) -> None:

@@ -95,7 +95,7 @@ def read(value: Any) -> ImportedFile | None:
 
 
 @given(value=files)
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_json_is_read_or_refused(value: Any) -> None:
     file = read(value)
     if file is None:
@@ -111,7 +111,7 @@ def test_any_json_is_read_or_refused(value: Any) -> None:
 
 
 @given(listed=st.lists(conversations | anything, min_size=1, max_size=5))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_conversations_read_and_left_out_add_up(listed: list[Any]) -> None:
     file = read([{"id": "first", "messages": [{"role": "user", "content": "Hi"}]}, *listed])
     assert file is not None
@@ -119,7 +119,7 @@ def test_conversations_read_and_left_out_add_up(listed: list[Any]) -> None:
 
 
 @given(listed=st.lists(messages, max_size=6))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_result_follows_its_call_and_every_call_has_a_result(listed: list[Any]) -> None:
     file = read([{"role": "user", "content": "Hi"}, *listed])
     assert file is not None
@@ -134,7 +134,7 @@ def test_every_result_follows_its_call_and_every_call_has_a_result(listed: list[
 
 
 @given(value=files)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_read_twice_has_the_same_ids(value: Any) -> None:
     first, second = read(value), read(value)
     assert (first is None) == (second is None)

@@ -52,17 +52,6 @@ entries = st.lists(
 
 
 @SETTINGS
-@given(prose, names, prose)
-def test_a_plain_link_in_ordinary_prose_is_found_in_its_place(before: str, name: str, after: str) -> None:
-    text = f"{before} [[{name}]] {after}"
-
-    (link,) = scan(text)
-
-    assert (link.target, link.start) == (name, len(before) + 1)
-    assert text[link.start : link.end] == link.text == f"[[{name}]]"
-
-
-@SETTINGS
 @given(
     st.lists(st.tuples(prose, names), min_size=1, max_size=6),
     st.sampled_from([" ", "\n", "\n\n", "\r\n", "\n- ", "\n> "]),

@@ -43,6 +43,11 @@ def test_both_changes_are_kept_or_none(data: st.DataObject, base: list[str]) -> 
     )
 
 
+def test_a_line_that_was_put_in_above_moves_no_other_change() -> None:
+    rebased = rebase_content(b"a\nb\nc\nd\n", b"new\na\nb\nc\nother\n", b"a\nb\ntheirs\nc\nd\n")
+    assert rebased == b"new\na\nb\ntheirs\nc\nother\n"
+
+
 FRONTMATTERS = ["", "---\nstate: old\n---\n", "---\ntags: [one, two]\n---\n", "---\ntags:\n  - one\nstate: old\n---\n"]
 LINES_OF_NOTES = st.lists(st.sampled_from(["\n", "text\n", "- item\n", "passage\n"]), max_size=3).map("".join)
 NOTES = st.builds(

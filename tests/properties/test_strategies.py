@@ -114,41 +114,50 @@ def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     assert again is None or (strategy != "summarize" and not again.condensed)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
-def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
+def test_nothing_is_lost_or_parted_and_the_last_turn_and_pins_stay(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> None:
     found = planned(strategy, messages, limits, keep)
     if found is None:
         return
     assert sorted((*found.kept, *found.archived)) == sorted(message.id for message in messages)
-    begins = max(place for place, message in enumerate(messages) if message.opens_turn)
-    assert {message.id for message in messages[begins:]} <= {*found.kept}
     assert {*found.condensed} <= {*found.kept}
-
-
-@settings(max_examples=120, deadline=None)
-@given(STRATEGIES, histories(), limits(), KEEPS)
-def test_a_tool_call_is_never_parted_from_its_result(
-    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
-) -> None:
-    found = planned(strategy, messages, limits, keep)
-    if found is None:
-        return
     for call, result in pairwise(messages):
         if call.has_tools and result.has_tools:
             assert (call.id in found.kept) == (result.id in found.kept)
+    *earlier, current = turns_of(messages)
+    assert {message.id for message in current} <= {*found.kept}
+    for turn in (*earlier, current):
+        kept = [message for message in turn if message.id in found.kept]
+        if kept:
+            assert kept[0] is turn[0]
+            assert kept[-1] is turn[-1] or turn[-1].has_tools
+    check_pins(found, earlier, current, limits)
+    if strategy == "summarize" and found.archived:
+        check_one_run(found, messages)
 
 
-@settings(max_examples=120, deadline=None)
-@given(histories(), limits(), KEEPS)
-def test_what_is_summarised_is_one_run_but_for_turns_that_the_user_wants_kept(
-    messages: list[LiveMessage], limits: TokenLimits, keep: Retention
+def check_pins(
+    found: CompactionPlan, earlier: list[list[LiveMessage]], current: list[LiveMessage], limits: TokenLimits
 ) -> None:
-    found = planned("summarize", messages, limits, keep)
-    if found is None or not found.archived:
-        return
+    """They stay word for word while all fit beside the question."""
+    pins = [message for turn in earlier for message in turn if message.pinned]
+    event(f"pins: {bool(pins)}, left out: {bool(found.unpinned)}")
+    for pin in pins:
+        if pin.id in found.kept:
+            assert found.condensed.get(pin.id, pin.tokens) >= pin.own
+        else:
+            assert pin.id in found.unpinned
+    with_pins = [turn for turn in earlier if any(message.pinned for message in turn)]
+    needed = sum(message.own for turn in with_pins for message in turn) + current[0].own
+    if needed + sum(min(message.own, MIN_MESSAGE_TOKENS) for message in current[1:]) <= limits.cap:
+        assert not found.unpinned
+
+
+def check_one_run(found: CompactionPlan, messages: list[LiveMessage]) -> None:
+    """What is summarised is one run, but for turns that the user wants kept."""
     end = max(place for place, message in enumerate(messages) if message.id in found.archived)
     for turn in turns_of(messages):
         if messages.index(turn[0]) > end:
@@ -163,43 +172,6 @@ def turns_of(messages: list[LiveMessage]) -> list[list[LiveMessage]]:
             turns.append([])
         turns[-1].append(message)
     return turns
-
-
-@settings(max_examples=150, deadline=None)
-@given(STRATEGIES, histories(), limits(), KEEPS)
-def test_a_question_stays_with_its_answer(
-    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
-) -> None:
-    found = planned(strategy, messages, limits, keep)
-    if found is None:
-        return
-    for turn in turns_of(messages):
-        kept = [message for message in turn if message.id in found.kept]
-        if kept:
-            assert kept[0] is turn[0]
-            assert kept[-1] is turn[-1] or turn[-1].has_tools
-
-
-@settings(max_examples=150, deadline=None)
-@given(STRATEGIES, histories(), limits(), KEEPS)
-def test_pins_stay_word_for_word_while_all_fit_beside_the_question(
-    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
-) -> None:
-    found = planned(strategy, messages, limits, keep)
-    if found is None:
-        return
-    *earlier, current = turns_of(messages)
-    pins = [message for turn in earlier for message in turn if message.pinned]
-    event(f"pins: {bool(pins)}, left out: {bool(found.unpinned)}")
-    for pin in pins:
-        if pin.id in found.kept:
-            assert found.condensed.get(pin.id, pin.tokens) >= pin.own
-        else:
-            assert pin.id in found.unpinned
-    with_pins = [turn for turn in earlier if any(message.pinned for message in turn)]
-    needed = sum(message.own for turn in with_pins for message in turn) + current[0].own
-    if needed + sum(min(message.own, MIN_MESSAGE_TOKENS) for message in current[1:]) <= limits.cap:
-        assert not found.unpinned
 
 
 @settings(max_examples=300, deadline=None)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.message import ChatMessage, TextPart
-from zkchat.notes.runs import detect_language
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 COUNTERS: list[Callable[[str], int]] = [
@@ -48,10 +47,3 @@ def test_a_summary_is_never_over_its_budget_and_always_the_same(
     summary = summarise(talk, budget, count, focus=focus, earlier=earlier)
     assert count(summary) <= budget
     assert summarise(talk, budget, count, focus=focus, earlier=earlier) == summary
-
-
-@settings(max_examples=100, deadline=None)
-@given(texts)
-def test_a_language_is_two_letters_or_unknown(text: str) -> None:
-    language = detect_language(text)
-    assert language is None or len(language) == 2

@@ -26,5 +26,7 @@ def test_a_file_outside_is_asked_about_with_one_key_and_esc_is_a_no(tmp_path: Pa
         chat.type("And on @~/todo.txt, and in [[Sleep]]?\r")
         chat.wait_until(lambda: chat.text.count("Send it to scripted") == 2, "the question once more")
         chat.type("y")
-        chat.wait_for("Read from this computer, and sent along: ~/todo.txt", "[1] Sleep.md", "Adults need seven hours.")
+        chat.wait_for(
+            "Read from this computer and sent with your message: ~/todo.txt", "[1] Sleep.md", "Adults need seven hours."
+        )
         chat.wait_for_prompt()

@@ -59,7 +59,7 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         chat.type("2")
         chat.wait_for("Change 2 is left out: Create Tea.md")
         chat.type("y")
-        chat.wait_for("Applied, as you edited it: Edit Sleep.md. /undo reverts it.")
+        chat.wait_for("Applied with your edits: Edit Sleep.md. /undo reverts it.")
         assert note.read_text() == "Nine hours.\n"
         assert not (world.vault / "Tea.md").exists()
         chat.wait_for_prompt()

@@ -12,7 +12,6 @@ from tests.support.ptys import Terminal
 from tests.support.waiting import DEADLINE, eventually
 from tests.support.world import World
 
-CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 ON_AT_START = termios.ECHO | termios.ICANON | termios.ISIG
 PASTE_OFF, CURSOR_SHOWN, WRAP_ON = "\x1b[?2004l", "\x1b[?25h", "\x1b[?7h"
 
@@ -44,26 +43,24 @@ def assert_restored(terminal: Terminal) -> None:
         assert terminal.written.rfind(off) >= terminal.written.rfind(on)
 
 
-@pytest.mark.parametrize("number", CODES)
-def test_at_the_prompt(world: World, model: str, number: signal.Signals) -> None:
+def test_at_the_prompt(world: World, model: str) -> None:
     terminal = Terminal(world, "--model", model)
     terminal.wait_for_prompt()
     terminal.type("half a mess")
     terminal.wait_for("half a mess")
-    terminal.send_signal(number)
-    assert terminal.finish() == CODES[number]
+    terminal.send_signal(signal.SIGTERM)
+    assert terminal.finish() == 143
     assert_restored(terminal)
-    assert f"Ended by {number.name}" in terminal.text
+    assert "Ended by SIGTERM" in terminal.text
 
 
-@pytest.mark.parametrize("number", CODES)
-def test_while_an_answer_comes(world: World, model: str, number: signal.Signals) -> None:
+def test_while_an_answer_comes(world: World, model: str) -> None:
     terminal = Terminal(world, "--model", model)
     terminal.wait_for_prompt()
     terminal.type("How long?\r")
     terminal.wait_for("The part that came.")
-    terminal.send_signal(number)
-    assert terminal.finish() == CODES[number]
+    terminal.send_signal(signal.SIGHUP)
+    assert terminal.finish() == 129
     assert_restored(terminal)
     assert stored(world) == [("user", "complete", "How long?"), ("assistant", "unfinished", "The part that came.")]
 

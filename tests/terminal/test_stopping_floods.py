@@ -10,10 +10,8 @@ from tests.support.world import World
 server = serving(FaultServer)
 
 
-@pytest.mark.parametrize(
-    ("fault", "shown"), [("endless", "word"), ("large-list", "word"), ("large-line", "word"), ("large-code", "word")]
-)
-def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str, shown: str) -> None:
+@pytest.mark.parametrize("fault", ["endless", "large-list", "large-line", "large-code"])
+def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str) -> None:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     with Terminal(world, "--model", f"ollama:{fault}") as terminal:

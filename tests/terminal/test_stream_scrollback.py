@@ -12,7 +12,7 @@ from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed,
 from tests.support.waiting import eventually
 from zkchat.render.markdown import MarkdownStream
 
-COUNT = 300
+COUNT = 120
 MARK = re.compile(r"line-\d{4}")
 
 
@@ -45,14 +45,10 @@ ANSWERS = {
     "lines": "\n".join(marks()),
     "paragraphs": "\n\n".join(marks()),
     "one paragraph": " ".join(marks()),
-    "items": "\n".join(f"- {mark}" for mark in marks()),
-    "numbered items": "\n\n".join(f"1. {mark}" for mark in marks()),
     "nested items": "- top\n" + "\n".join(f"  - {mark}" for mark in marks()),
     "code": "```python\n" + "\n".join(f"x = '{mark}'" for mark in marks()) + "\n```",
-    "code that never ends": "~~~\n" + "\n".join(marks()),
     "long lines of code": "```\n" + "\n".join(f"{'x' * 90} {mark}" for mark in marks()) + "\n```",
     "table": "| a | b |\n|---|---|\n" + "\n".join(f"| {mark} | 日本 |" for mark in marks()),
-    "quote": "\n".join(f"> {mark}" for mark in marks()),
     "wide characters": "\n\n".join(f"日本語👍🚀 {mark} 文字" for mark in marks()),
     "everything": "\n\n".join(
         SECTION.format(*(f"line-{number:04}" for number in range(start, start + 10))) for start in range(0, COUNT, 10)
@@ -66,8 +62,14 @@ def test_each_line_of_a_long_answer_is_there_exactly_once(kind: str) -> None:
     assert MARK.findall("\n".join(rows)) == list(marks())
 
 
-@pytest.mark.parametrize("sizes", [[(80, 24), (120, 24)], [(80, 24), (80, 40), (100, 40)], [(60, 12), (90, 36)]])
-@pytest.mark.parametrize("kind", ["paragraphs", "code", "everything"])
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        ("paragraphs", [(80, 24), (120, 24)]),
+        ("everything", [(80, 24), (80, 40), (100, 40)]),
+        ("code", [(60, 12), (90, 36)]),
+    ],
+)
 def test_a_resize_in_the_middle_loses_and_doubles_nothing(kind: str, sizes: list[tuple[int, int]]) -> None:
     console, clock = terminal(*sizes[0]), Clock()
     screen, stream = Screen(*sizes[0]), MarkdownStream(console, clock=clock)

@@ -125,7 +125,7 @@ def test_without_leave_to_write_no_command_changes_a_note(web: Web) -> None:
     before = {path: path.read_bytes() for path in web.world.vault.rglob("*.md")}
     session = last(web.ask("How long?"), "end")["session"]
     for command in COMMANDS:
-        for argument in ("", "on", "Tea New name", "1"):
+        for argument in ("", "Tea New name"):
             for event in web.ask(f"/{command.name} {argument}".strip(), session=session):
                 assert event["kind"] != "question" or event["about"] != "changes"
     assert {path: path.read_bytes() for path in web.world.vault.rglob("*.md")} == before

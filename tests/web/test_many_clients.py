@@ -40,15 +40,15 @@ def asked(address: str, number: int) -> str:
 
 
 @pytest.mark.slow
-def test_a_hundred_clients_at_once_are_all_answered(world: World) -> None:
+def test_many_clients_at_once_are_all_answered(world: World) -> None:
     model = world.script([{"text": "Seven hours, "}, {"delay": 0.5}, {"text": "says [[Sleep]]."}])
     with serving_process(world, model) as (process, address):
-        with ThreadPoolExecutor(100) as pool:
-            answers = [*pool.map(lambda number: asked(address, number), range(100))]
+        with ThreadPoolExecutor(40) as pool:
+            answers = [*pool.map(lambda number: asked(address, number), range(40))]
         peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process.pid}/status").read_text())
         listed = httpx.get(f"{address}/api/sessions?all", headers=KNOWN, timeout=100).json()
     assert {*answers} == {"Seven hours, says [[Sleep]]."}
-    assert len(listed) == 100
+    assert len(listed) == 40
     assert peak
     assert int(peak[1]) < 300 * 1024
 
@@ -57,7 +57,7 @@ def test_half_open_connections_shut_nobody_out(world: World) -> None:
     with serving_process(world, "quote") as (_, address), ExitStack() as stack:
         port = int(address.rpartition(":")[2])
         head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 9\r\n".encode()
-        for begin in (b"", head, head + b"\r\nt", b"GET /?token=") * 100:
+        for begin in (b"", head, head + b"\r\nt", b"GET /?token=") * 125:
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=100))
             connection.sendall(begin)
         with httpx.Client(base_url=address, headers=KNOWN, timeout=100) as client:

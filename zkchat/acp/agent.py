@@ -268,7 +268,7 @@ class VaultAgent:
         try:
             return environment, find_vault(environment, self._options.vault)
         except VaultError as error:
-            hint = "Set it in your editor: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
+            hint = "In your editor, set the command to: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
             raise VaultError(error.message, hint=hint) from None
 
     async def _open(

@@ -356,7 +356,7 @@ class AgentSession(HostedChat):
         )
         prompt = reader.read(blocks)
         if not prompt.text:
-            raise UsageError("There is no question.", hint=" ".join(prompt.notices))
+            raise UsageError("The message is empty.", hint=" ".join(prompt.notices))
         await self._respond(prompt.text, prompt.images, prompt.notices)
 
     async def _command(self, line: str) -> None:

@@ -100,8 +100,8 @@ def _question_row(judged: Judged, beside: str) -> NumberedRow:
         [f"expected {' or '.join(expected) or 'nothing'}; shown {', '.join(paths) or 'nothing'}"] if is_missed else []
     )
     told += [f"nearest {', '.join(shown.nearest)}"] if is_missed and shown.nearest else []
-    places = ["in doubt"] if judged.doubted else []
-    places += [f"search: {shown.rank or 'not among 10'}"] if asked.answerable else []
+    places = ["marked uncertain"] if judged.doubted else []
+    places += [f"search rank: {shown.rank or 'not in the first 10'}"] if asked.answerable else []
     return NumberedRow(
         lead=judged.verdict,
         name=" → ".join([*asked.before, asked.text]),
@@ -129,14 +129,14 @@ def _figure_rows(of: Evaluation, beside: Evaluation | None) -> list[NumberedRow]
     def counts(each: Figures) -> dict[str, tuple[int, int]]:
         answered = each.answered + each.answered_with_doubt
         return {
-            "the search finds the note first": (each.search_first, each.answerable),
-            "among its first three": (each.search_3, each.answerable),
-            "among its first ten": (each.search_10, each.answerable),
-            "the first passage shown answers it": (each.first, each.answerable),
-            "one of the passages shown answers it": (each.any, each.answerable),
+            "the note is the first search result": (each.search_first, each.answerable),
+            "it is among the first three": (each.search_3, each.answerable),
+            "it is among the first ten": (each.search_10, each.answerable),
+            "the first passage shown answers the question": (each.first, each.answerable),
+            "one of the passages shown answers the question": (each.any, each.answerable),
             "only wrong passages are shown": (each.wrong, each.answerable),
             "nothing is shown": (each.silent, each.answerable),
-            "shown, but marked uncertain": (each.doubted, each.answerable),
+            "passages are shown, but marked uncertain": (each.doubted, each.answerable),
             "something is shown although no note answers": (answered, each.unanswerable),
         }
 
@@ -165,7 +165,7 @@ class _Stage(Struct, frozen=True, kw_only=True):
 @action(by_meaning=True)
 def why(
     vault: Vault,
-    question: Annotated[str, Argument(name="QUESTION", help="As you would ask it, in quotes.")],
+    question: Annotated[str, Argument(name="QUESTION", help="Your question, in quotes.")],
     note: Annotated[str, Argument(name="NOTE", help="Its path, its title, or a [[wikilink]].")],
 ) -> Result:
     """Show why a note does, or does not, answer a question.
@@ -217,12 +217,12 @@ def _result(question: Question, path: str | None, found: _Stage, exit_code: Exit
 
 
 _NEXT_STEPS: Final = {
-    "unread": "zkchat check lists all files that cannot be used as they are.",
-    "doubt": "Ask with more of its words, or write {} in the question.",
+    "unread": "zkchat check lists the files that zkchat cannot read.",
+    "doubt": "Ask with more of the note's words, or write {} in the question.",
     "behind": "Write {} in the question, or ask with words that only this note has.",
     "time": "Ask without the time, or write {} in the question.",
-    "ranked": "Add the words of the question to the note, or an alias; or write {} in the question.",
-    "unfound": "Add the words of the question to the note, or an alias; or write {} in the question.",
+    "ranked": "Add words of the question to the note or its aliases, or write {} in the question.",
+    "unfound": "Add words of the question to the note or its aliases, or write {} in the question.",
 }
 
 
@@ -251,8 +251,8 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
     found = evidence_of(library, question)
     ranks = {"search_rank": _rank(library, question, path)}
     if shown := _of(found.evidence, path):
-        doubt = ", as uncertain" if found.is_doubtful else ""
-        said = f"{path} is shown{doubt}, as passage {found.evidence.index(shown) + 1}: “{_short(shown)}”"
+        doubt = ", marked uncertain" if found.is_doubtful else ""
+        said = f"{path} is shown as passage {found.evidence.index(shown) + 1}{doubt}: “{_short(shown)}”"
         return _Stage(stage="shown", said=said, more={**ranks, "score": shown.score})
     return _lost(library, question, path, found, ranks)
 
@@ -270,7 +270,7 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
     if behind := _of(further, path):
         place = [*dict.fromkeys(each.relative_path for each in further)].index(path) + 1
         score = f"{behind.score:.2f}"
-        said = f"{path} is in place {place} among the notes with a passage on this (score {score}): “{_short(behind)}”"
+        said = f"{path} is number {place} among the notes with a passage on this (score {score}): “{_short(behind)}”"
         return _Stage(stage="behind", said=said, more={**ranks, "score": behind.score}, first=first)
     if rank:
         said = f"The search ranks {path} number {rank} of {library.note_count():,} notes: others fit better."

@@ -23,8 +23,8 @@ from zkchat.render import NumberedRow, Place, RowSection, describe_destination, 
 
 
 @action(
-    "where a note leads",
-    details="Its links in order, with their lines, then the links to it; broken and ambiguous ones are yellow. "
+    "links from and to a note",
+    details="Its links in order, with line numbers, then those to it; broken and ambiguous ones are yellow. "
     "NOTE as in /show.",
     is_minor=True,
 )
@@ -125,7 +125,7 @@ def mentions(vault: Vault, note: NoteArgument) -> Result:
 def neighbours(
     vault: Vault,
     note: NoteArgument,
-    steps: Annotated[int, Argument(option="--steps", name="N", least=1, most=3, help="How many links away.")] = 1,
+    steps: Annotated[int, Argument(option="--steps", name="N", least=1, most=3, help="At most N links away.")] = 1,
 ) -> Result:
     """Show the notes linked to or from a note."""
     assert note.path

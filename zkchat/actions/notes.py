@@ -46,10 +46,10 @@ _SHORT_ID: Final = 7
 _Event = tuple[tuple[date, time], NumberedRow]
 """A row, and when it happened."""
 _ORIGINS: Final = {
-    "name": "by its name",
-    "frontmatter": "by its properties",
-    "git": "by git",
-    "file": "by the time of its file",
+    "name": "date from its name",
+    "frontmatter": "date from its properties",
+    "git": "date from git",
+    "file": "date from its file",
 }
 
 
@@ -64,7 +64,7 @@ def search(
     vault: Vault,
     query: Annotated[
         list[str],
-        Argument(name="QUERY", help="Words and filters. In quotes if a word begins with a dash.", complete="query"),
+        Argument(name="QUERY", help="Words and filters; quote it all if a word begins with a dash.", complete="query"),
     ],
     limit: Limit = 10,
     notes: Annotated[bool, Argument(option="--notes", help="List each note once, instead of passages.")] = False,
@@ -89,7 +89,9 @@ def search(
     more = any(hit.passage.why != _BY_MEANING for hit in left)
     rows = [passage_row(hit.passage, preview_of(hit.passage, asked), hit.repetitions) for hit in shown]
     return Result(
-        sections=[RowSection(rows=rows, rest="There are more hits: add a word or tag:NAME." if more else "")],
+        sections=[
+            RowSection(rows=rows, rest="There are more hits: narrow them by a word or tag:NAME." if more else "")
+        ],
         empty="" if impossible else f"Nothing matches {asked}. Try fewer or other words.",
         remarks=[impossible] if impossible else [],
         data=[passage_record(passage) for passage in found[:limit]],
@@ -172,7 +174,7 @@ def daily(vault: Vault) -> Result:
 @action(
     "notes changed last",
     for_hosts=True,
-    details="Ten of them, or N, with when they last changed; or those that changed in a period: /recent yesterday, "
+    details="The last ten, or N, each with its date; or those of a period: /recent yesterday, "
     "/recent since monday, /recent 2026-03.",
     is_minor=True,
 )
@@ -246,16 +248,13 @@ def tags(
         for each in shown
     ]
     more = len(found) - len(shown)
+    rest = f"… and {more:,} more: {vault.command('tags')} PREFIX lists those that begin with PREFIX."
     return Result(
-        sections=[
-            RowSection(
-                rows=rows, rest=f"… and {more:,} more: {vault.command('tags')} PREFIX lists some." if more else ""
-            )
-        ],
+        sections=[RowSection(rows=rows, rest=rest if more else "")],
         empty=f"No note has a tag that begins with {prefix!r}. {vault.command('tags')} lists all."
         if prefix
         else "No note has a tag.",
-        next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes with one tag." if shown else "",
+        next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes with that tag." if shown else "",
     )
 
 
@@ -293,7 +292,7 @@ def timeline(
     return Result(
         heading=f"{library.link_to(note.path)}:",
         sections=[RowSection(rows=rows)],
-        remarks=[f"{earlier:,} earlier: --limit {earlier + limit} shows them"] if earlier else [],
+        remarks=[f"{earlier:,} earlier events: --limit {earlier + limit} shows them"] if earlier else [],
         data={"path": note.path, "title": title, "events": [row.data for row in rows], "earlier": earlier},
     )
 
@@ -311,7 +310,7 @@ def _own_dates(library: Library, path: str) -> list[_Event]:
     if dates is None:
         return []
     known = {"written": dates.written, **({"changed": dates.changed} if dates.changed != dates.written else {})}
-    return [_event(at, f"{kind}, {_ORIGINS[at.origin]}", kind=kind, text=at.origin) for kind, at in known.items()]
+    return [_event(at, f"{kind} ({_ORIGINS[at.origin]})", kind=kind, text=at.origin) for kind, at in known.items()]
 
 
 def _dated_neighbours(library: Library, path: str) -> list[_Event]:

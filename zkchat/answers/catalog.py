@@ -298,7 +298,7 @@ def _list_notes(asked: _Asked) -> CatalogAnswer:
         return _rank_notes(asked, paths)
     paths = asked.newest_first(paths)
     if query.is_about_changes and not query.period:
-        heading = f"The {asked.described()} changed last, {asked.origins(paths[: asked.most])}"
+        heading = f"The {asked.described()} that changed last, {asked.origins(paths[: asked.most])}"
         return asked.listed(paths, heading, tells_rest=False)
     return asked.listed(paths, f"{asked.counted(len(paths))}{when}")
 
@@ -365,8 +365,8 @@ def _list_backlinks(asked: _Asked) -> CatalogAnswer:
     else:
         broken = graph.doubts(library).broken
         sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
-        nothing = f"There is no note “{name}”, and no note links to one of that name."
-        before, to = f"There is no note “{name}”, but ", "one of that name"
+        nothing = f"There is no note “{name}”, and no note links to that name."
+        before, to = f"There is no note “{name}”, but ", "that name"
     if not sources:
         return CatalogAnswer(heading=nothing)
     heading = f"{before}{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {to}"
@@ -390,7 +390,7 @@ def _list_links(asked: _Asked) -> CatalogAnswer:
     targets = Counter(path for path in inner if path != asked.path)
     broken = len({each.link.text for each in found if isinstance(each.found, Missing)})
     named = asked.link(asked.path) or file_title(asked.path)
-    nowhere = f"; {counted(broken, 'link')} of it lead{'s' * (broken == 1)} nowhere" if broken else ""
+    nowhere = f"; {broken:,} of its links lead{'s' * (broken == 1)} nowhere" if broken else ""
     if not targets:
         return CatalogAnswer(heading=f"{named} links to no other note{nowhere}.")
     heading = f"{named} links to {counted(len(targets), 'document')}{nowhere}"
@@ -420,7 +420,7 @@ def _list_hubs(asked: _Asked) -> CatalogAnswer:
         return CatalogAnswer(heading=f"No note links to other {asked.described()}.")
     return asked.listed(
         linked,
-        f"The {asked.described()} that most others link to",
+        f"The most linked {asked.described()}",
         lambda path: f"linked by {counted(incoming[path], 'note')}",
         limit=asked.limit,
         tells_rest=False,
@@ -449,7 +449,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
     tags = [*asked.tag_counts.items()]
     if not tags:
         return CatalogAnswer(heading="No note has a tag.")
-    heading = f"{counted(len(tags), 'tag')}, with the number of notes that have each:"
+    heading = f"{counted(len(tags), 'tag')}, each with its number of notes:"
     shown = [f"#{tag} ({number:,})" for tag, number in tags[:_MAX_TAGS]]
     return CatalogAnswer(heading=heading, rows=(Row(details=", ".join(shown)),), more=len(tags) - len(shown))
 
@@ -458,7 +458,7 @@ def _list_folders(asked: _Asked) -> CatalogAnswer:
     folders = _ranked(asked.folder_sizes)
     if not folders:
         return CatalogAnswer(heading="All notes are at the top of the vault; there are no folders.")
-    heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
+    heading = f"{counted(len(folders), 'folder')}, each with its number of notes:"
     rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[: asked.most])
     return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
 

@@ -144,8 +144,8 @@ def outside_reader(workspace: Workspace, may_send: FileReviewer | None) -> ReadO
         data = read_named_file(str(file), workspace.settings.vault.max_note_bytes)
         encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
         if encoding == "utf-8" and b"\0" in data:
-            raise NoteUnreadable(f"{typed} has no text.")
-        place = "on this machine" if model.on_this_machine else "elsewhere"
+            raise NoteUnreadable(f"{typed} is not a text file.")
+        place = "on this machine" if model.on_this_machine else "on another machine"
         if (file, model.name) not in agreed and not may_send(file, f"{model.name}, which runs {place}"):
             return None
         agreed.add((file, model.name))
@@ -263,7 +263,7 @@ def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
     if is_allowed:
         return SessionModel(kept=kept, must_run_here=True)
     text = f"This session is stored in the vault and asks for the model {kept.name}, which is not in your settings."
-    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used. To use it: --model {kept.name}"),))
+    return SessionModel(warnings=(Warned(text=text, hint=f"The model is not used. To use it: --model {kept.name}"),))
 
 
 def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> ModelInUse:
@@ -275,7 +275,7 @@ def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> 
         model = create_provider(workspace)
     except ConfigError as error:
         message = f"The model of this session, {kept.name}, cannot be used. {error.message}"
-        hint = f"{error.hint} To continue with another: --model NAME, in a chat /model NAME."
+        hint = f"{error.hint} To continue with another: --model NAME, or /model NAME in a chat."
         raise ConfigError(message, hint=hint.strip()) from error
     provider = model.provider
     if not descriptor_of(provider.info.provider).in_process:
@@ -292,7 +292,7 @@ def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str
         name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
-    others = f" Your settings name {set_before}; to use that one: --model {set_before}" if set_before else ""
+    others = f" To use the one in your settings: --model {set_before}" if set_before else ""
     return f"This session continues with its own model, {name}{window}.{others if set_before != kept.name else ''}"
 
 
@@ -499,7 +499,7 @@ def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
     shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
     return (
-        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list name them."]
+        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list show them."]
         if more
         else shown
     )
@@ -531,7 +531,7 @@ def _apply_agent(
     if agent is None:
         name = session.journal.history.agent
         off = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
-        return workspace, (Warned(text=f"{off.reason}, so another one answers.", hint=off.hint),) if off else ()
+        return workspace, (Warned(text=f"{off.reason}, so another agent answers.", hint=off.hint),) if off else ()
     try:
         return workspace.changed_by(agent, model), ()
     except ConfigError as error:

@@ -117,7 +117,7 @@ class DatabasePaths(Struct, frozen=True):
         return path
 
 
-_WAY_OUT: Final = "Check it and move it away, or run: zkchat config set storage.location user"
+_WAY_OUT: Final = "Move it away, or store the databases elsewhere: zkchat config set storage.location user"
 _INTERNAL: Final = lazy_pattern(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
 _IGNORED: Final = (
     "# The databases of zkchat; what stands below this line has to stay the end of the file.\n"
@@ -173,7 +173,7 @@ def validate_vault_database(vault: Path, name: str) -> Path:
     with storage_errors(path):
         is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
     if not is_ours:
-        raise StorageError(f"{path} is not used: something other than zkchat changed it.", hint=_WAY_OUT)
+        raise StorageError(f"{path} is not used: another program changed it.", hint=_WAY_OUT)
     return path
 
 

@@ -88,8 +88,8 @@ def import_models(paths: Paths, file: Path, *, dry_run: bool = False) -> list[Fo
             model.why_not = "your settings have a model of this name"
     if not found:
         raise UsageError(
-            f"{file} names no models in a form that zkchat knows.",
-            hint="It reads settings of opencode, Crush, Zed, Continue, Obsidian Copilot, OpenClaw and llm.",
+            f"zkchat found no models in {file}.",
+            hint="zkchat reads settings of opencode, Crush, Zed, Continue, Obsidian Copilot, OpenClaw and llm.",
         )
     tables = {model.name: model.table for model in found if not model.why_not}
     if tables and not dry_run:
@@ -108,7 +108,7 @@ def _parse(file: Path) -> object:
         try:
             return yaml.safe_load(text)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise UsageError(f"{file} is no YAML.") from error
+            raise UsageError(f"{file} is not valid YAML.") from error
     return parse_object(file, text, has_comments=True)
 
 
@@ -144,9 +144,9 @@ def _read(provider: str, section: Table, model: Table, seen: set[str]) -> FoundM
     name = _name(_first(_NAME, model) or id_, provider, seen)
     found = FoundModel(name=name or id_ or "?")
     if not name or not id_ or id_ == "AUTODETECT":
-        found.why_not = "it has no name that could be used"
+        found.why_not = "it has no usable name"
     elif model.get("enabled") is False or section.get("enabled") is False or section.get("disable") is True:
-        found.why_not = "it is switched off there"
+        found.why_not = "it is switched off in that file"
     elif model.get("isEmbeddingModel") or model.get("roles") == ["embed"]:
         found.why_not = "it is for the search, not for answers: zkchat config set embeddings.model"
     else:
@@ -199,7 +199,7 @@ def _take_key(found: FoundModel, address: str, key: object) -> None:
     if not text:
         return
     if not variable:
-        found.left.append("its key (put it into a variable, and name that in api_key_env)")
+        found.left.append("its key (put it into an environment variable, and that variable's name into api_key_env)")
     elif not _may_go(variable, address):
         found.left.append(f"the key in {variable}, which is only sent to {_HOST_OF_KEY[variable]}")
     else:

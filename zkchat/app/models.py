@@ -115,14 +115,14 @@ class LiveSettings:
             loaded = replace(self.workspace.loaded, privacy_unknown=unknown)
             self.workspace = replace(self.workspace, loaded=loaded)
         if unknown != before.loaded.privacy_unknown and unknown:
-            self._notices.append(f"{unknown} Until then every note is treated as private.")
+            self._notices.append(f"{unknown} Until that is fixed, every note is treated as private.")
 
     def _missing(self) -> str:
         """A sentence where a file of settings is gone that was there: some editors take it away while they save it."""
         now = self._present_files(self._stamp)
         gone = [file for file in self._files if file in self._present - now]
         self._present |= now
-        return f"The settings {gone[0]} are gone: put them back, even empty, or restart zkchat." if gone else ""
+        return f"The settings file {gone[0]} is gone: put it back, even empty, or restart zkchat." if gone else ""
 
     def _present_files(self, stamp: SettingsStamp) -> set[Path]:
         return {file for file in self._files if stamp.get(file)}
@@ -231,7 +231,7 @@ class ModelRules(Struct):
         reason = self.live.workspace.loaded.privacy_unknown
         if reason and not info.on_this_machine:
             raise ConfigError(
-                f"{reason} It may say which notes are private, so nothing is sent to {info.shown}.",
+                f"{reason} The file may say which notes are private, so nothing is sent to {info.shown}.",
                 hint="Fix the file or move it away, or choose a model on this machine, such as --model quote.",
             )
 

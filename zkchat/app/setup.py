@@ -208,5 +208,5 @@ def find_host_entry(environment: Environment, program: str, name: str, command: 
     host = next((host for host in HOSTS if host.name == program), None)
     if host is None:
         known = ", ".join(host.name for host in HOSTS)
-        raise UsageError(f"zkchat does not know the settings of {program}.", hint=f"Known are {known}.")
+        raise UsageError(f"zkchat does not know the settings of {program}.", hint=f"Known: {known}.")
     return find_entry(host, name, command, environment.home, environment.variables)

@@ -187,7 +187,7 @@ def left_out_sentence(left_out: Sequence[tuple[VaultItem, TrustState]]) -> str:
     """That these items are not used, and what to do about it."""
     names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
     more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return f"Ignored until approved, as it came with the vault: {', '.join(names)}{more}. See: zkchat config trust"
+    return f"Came with the vault, ignored until you approve it: {', '.join(names)}{more}. See: zkchat config trust"
 
 
 class ProfileStore(Struct, frozen=True):

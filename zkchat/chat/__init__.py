@@ -16,39 +16,19 @@ if TYPE_CHECKING:
         set_value,
     )
     from zkchat.chat.change_settlement import ProposedChanges, changed_paths, sentence_about
-    from zkchat.chat.context.assembly import (
-        AssembledRequest,
-        Assembler,
-        RequestPlan,
-        Shares,
-        budget_for,
-        digest,
-        prompt_item,
-        request_from,
-        turns_left,
-    )
+    from zkchat.chat.context.assembly import AssembledRequest, Shares, digest, request_from, turns_left
     from zkchat.chat.context.condensing import condense_message, content_terms
     from zkchat.chat.context.documents import DocumentRoom, add_summaries, include_documents
     from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
-    from zkchat.chat.context.selection import (
-        Candidate,
-        Relevance,
-        SelectionLimits,
-        Selector,
-        added_items,
-        selection_use,
-    )
+    from zkchat.chat.context.selection import Candidate, Relevance, SelectionLimits, added_items, selection_use
     from zkchat.chat.context.strategies import CompactionPlan, Retention
     from zkchat.chat.context.tokens import (
         DIGESTS,
         FALLBACK_ENCODING,
         CachedTokenizer,
         Encoding,
-        Estimate,
-        calibrate,
         check_encodings,
-        load_encoding,
         tokenizer_for,
     )
     from zkchat.chat.conversation import Conversation
@@ -82,7 +62,6 @@ if TYPE_CHECKING:
     from zkchat.chat.tools.memory import memory_tools, recall_tools
     from zkchat.chat.tools.readings import NothingBefore, Readings
     from zkchat.chat.tools.registry import (
-        CORE_TOOLS,
         MAX_FOUND,
         Arguments,
         FunctionTool,

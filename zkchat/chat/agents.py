@@ -126,7 +126,7 @@ def _split(flat: str) -> "_ProfileText":
     matter = cut(flat)
     if matter.warning:
         place = re.search(r"in line (\d+)", matter.warning)
-        raise _ParseError(int(place[1]) if place else 1, matter.warning.replace("left unread", "not used"))
+        raise _ParseError(int(place[1]) if place else 1, matter.warning.replace("not read", "not used"))
     if not matter.end and flat.startswith("---\n"):
         raise _ParseError(1, "The frontmatter that begins here needs `name: value` lines up to the next `---`.")
     return _ProfileText(flat, matter)
@@ -155,7 +155,7 @@ class _ProfileText(Struct, frozen=True):
             if key not in known:
                 close = get_close_matches(key.casefold(), known, n=1)
                 instead = f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(known)}."
-                self._pass_over(f"There is no '{shorten(key, _MAX_SHOWN)}' here. {instead}", key)
+                self._pass_over(f"Unknown setting '{shorten(key, _MAX_SHOWN)}'. {instead}", key)
 
     def text(self, key: str, *, is_required: bool = False) -> str:
         value = self.matter.properties.get(key)
@@ -448,7 +448,7 @@ def _is_found(agent: Agent, agents: Mapping[str, Agent]) -> bool:
 
 
 def _lacks_context(agent: Agent) -> ProfileProblem:
-    text = f"There is no agent '{_shown(agent.context[SHARED])}' whose context could be shared."
+    text = f"'context' names '{_shown(agent.context[SHARED])}', but there is no such agent."
     return ProfileProblem(kind="agent", path=agent.path, line=1, text=text, is_used=True)
 
 

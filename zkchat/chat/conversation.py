@@ -305,8 +305,8 @@ class Conversation:
         """A notice, where no request that began a turn since the last compaction was as full as this one."""
         if self.model.needs_notes or not usage.window:
             return None
-        since = takewhile(lambda each: not compaction_of(each), self.history.newest_first)
-        records = (answer.request_context for answer, asked in pairwise(since) if asked.role == "user")
+        since = takewhile(lambda pair: not compaction_of(pair[0]), pairwise(self.history.newest_first))
+        records = (answer.request_context for answer, asked in since if asked.role == "user" or compaction_of(asked))
         sizes = (record.usage for record in records if record and record.usage and record.usage.window)
         before = max((each.total / each.window for each in sizes), default=0.0)
         if not any(before < mark <= usage.total / usage.window for mark in FILLING_MARKS):
@@ -334,8 +334,8 @@ class Conversation:
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(
-            text=f"{info.shown} is not on this machine; so far this session was answered here, by {before.model}.",
-            hint="What came from your private notes is not sent to it.",
+            text=f"{info.shown} is not on this machine; until now {before.model} answered this session here.",
+            hint="Text from your private notes is not sent to it.",
         )
 
     @property

@@ -241,7 +241,7 @@ def parse_questions(text: str, find: Callable[[str], Sequence[str]]) -> list[Kno
 def _parse_line(line: str, earlier: Sequence[KnownQuestion], find: Callable[[str], Sequence[str]]) -> KnownQuestion:
     read = _LINE.fullmatch(line.rstrip())
     if read is None:
-        raise UsageError("There is no question with => after it.", hint=FORMS)
+        raise UsageError("The line needs a question, then =>.", hint=FORMS)
     if read["indent"] and not earlier:
         raise UsageError("It is indented as a follow-up, but there is no question above it.", hint=FORMS)
     before = (*earlier[-1].before, earlier[-1].text) if read["indent"] else ()

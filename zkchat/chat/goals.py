@@ -546,4 +546,4 @@ class GoalChanges:
             (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
         for path in during:
             if path not in before and is_from_web(self._talk.library, path):
-                yield f"The model had read {path}, from the web, whose text may have led it to this."
+                yield f"The text of {path}, from the web, may have led the model to do this."

@@ -161,7 +161,7 @@ class MessageImages(Struct, kw_only=True):
             return known
         data = self._read(image)
         if image.digest and digest_of(data) != image.digest:
-            raise VaultError(f"The file {image.name} has changed since then.")
+            raise VaultError(f"The file {image.name} has changed since you sent it.")
         header = inspect_image(data, image.name)
         size = self.rule.sized(image.width or header.width, image.height or header.height)
         return self._keep(data, digest, size, image.name)

@@ -69,16 +69,20 @@ def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str
 
 
 def is_key(text: str) -> bool:
-    """Whether the user tells something to be kept: a decision, a preference or a figure of their own, or what begins
-    with a word such as "remember" or "important". A long message is not kept whole for that."""
+    """Whether the user tells something to be kept: a decision, a preference, a figure or a name of their own, or what
+    begins with a word such as "remember" or "important". A long message is not kept whole for that."""
     return len(text) <= 2 * _MAX_CHARS and any(
         _weight(each) or _is_told(each) for each in map(" ".join, map(str.split, sentences(text)))
     )
 
 
 def _is_told(sentence: str) -> bool:
-    first = next(iter(words(sentence)), "")
-    return first in DECIDED and len(sentence) >= _MIN_CHARS and not REQUEST.search(sentence) and "?" not in sentence
+    """Whether it begins with "remember", or says what something of the user's is called: "My dentist is Novak."."""
+    first, found = next(iter(words(sentence)), ""), LINKING_VERB.search(sentence)
+    is_own = found and not OWN.isdisjoint(words(sentence[: found.start()]))
+    is_name = found and is_own and any(word[:1].isupper() for word in sentence[found.end() :].split()[:2])
+    is_whole = len(sentence) >= _MIN_CHARS and not REQUEST.search(sentence) and "?" not in sentence
+    return is_whole and (first in DECIDED or bool(is_name))
 
 
 def _weight(sentence: str) -> int:
@@ -478,7 +482,7 @@ def project_memory(
         level = []
         for path in wanted:
             if depth > MAX_IMPORT_DEPTH and path not in dropped:
-                leave_out(path, f"{path} is not read: it is included through more than {MAX_IMPORT_DEPTH} files.")
+                leave_out(path, f"{path} is not read: includes may be nested at most {MAX_IMPORT_DEPTH} deep.")
             elif len(texts) > MAX_IMPORTED_FILES and path not in dropped:
                 leave_out(path, f"{path} is not read: at most {MAX_IMPORTED_FILES} files can be included.")
             elif (text := text_of(path)) is not None:

@@ -19,8 +19,6 @@ from zkchat.chat.tools.server_tools import CallApprovals, CallPolicy, CallReview
 from zkchat.core import (
     Agent,
     ChatMessage,
-    CompactionPart,
-    Condensed,
     EvidencePart,
     FilePart,
     ImagePart,
@@ -163,8 +161,9 @@ class ConversationPrivacy(Struct, kw_only=True):
         stand_ins = frozenset(_first_of_each_run(window.live, hidden))
         shown = Window(
             live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
-            compactions=_compactions(window, hidden, stand_ins),
+            compactions=_compactions(window, hidden),
             pinned=window.pinned,
+            stand_ins={(id_, ""): WITHHELD for id_ in stand_ins},
         )
         reasons = {message.id: f"{_RESTS_ON}{withheld[message.id]}" for message in window.live if message.id in hidden}
         items = (RequestItem(type="message", name=id_, reason=reason) for id_, reason in reasons.items())
@@ -203,7 +202,7 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
         for item in items
         if item.type != "message"
     ]
-    since = "" if info.on_this_machine else f", for {elsewhere}"
+    since = "" if info.on_this_machine else f"; {elsewhere}"
     earlier = [
         f"not sent: earlier messages that used {item.reason.removeprefix(_RESTS_ON)}{since}"
         for item in items
@@ -260,17 +259,13 @@ def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> I
         was_hidden = is_hidden
 
 
-def _compactions(window: Window, hidden: frozenset[str], stand_ins: frozenset[str]) -> tuple[ChatMessage, ...]:
-    """Those in force, the last without a summary that is withheld, and with the short word for the stand-ins."""
-    short = tuple(Condensed(message_id=id_, text=WITHHELD) for id_ in stand_ins)
-    nothing = CompactionPart(number=0, summary="")
-    if not window.compactions:
-        began = window.live[0].created_at
-        return (ChatMessage(id="", role="system", parts=(replace(nothing, condensed=short),), created_at=began),)
+def _compactions(window: Window, hidden: frozenset[str]) -> tuple[ChatMessage, ...]:
+    """Those in force, the last without a summary that is withheld."""
+    part = window.summary
+    if part is None or window.compactions[-1].id not in hidden:
+        return window.compactions
     *earlier, last = window.compactions
-    part = compaction_of(last) or nothing
-    kept = replace(part, summary="", references=()) if last.id in hidden else part
-    return (*earlier, replace(last, parts=(replace(kept, condensed=(*kept.condensed, *short)),)))
+    return (*earlier, replace(last, parts=(replace(part, summary="", references=()),)))
 
 
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:

@@ -98,7 +98,7 @@ class Brought(Struct, frozen=True, kw_only=True):
         names = {part.name for part in files}
         sent = sum(each.relative_path in names for each in self.notes)
         which = "notes of" if self.share == 1 else "notes linked by"
-        most = "" if self.share == 1 else f" They get at most {self.share:.0%} of the free space."
+        most = "" if self.share == 1 else f" They get at most {self.share:.0%} of the free context."
         left = len(self.notes) - sent
         return f"{sent} of {len(self.notes)} {which} {self.name} are sent: there is no room for more.{most}" * (
             left > 0
@@ -432,7 +432,7 @@ class StaleNote(Struct, frozen=True, kw_only=True):
     @property
     def warning(self) -> Warned:
         if not self.now:
-            hint = "What was said about it stays in the conversation; /branch goes back to before it."
+            hint = "What was said about it stays in the conversation; /branch goes back to an earlier message."
             return Warned(text=f"{self.name} no longer exists; the model read it earlier.", hint=hint)
         if self.is_sent_again:
             hint = "Its present text goes with your message."

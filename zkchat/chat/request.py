@@ -1,7 +1,7 @@
 """The request of each step, assembled from its record, and compacted where it is too full or the user asks."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import ceil, inf
 from typing import Final
 
@@ -23,6 +23,7 @@ from zkchat.chat.context.formatting import words_alone
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.context.strategies import (
     MIN_SUMMARY_TOKENS,
+    TURNS_BETWEEN,
     CompactionPlan,
     LiveMessage,
     Retention,
@@ -62,6 +63,8 @@ SUMMARY_RESERVE = 0.125
 """Of the prompt: what documents leave for the summary that older messages may need."""
 COUNT_MARGIN = 0.98
 """Of the prompt: what is planned with, because texts take more together than their counts add up to."""
+LEFT_OUT = "(left out)"
+"""In the place of what a tool said in an earlier turn."""
 LEAST_RESULT_TOKENS = 4
 """To which the result of a tool can be shortened."""
 MAX_QUOTED_CHARS = 60
@@ -76,8 +79,8 @@ SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
-ABSTAINED = "left out: your notes did not answer it, and a small model would repeat that"
-UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
+ABSTAINED = "left out: your notes did not answer it, and a small model would just say so again"
+UNANSWERED = "it got no answer; /retry asks it again if it is the last one"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",
@@ -161,7 +164,25 @@ class RequestBuilder:
                 window, others = _without(window, asked, "score", "")
                 left_out += others
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
-        return self._assembler.assemble(complete, window, self._core.budget.tightened(plan.tightness), self.calibration)
+        budget, calibration = self._core.budget.tightened(plan.tightness), self.calibration
+        assembled = self._assembler.assemble(complete, window, budget, calibration)
+        if not is_full(assembled.usage, assembled.budget) or (lean := self._lean(window)) is window:
+            return assembled
+        return self._assembler.assemble(complete, lean, budget, calibration)
+
+    def _lean(self, window: Window) -> Window:
+        """The window without what earlier turns brought, where messages left it a few turns ago: else one compaction
+        would follow the other in a small window."""
+        last = window.compactions[-1].id if window.compactions else ""
+        since = takewhile(lambda message: message.id != last, self._core.history.newest_first)
+        if not last or sum(message.role == "user" for message in since) > TURNS_BETWEEN:
+            return window
+        asked = max((place for place, message in enumerate(window.live) if message.role == "user"), default=0)
+        earlier = [message for message in window.live[:asked] if message.id not in window.pinned]
+        results = [(each.id, part) for each in earlier for part in each.parts if isinstance(part, ToolResultPart)]
+        short = {(each.id, ""): words_alone(each) for each in earlier if each.role == "user"}
+        short |= {(id_, result.call_id): LEFT_OUT for id_, result in results}
+        return replace(window, stand_ins=short | window.condensed)
 
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
@@ -351,8 +372,8 @@ def _is_replaced(answer: ChatMessage) -> bool:
 
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
-        f"The context is full: this request takes {total:,} tokens, but a window of {budget.window:,} leaves only "
-        f"{budget.cap:,} besides the answer.",
+        f"The context is full: this request takes {total:,} tokens; a window of {budget.window:,} has room for "
+        f"{budget.cap:,}, as the answer needs the rest.",
         hint="Let older messages be summarised (/compact, or context.auto_compact = true), raise "
         "context.max_tokens, or choose a model with a larger context window.",
     )

@@ -76,7 +76,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 _SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
 """A line that names the note, which is no statement."""
 NOTED: Final = "Noted."
-REASON: Final = "the first answer was given without a look into the notes"
+REASON: Final = "the first answer did not use the notes"
 
 
 def may_look_again(core: ConversationCore, plan: RequestPlan) -> bool:
@@ -115,8 +115,8 @@ async def look_again(exchange: Exchange, question: Question, user: ChatMessage, 
         await emit(warning)
     await emit(
         Warned(
-            text=f"{core.info.shown} answered without reading your notes. They say something about this, so it is "
-            "asked again.",
+            text=f"{core.info.shown} answered without reading your notes. They say something about this, so "
+            "zkchat asks it again.",
             hint="To keep first answers: zkchat config set references.look_again false",
         )
     )
@@ -146,7 +146,7 @@ async def _ask_again(exchange: Exchange, user: ChatMessage, found: Sequence[Evid
     except ZkchatError as error:
         if not take_back():
             raise
-        await emit(Warned(text=f"It could not be asked again. {error.message}", hint=error.hint))
+        await emit(Warned(text=f"zkchat could not ask it again. {error.message}", hint=error.hint))
     except (asyncio.CancelledError, GeneratorExit):
         take_back()
         raise
@@ -207,8 +207,8 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
             named = ", ".join([*missing[:MAX_QUOTED_STATEMENTS], *["…"] * (len(missing) > MAX_QUOTED_STATEMENTS)])
             await emit(
                 Warned(
-                    text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
-                    f"{'is' if len(missing) == 1 else 'are'} not in your notes, word for word or nearly: "
+                    text=f"{len(missing)} of {counted(len(statements), 'statement')} in the answer "
+                    f"{'is' if len(missing) == 1 else 'are'} not in your notes, even in similar words: "
                     f"{named}.",
                     hint="/check in a chat, and zkchat check FILE, show what your notes say about each.",
                 )

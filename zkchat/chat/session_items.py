@@ -125,7 +125,7 @@ class SessionItems:
         before = (await self.conversation.measure()).usage
         if offered.item.tokens > before.available:
             raise UsageError(
-                f"{offered.item.name} takes {offered.item.tokens:,} tokens, and {before.available:,} are free.",
+                f"{offered.item.name} takes {offered.item.tokens:,} tokens, but only {before.available:,} are free.",
                 hint="Link the note in a message instead." if offered.item.type == "reference" else "",
             )
         self.conversation.add(replace(offered.item, include="manual"))

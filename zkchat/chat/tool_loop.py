@@ -137,9 +137,9 @@ class Exchange(Struct):
         for round_ in range(MAX_ROUNDS + 1):
             may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if self.core.may_write else 0)
             if self.failed_rounds >= may_fail:
-                self.lost_tools = "made only calls that failed or that it had made before"
+                self.lost_tools = "made only tool calls that failed or repeated others"
             elif round_ == MAX_ROUNDS:
-                self.lost_tools = f"called tools in {MAX_ROUNDS} rounds without an answer"
+                self.lost_tools = f"called tools in {MAX_ROUNDS} rounds and did not answer"
             if self.lost_tools:
                 self.plan = self._plan_without_tools()
             if round_:
@@ -225,7 +225,7 @@ class Exchange(Struct):
             if not self.lost_tools:
                 return None
             said, hint = (
-                f"{self.lost_tools}, so it answered without them.",
+                f"{self.lost_tools}, so it had to answer without tools.",
                 f"It may have missed something. {OTHERWISE}",
             )
         elif self.finish and self.finish.reason == "length":

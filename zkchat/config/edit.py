@@ -147,6 +147,6 @@ def _write_entries(file: Path, document: TOMLDocument, expected: Mapping[str, ob
     if not is_as_expected:
         raise ConfigError(
             f"zkchat cannot change this in {file} safely.",
-            hint="Change it with an editor: zkchat config path",
+            hint="Edit that file yourself.",
         )
     write_atomically(file, text, mode=0o600)

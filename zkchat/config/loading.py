@@ -424,7 +424,7 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
         elif prefix.startswith("models.") and isinstance(value, Mapping):
             whole = key.removeprefix("models.")
             raise ConfigError(
-                f"'{key}' {origin.phrase} is no setting.", hint=f'A name with dots stands in quotes: [models."{whole}"]'
+                f"'{key}' {origin.phrase} is not a setting.", hint=f'Quote a name with dots: [models."{whole}"]'
             )
         else:
             raise unknown_setting(key, origin)

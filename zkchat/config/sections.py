@@ -175,7 +175,7 @@ TimeZoneName = Annotated[
 WholePath = Annotated[
     str,
     Validated(_validate_whole_path),
-    Expects("the whole path of a folder, such as ~/notes, or empty"),
+    Expects("the full path of a folder, such as ~/notes, or empty"),
 ]
 Headers = Annotated[
     dict[str, str],
@@ -194,7 +194,7 @@ class Vault(Struct, frozen=True, kw_only=True):
     default: Annotated[
         WholePath,
         UserOnly(),
-        "The folder of your notes, used when you are not in a vault and do not give one. `zkchat setup` sets it.",
+        "The folder of your notes, used outside of vaults unless `--vault` is given. `zkchat setup` sets it.",
     ] = ""
     exclude: Annotated[
         Globs, Harmless(), "Files and folders to leave out, as globs: `Archive/**`, `*.excalidraw.md`."
@@ -202,9 +202,7 @@ class Vault(Struct, frozen=True, kw_only=True):
     max_note_bytes: Annotated[
         int, Meta(ge=1), "Notes larger than this are found by name only, and a notice says so."
     ] = 5_000_000
-    pdf: Annotated[
-        bool, "Whether the text of PDFs is read, searched and cited, where the extra `zkchat[pdf]` is installed."
-    ] = True
+    pdf: Annotated[bool, "Whether PDFs are read, searched and cited; this needs the extra `zkchat[pdf]`."] = True
     max_pdf_bytes: Annotated[int, Meta(ge=1), "PDFs larger than this are found by name only, and a notice says so."] = (
         100_000_000
     )
@@ -221,9 +219,9 @@ class Limits(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1), "Maximum bytes that `zkchat ask` reads from a pipe; more is refused."
     ] = 8_000_000
     max_answer_chars: Annotated[
-        int, Meta(ge=1), "Characters of an answer, thinking included, after which it is stopped; what arrived is kept."
+        int, Meta(ge=1), "Maximum characters of an answer, thinking included. A longer one is stopped, and kept so far."
     ] = 1_000_000
-    max_answer_seconds: Annotated[int, Meta(ge=1), "Seconds after which an answer is stopped, and kept so far."] = 3_600
+    max_answer_seconds: Annotated[int, Meta(ge=1), "Maximum seconds for an answer; what arrived is kept."] = 3_600
 
 
 class Storage(Struct, frozen=True, kw_only=True):
@@ -236,8 +234,8 @@ class Storage(Struct, frozen=True, kw_only=True):
 class Context(Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[
         ContextWindow | None,
-        "Size of the context window in tokens. Unset: the model's own limit (at most 32768 for a model "
-        "on this machine without a `context_limit`), else 8192.",
+        "Size of the context window in tokens. Unset: the model's limit (on this machine at most 32768, "
+        "unless it has a `context_limit`), else 8192.",
     ] = None
     reserve_tokens: Annotated[int, Meta(ge=1), "Tokens of the window that are kept free for the answer."] = 512
     system_share: Annotated[Share, "Share of the window for the system prompt."] = 0.10
@@ -246,7 +244,7 @@ class Context(Struct, frozen=True, kw_only=True):
     memory_share: Annotated[
         float,
         Meta(ge=0, lt=1),
-        "Share of the window for memory, out of the share for messages. 0: memory is not sent.",
+        "Share of the window for memory, taken from the share for messages. 0: memory is not sent.",
     ] = 0.20
     threshold: Annotated[
         float, Meta(gt=0, le=1), "How full the window may get before older messages are summarised."
@@ -261,11 +259,11 @@ class Context(Struct, frozen=True, kw_only=True):
         "What happens to older messages: summarised, left out, or kept by their importance. "
         "In any case they stay in the session.",
     ] = "summarize"
-    summary_detail: Annotated[SummaryDetail, "How much a summary tells; a brief one takes a quarter of the room."] = (
-        "normal"
-    )
+    summary_detail: Annotated[
+        SummaryDetail, "How detailed summaries are; a brief one takes a quarter of the space."
+    ] = "normal"
     keep_recent: Annotated[int, Meta(ge=1), "How many of the newest messages stay word for word."] = 6
-    keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay at least, if there is little room."] = 2
+    keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay even if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they are relevant to the question."] = True
     items_limit: Annotated[
         int, Meta(ge=0), "Maximum rules, notes and tools (each) that the mode `agent` adds to one message."
@@ -319,7 +317,7 @@ class Privacy(Struct, frozen=True, kw_only=True):
 class References(Struct, frozen=True, kw_only=True):
     model_summaries: Annotated[
         Literal["local", "always", "never"],
-        "Without effect: models no longer describe documents while you type. Remove it.",
+        "Has no effect: models no longer describe documents while you type. Remove this setting.",
     ] = "local"
     look_again: Annotated[
         bool,
@@ -327,19 +325,19 @@ class References(Struct, frozen=True, kw_only=True):
     ] = True
     check_answers: Annotated[
         bool,
-        "Show the passage instead when a small model, or any model with `--strict`, contradicts a passage it was "
-        "given.",
+        "When a small model, or any model with `--strict`, contradicts a passage it was given, show that passage "
+        "instead of the answer.",
     ] = True
 
 
 class Write(Struct, frozen=True, kw_only=True):
     enabled: Annotated[
-        bool, "Whether a model may propose changes to notes, as `--write` and `/write on` allow it for one chat."
+        bool, "Whether a model may propose changes to notes. For one chat only: `--write` or `/write on`."
     ] = False
     mode: Annotated[
         WriteMode,
-        "What becomes of its proposals. `ask`: you see each as a diff and say yes or no. `propose`: they "
-        "are only shown.",
+        "What becomes of a model's proposals. `ask`: you see each as a diff and say yes or no. `propose`: "
+        "you only see it.",
     ] = "ask"
     accept: Annotated[
         Globs,
@@ -347,16 +345,16 @@ class Write(Struct, frozen=True, kw_only=True):
         "You are still asked about private notes if the model runs elsewhere.",
     ] = ()
     git_commit: Annotated[
-        bool, "Whether each change to notes is committed to git, where the vault is in a repository."
+        bool, "Whether each change to notes is committed to git, if the vault is in a repository."
     ] = False
 
 
 class Goals(Struct, frozen=True, kw_only=True):
-    steps: Annotated[int, Meta(ge=1, le=100), "Steps that the plan of a goal may have."] = DEFAULT_GOAL_STEPS
-    tokens: Annotated[
-        int, Meta(ge=1_000), "Tokens that a goal run may take, all its requests and answers together."
-    ] = DEFAULT_GOAL_TOKENS
-    minutes: Annotated[int, Meta(ge=1), "Minutes that a goal run may take."] = DEFAULT_GOAL_MINUTES
+    steps: Annotated[int, Meta(ge=1, le=100), "Maximum steps in the plan of a goal."] = DEFAULT_GOAL_STEPS
+    tokens: Annotated[int, Meta(ge=1_000), "Maximum tokens of a goal run, all its requests and answers together."] = (
+        DEFAULT_GOAL_TOKENS
+    )
+    minutes: Annotated[int, Meta(ge=1), "Maximum minutes of a goal run."] = DEFAULT_GOAL_MINUTES
 
 
 class UserInterface(Struct, frozen=True, kw_only=True):
@@ -368,16 +366,16 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     theme: Annotated[
         str,
         Validated(parse_theme),
-        Expects('"dark", "light" or "none", and colours of your own beside it, such as "light link=#0055cc"'),
-        "The colours, for a dark or a light background. Your own: "
-        f"{', '.join(f'`{role}`' for role in THEMES['dark'])}, each as a name (`cyan`, `bright_blue`) or `#rrggbb`.",
+        Expects('"dark", "light" or "none", and your own colours after it, such as "light link=#0055cc"'),
+        "`dark`, `light` or `none`. Your own colours after it, as in `light link=#0055cc` (or `bright_blue`): "
+        f"{', '.join(f'`{role}`' for role in THEMES['dark'])}.",
     ] = "dark"
     panel: Annotated[
         PanelView,
         Harmless(),
-        "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
-        "context when its use has changed. `footnotes`: what each of them says, with its number. `full`: all documents "
-        "with what they say, and the whole context bar. `off`: nothing.",
+        "What is shown below an answer. `brief`: a line for each document cited or linked, and how full "
+        "the context is when that has changed. `footnotes`: what each document says, with its number. `full`: all "
+        "documents with what they say, and the whole context bar. `off`: nothing.",
     ] = "brief"
     width: Annotated[
         int, Harmless(), Meta(ge=40), "Longest line of a text, in columns. Tables use the whole terminal."
@@ -386,7 +384,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         int, Harmless(), Meta(ge=1), "Maximum documents shown below an answer; the rest are counted."
     ] = 10
     suggest: Annotated[
-        bool, Harmless(), "Whether up to three notes that were found and not used are named below an answer."
+        bool, Harmless(), "Whether to name, below an answer, up to three notes that were found but not used."
     ] = False
     thinking: Annotated[
         ThinkingView,
@@ -401,8 +399,8 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     keys: Annotated[Literal["emacs", "vi"], Harmless(), "The keys that edit what you type in a chat."] = "emacs"
     open_with: Annotated[
         OpenWith,
-        "What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` the program that your system has "
-        "for the file. `auto`: Obsidian in its vaults, else the desktop, and the editor where there is no desktop.",
+        "What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` your system's program for the "
+        "file. `auto`: Obsidian in its vaults, else the desktop, or the editor if there is no desktop.",
     ] = "auto"
 
     @property
@@ -412,7 +410,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
 
 class CalendarSettings(Struct, frozen=True, kw_only=True):
     first_day_of_week: Annotated[
-        Weekday, Harmless(), "The day on which `this week` begins. Weeks with a number (`2026-W10`) are ISO's."
+        Weekday, Harmless(), "The day on which `this week` begins. Numbered weeks (`2026-W10`) begin on Monday."
     ] = "monday"
     time_zone: Annotated[
         TimeZoneName, Harmless(), "The time zone in which a day begins, for words such as `today`. Empty: the system's."
@@ -427,7 +425,7 @@ class Images(Struct, frozen=True, kw_only=True):
     ] = 8
     detail: Annotated[
         ImageDetail,
-        "How closely a model looks at an image. `low`: it is sent with 512 pixels on its longer side, for few tokens.",
+        "How closely a model looks at an image. `low`: it is reduced to 512 pixels on its longer side, to save tokens.",
     ] = "high"
 
 
@@ -475,12 +473,12 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     base_url: Annotated[OptionalHttpAddress, "Address of its server. Empty: `ollama.host` or `openai.base_url`."] = ""
     api_key_env: Annotated[
         OptionalVariableName,
-        "Name of the environment variable that holds the key for `embeddings.base_url`. Empty: the key of "
-        "`openai.api_key_env` where the server is the same or OpenAI itself, else none.",
+        "Name of the environment variable that holds the key for `embeddings.base_url`. Empty: "
+        "`openai.api_key_env` if the server is OpenAI or the one in `openai.base_url`, else none.",
     ] = ""
     dimensions: Annotated[
         Annotated[int, Meta(ge=16, le=16_384)] | None,
-        "Numbers per passage, for embedding models that offer several lengths. Unset: the usual one.",
+        "Length of the vectors, for embedding models that offer several. Unset: the usual one.",
     ] = None
     query_prefix: Annotated[
         str | None, "Words that the embedding model needs before each search (`query:`). Unset: its usual ones."
@@ -503,12 +501,12 @@ class Embeddings(Struct, frozen=True, kw_only=True):
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    provider: Annotated[ProviderName, "The program or service that runs it."]
+    provider: Annotated[ProviderName, "The program or service that runs the model."]
     id: Annotated[
         str,
         Meta(min_length=1),
-        Expects("the name that the provider knows it by"),
-        "The model's name there, such as `qwen3:8b`; for `local` a name or a file.",
+        Expects("the name that its provider gives it"),
+        "The model's name at the provider, such as `qwen3:8b`; for `local` a name or a file.",
     ]
     base_url: Annotated[
         OptionalHttpAddress,
@@ -523,8 +521,8 @@ class Model(Struct, frozen=True, kw_only=True):
         Headers, UserOnly(), 'HTTP headers for its server, secrets from variables: `{ api-key = "${MY_KEY}" }`.'
     ] = {}
     connect_timeout: Annotated[Seconds | None, "Seconds to wait for a connection. Unset: 5."] = None
-    timeout: Annotated[Seconds | None, "Seconds until its answer begins. Unset: 120."] = None
-    chunk_timeout: Annotated[Seconds | None, "Seconds of silence in the middle of its answer. Unset: 60."] = None
+    timeout: Annotated[Seconds | None, "Seconds to wait for its answer to begin. Unset: 120."] = None
+    chunk_timeout: Annotated[Seconds | None, "Seconds to wait when its answer pauses. Unset: 60."] = None
     strategy: Annotated[
         CompactionStrategy | None,
         "`context.strategy` for this model, unless a variable or an agent sets it.",
@@ -535,15 +533,15 @@ class Model(Struct, frozen=True, kw_only=True):
     ] = None
     temperature: Annotated[
         Annotated[float, Meta(ge=0, le=2)] | None,
-        "How freely it chooses its words. Unset: what the provider takes, 0 for a small model.",
+        "How freely it chooses its words. Unset: the provider's default, 0 for a small model.",
     ] = None
     calls_tools: Annotated[
-        bool | None, "Whether the model may search by itself; otherwise zkchat does it. Unset: what the provider says."
+        bool | None, "Whether the model may search by itself; otherwise zkchat searches. Unset: what the provider says."
     ] = None
     sees_images: Annotated[
         bool | None,
-        "Whether images are sent to it; otherwise it reads their names. Unset: what the provider says, and for "
-        "OpenAI's own models what is known of them.",
+        "Whether images are sent to it; otherwise only their names. Unset: what the provider says, or what "
+        "zkchat knows about OpenAI's own models.",
     ] = None
     price_input: Annotated[
         Price | None,
@@ -564,7 +562,7 @@ class Debug(Struct, frozen=True, kw_only=True):
     log: Annotated[
         bool | str,
         Validated(lambda path: isinstance(path, bool) or _validate_whole_path(path)),
-        Expects("true, false, or the whole path of a file"),
+        Expects("true, false, or the full path of a file"),
         UserOnly(),
         "Whether and where to log requests, replies, decisions and times: without keys, but with the notes sent.",
     ] = False
@@ -574,7 +572,7 @@ class Mcp(Struct, frozen=True, kw_only=True):
     allow: Annotated[
         Globs,
         UserOnly(),
-        "Tools of your MCP servers that may be called without a question, also where nobody can be asked: "
+        "Tools of your MCP servers that models may call without asking you, even if nobody can be asked: "
         "`server/tool`, or `server` for all of its tools.",
     ] = ()
     connect_seconds: Annotated[float, Meta(gt=0, le=600), "Seconds to wait for an MCP server to connect."] = 10.0

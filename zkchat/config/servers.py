@@ -206,7 +206,7 @@ def _check(definition: ServerDefinition, kind: str) -> None:
         raise _Unusable("uses HTTP+SSE, which MCP no longer supports: ask its maker for its HTTP address")
     if kind and kind.lower() not in (_HTTP_TYPES if definition.url else {"stdio"}):
         reached_by = "url" if definition.url else "command"
-        raise _Unusable(f"is of the type '{kind[:40]}', which does not go with its {reached_by}")
+        raise _Unusable(f"has the type '{kind[:40]}', which does not fit its {reached_by}")
     for what, texts in (
         ("command with its arguments", (definition.command, *definition.args)),
         ("env", (*definition.env, *definition.env.values())),
@@ -223,9 +223,9 @@ def _text(table: Mapping[str, object], key: str) -> str:
 
 def _checked_text(where: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _Unusable(f"has a value of '{where}' that is not text")
+        raise _Unusable(f"has a value in '{where}' that is not text")
     if "\0" in value or value != value.encode(errors="replace").decode():
-        raise _Unusable(f"has a value of '{where}' with a character that no program takes")
+        raise _Unusable(f"has a value in '{where}' with an invalid character")
     return value
 
 
@@ -273,7 +273,7 @@ def read_vault_servers(vault: Path) -> ParsedServers:
         return ParsedServers()
     table = parse_object(file, text).get(TABLE, {})
     if not isinstance(table, Mapping):
-        raise _unusable(file, f"has no section '{TABLE}' of servers")
+        raise _unusable(file, f"has a '{TABLE}' that is not a JSON object")
     return parse_servers(table, "vault")
 
 
@@ -469,5 +469,5 @@ def _settings_in(file: Path, text: str) -> dict[str, object]:
 def _table_of(entry: HostEntry, settings: Mapping[str, object]) -> dict[str, object]:
     table = settings.get(entry.host.table, {})
     if not isinstance(table, dict):
-        raise ConfigError(f"{entry.file} has no section '{entry.host.table}' of servers.")
+        raise ConfigError(f"{entry.file} has a '{entry.host.table}' that is not a JSON object.")
     return table

@@ -223,8 +223,8 @@ def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
     def marked(short: Condensed) -> Condensed:
         message = messages.get(short.message_id)
         is_whole = message is not None and not short.call_id and message.text.strip() in short.text
-        is_earlier = before.get((short.message_id, short.call_id)) == short.text
-        return replace(short, is_earlier=is_earlier, lacks_documents=is_whole)
+        earlier = before.get((short.message_id, short.call_id))
+        return replace(short, is_earlier=earlier == short.text, lacks_documents=is_whole)
 
     return replace(part, condensed=tuple(marked(short) for short in part.condensed))
 
@@ -240,6 +240,8 @@ class Window(Struct, frozen=True, kw_only=True):
     compactions: tuple[ChatMessage, ...] = ()
     """The markers of those in force, the oldest first."""
     pinned: frozenset[str] = frozenset()
+    stand_ins: dict[tuple[str, str], str] = {}
+    """Short forms for this request alone, by message and tool call."""
 
     @property
     def summary(self) -> CompactionPart | None:
@@ -249,8 +251,8 @@ class Window(Struct, frozen=True, kw_only=True):
     @property
     def condensed(self) -> dict[tuple[str, str], str]:
         """The short forms of live messages, by message and tool call."""
-        parts = (compaction_of(message) for message in self.compactions)
-        return {(short.message_id, short.call_id): short.text for part in parts if part for short in part.condensed}
+        made = (short for marker in self.compactions if (part := compaction_of(marker)) for short in part.condensed)
+        return {(short.message_id, short.call_id): short.text for short in made} | self.stand_ins
 
 
 class History:
@@ -384,6 +386,7 @@ class History:
                 self._take_choice(body)
 
     def _take_choice(self, body: EntryBody) -> None:
+        """Titles, whether it is listed, and what a newer zkchat wrote change nothing here."""
         match body:
             case ItemsEntry() as items:
                 self._items.append(items)
@@ -395,8 +398,6 @@ class History:
                 self.model, self.is_agent_newer = model if model.name else None, False
             case GoalEntry(goal=goal):
                 self.goal = goal
-            case _:
-                pass  # titles, whether it is listed, and what a newer zkchat wrote
 
     def _take_model(self, message: ChatMessage) -> None:
         """The model of an answer that zkchat got is that of the session, also where no entry says so."""
@@ -405,8 +406,7 @@ class History:
             return
         name = f"{message.provider}:{message.model}" if message.model else message.provider
         if self.model is None or self.model.model != name:
-            window = context.usage.window if context.usage else None
-            self.model = ModelEntry(name=name, model=name, window=window or None)
+            self.model = ModelEntry(name=name, model=name, window=(context.usage and context.usage.window) or None)
         self.is_agent_newer = False
 
     def _put(self, stored: ChatMessage) -> None:

@@ -437,7 +437,7 @@ class HostedChat(ABC):
                 await self._play(outcome.events)
             case Switch():
                 self._reopen(outcome)
-                self._surface.print(f"{self._talk.model.shown} answers now, as {self._talk.agent.name}.")
+                self._surface.print(f"{self._talk.model.shown} answers now, as agent {self._talk.agent.name}.")
             case Nothing() | Edit() | Leave():
                 pass
             case _:

@@ -83,8 +83,8 @@ def _checked(text: str, where: str) -> str:
     if not _FORM.fullmatch(text):
         raise ConfigError(
             f"{where} does not hold a usable access token.",
-            hint=f"It needs {MIN_CHARACTERS} or more letters, digits and -._~+/= without a space. Without one, "
-            "zkchat makes one up.",
+            hint=f"A token is {MIN_CHARACTERS} or more letters, digits and -._~+/= without spaces. Remove it, and "
+            "zkchat makes one.",
         )
     return text
 
@@ -201,9 +201,9 @@ class Gate:
     def _refusal(self, scope: Scope, given: Headers) -> ASGIApp | None:
         hosts = given.get(b"host", [])
         if len(hosts) != 1 or not self._is_host(hosts[0].lower()):
-            return PlainTextResponse(f"This server answers to {self._names} only.", status_code=self.wrong_host)
+            return PlainTextResponse(f"This server only answers at {self._names}.", status_code=self.wrong_host)
         if not all(self._is_origin(origin, hosts[0].lower()) for origin in given.get(b"origin", [])):
-            return PlainTextResponse("Pages of other sites are not served.", status_code=403)
+            return PlainTextResponse("Requests from other sites are refused.", status_code=403)
         return None if self._is_known(scope, given) else self._unknown(scope)
 
     def _is_host(self, host: bytes) -> bool:

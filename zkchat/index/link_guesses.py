@@ -304,7 +304,7 @@ def _respelled(target: str) -> Iterator[tuple[str, str]]:
     if is_note(base) and is_note(without_suffix(base)):
         yield without_suffix(base), "its extension is doubled"
     elif foreign := _FOREIGN_SUFFIX.search(base):
-        yield base[: foreign.start()] + NOTE_SUFFIX, f"it ends in {NOTE_SUFFIX}"
+        yield base[: foreign.start()] + NOTE_SUFFIX, f"the note ends in {NOTE_SUFFIX}"
     if (trimmed := target.strip().strip("\"'")) != target:
         yield trimmed, "there are quotes around its name"
 

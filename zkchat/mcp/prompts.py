@@ -349,7 +349,7 @@ def _completer(params: types.CompleteRequestParams) -> Complete:
         if argument:
             return argument.complete
     elif params.ref.uri != TEMPLATE:
-        raise MCPError(types.INVALID_PARAMS, f"There is no template but {TEMPLATE}.")
+        raise MCPError(types.INVALID_PARAMS, f"The only template is {TEMPLATE}.")
     elif name == "path":
         return complete_path
     raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")

@@ -73,7 +73,7 @@ class ChangedFiles:
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         addresses = await self.host(context)
         if len(addresses) >= MAX_ADDRESSES:
-            raise MCPError(types.INVALID_PARAMS, f"A host subscribes to at most {MAX_ADDRESSES:,} files.")
+            raise MCPError(types.INVALID_PARAMS, f"A host can subscribe to at most {MAX_ADDRESSES:,} files.")
         addresses.add(params.uri[:MAX_URI_CHARACTERS])
         return types.EmptyResult()
 
@@ -270,7 +270,7 @@ def parsed(line: bytes) -> types.JSONRPCMessage:
     except ValueError:
         raise _refusal(line) from None
     if isinstance(message, types.JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
-        raise NoMessage(types.INVALID_REQUEST, "The id of a request is a string or an integer.")
+        raise NoMessage(types.INVALID_REQUEST, "The id of a request must be a string or an integer.")
     return message
 
 
@@ -278,10 +278,10 @@ def _refusal(line: bytes) -> NoMessage:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return NoMessage(types.PARSE_ERROR, f"A message is one line of JSON, of at most {MAX_LINE_BYTES:,} bytes.")
+        return NoMessage(types.PARSE_ERROR, f"A message must be one line of JSON of at most {MAX_LINE_BYTES:,} bytes.")
     request = found.get("id") if isinstance(found, dict) else None
     is_valid = isinstance(request, str | int) and not isinstance(request, bool)
-    return NoMessage(types.INVALID_REQUEST, "This is no message of JSON-RPC 2.0.", request if is_valid else None)
+    return NoMessage(types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message.", request if is_valid else None)
 
 
 def dumped(message: types.JSONRPCMessage) -> bytes:

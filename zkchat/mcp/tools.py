@@ -278,7 +278,7 @@ class ToolHandlers:
             if said.action != "accept":
                 return _failed(DECLINED)
             agreed = outcome.state
-        return _failed("The notes change all the time. Nothing was changed.")
+        return _failed("The notes kept changing, so nothing was written.")
 
 
 def can_ask_user(context: Context) -> bool:

@@ -140,7 +140,7 @@ class ServerEmbedder:
 
     def _require_open(self, texts: Sequence[str]) -> None:
         if not (all(isinstance(text, OpenText) for text in texts) or self.is_on_this_machine):
-            raise TextKeptHere(f"{self._endpoint.name} is not on this machine, and the text is private.")
+            raise TextKeptHere(f"{self._endpoint.name} is not on this machine, so it gets no private text.")
 
     def close(self) -> None:
         """End what is waited for; nothing is asked any more."""
@@ -268,8 +268,8 @@ class ServerEmbedder:
             )
         if self._dimensions and sent != self._dimensions:
             raise self._invalid(
-                f"sent vectors of {sent:,} numbers, and of {self._dimensions:,} before: another model answers.",
-                "Restart zkchat, and it prepares your notes for the model that answers now.",
+                f"sent vectors of {sent:,} numbers, and of {self._dimensions:,} before: another model answers now.",
+                "Restart zkchat, and it prepares your notes for that model.",
             )
         return matrix
 

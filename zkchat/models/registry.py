@@ -233,7 +233,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         setting, variable = section.get("address_setting", self.address_setting), section.get("api_key_env")
         if variable or "address_setting" not in section:
             return setting, f"Put a valid key into the variable {variable or self.service[1]}."
-        return setting, f"Name the variable of its key in {setting.removesuffix('base_url')}api_key_env."
+        return setting, f"Put the name of its key's variable into {setting.removesuffix('base_url')}api_key_env."
 
     def address(self, context: ProviderContext) -> str:
         """The address that must accept a connection before `offered_models` is called; empty if there is none."""
@@ -539,7 +539,7 @@ class GuardedProvider:
         return self._provider.stream(request)
 
 
-WAY_OUT = "It is the model of this session: --model NAME, in a chat /model NAME, continues with another."
+WAY_OUT = "This session uses that model. To continue with another: --model NAME, in a chat /model NAME."
 
 
 class ResumedProvider:
@@ -586,7 +586,7 @@ class ResumedProvider:
         info = self._provider.info
         if self._must_run_here and not info.on_this_machine:
             raise ProviderError(
-                f"{info.name} is not on this machine, where the model of this session ran, so nothing is sent to it.",
+                f"This session's model ran on this machine. {info.name} does not, so nothing is sent to it.",
                 hint=f"To continue with it anyway: --model {info.name}, in a chat /model {info.name}.",
             )
 

@@ -510,7 +510,7 @@ def _bounded(
     counts, bounds = (len(cards), len(groups), len(connections)), (MAX_CARDS, MAX_GROUPS, MAX_CONNECTIONS)
     parts = zip(kinds, counts, bounds, strict=True)
     beyond = [f"more than {most:,} {kind}s" for kind, count, most in parts if count > most]
-    problems = [f"It contains {' and '.join(odd)}, used as far as possible."] if odd else []
+    problems = [f"It contains {' and '.join(odd)}; zkchat uses what it can."] if odd else []
     problems += [f"It contains {' and '.join(beyond)}; the others are left out."] if beyond else []
     return Drawing(cards[:MAX_CARDS], groups[:MAX_GROUPS], connections[:MAX_CONNECTIONS], " ".join(problems))
 

@@ -79,7 +79,7 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
     except _Refused as refused:
         found = _read_template(source)
         if found is None:
-            warning = f"The frontmatter {refused}; it was left unread."
+            warning = f"The frontmatter {refused}; it was not read."
             return Frontmatter(span=span, end=closing.end(), warning=warning)
         is_template = True
     if found is None:

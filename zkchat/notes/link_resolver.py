@@ -29,9 +29,9 @@ _ALONE: dict[LinkVia, str] = {
     "self": "It leads to a place in the same note.",
     "path": "It is the only file whose path ends like that.",
     "name": "It is the only file of that name.",
-    "alias": "No file has that name; it is the only note with that alias.",
-    "id": "No file has that name; it is the only note with that id.",
-    "title": "No file has that name; it is the only note with that title.",
+    "alias": "The only note with that alias; no file has that name.",
+    "id": "The only note with that id; no file has that name.",
+    "title": "The only note with that title; no file has that name.",
 }
 _AMONG = {
     "path": "The paths of {count} files end like that",
@@ -64,7 +64,7 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
     if without_suffix(winner) == without_suffix(asked) != without_suffix(rival):
         return "its path is exactly that"
     if name_key(without_suffix(winner)) == name_key(without_suffix(asked)) != name_key(without_suffix(rival)):
-        return "its path is that, but for upper and lower case"
+        return "its path differs only in upper and lower case"
     if source is not None and _folder(winner) == _folder(source) != _folder(rival):
         return f"it is in the same folder as {source}"
     return "its path is the shortest" if len(winner) < len(rival) else "its path comes first in the alphabet"
@@ -75,7 +75,7 @@ def _absence(link: Link) -> str:
         return "It leads to a place in the same note, and no note was given."
     if link.target.startswith(_FROM_A_PLACE):
         return "There is no file at that path."
-    return "No file has that name, no note that alias, and no single note that id or title."
+    return "Nothing has that name, alias, id or title; or several notes share that id or title."
 
 
 def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:

@@ -18,12 +18,12 @@ _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "frontmatter": "notes have frontmatter that cannot be read",
     "encoding": "notes have characters that are not UTF-8",
     "excess": "notes have more headings, links, tags or block ids than zkchat reads",
-    "privacy": "notes mention `zkchat` outside their properties, so they count as private",
+    "privacy": "notes have their `zkchat` property twice or in the wrong place, so they count as private",
     "unreadable": "notes cannot be read and are found by name only",
-    "extraction": "PDFs cannot be read, or not all of them",
-    "waiting": "PDFs are still to be read",
+    "extraction": "PDFs cannot be read, or only in part",
+    "waiting": "PDFs are not read yet",
     "unlisted": "files or folders are left out, such as links that lead out of the vault",
-    "setting": "private folders (privacy.local_only) have no note",
+    "setting": "private folders (privacy.local_only) hold no note",
     "damaged": "caches were damaged and are rebuilt",
 }
 

@@ -178,11 +178,11 @@ class PrivacyGuard:
         if not is_here:
             self.check(asked)  # the index may not know yet what has become private
         private = self._private_notes()
-        kept = dict.fromkeys(asked & private.never, "notes that are never to be read")
+        kept = dict.fromkeys(asked & private.never, "notes that no model may read")
         if not is_here:
             kept |= dict.fromkeys(asked & private.local, "private notes")
             if private.local or private.never or self._local_only:
-                kept |= dict.fromkeys(asked & private.gone, "notes that were moved or deleted and may be private")
+                kept |= dict.fromkeys(asked & private.gone, "moved or deleted notes that may be private")
         return kept
 
     def check(self, paths: Iterable[str]) -> bool:

@@ -267,7 +267,7 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
     "private": "private",
     "missing": "cannot be read",
     "unapproved": "not approved: zkchat config trust",
-    "abstained": "your notes did not answer it",
+    "abstained": "your notes did not answer the question",
     "unanswered": "got no answer",
 }
 """The others are told with their item."""
@@ -293,8 +293,8 @@ def totals_lines(totals: Totals) -> Iterator[str]:
     thinking = f", {totals.thinking_tokens:,} of them thinking" if totals.thinking_tokens else ""
     counted_here = f"; tokens of {counted(totals.estimated, 'request')} are estimated" if totals.estimated else ""
     yield (
-        f"So far {counted(totals.requests, 'request')} took {totals.prompt_tokens:,} tokens, and "
-        f"{totals.completion_tokens:,} were written{thinking}, in {duration(totals.seconds)}{counted_here}."
+        f"So far {counted(totals.requests, 'request')} sent {totals.prompt_tokens:,} tokens, and the model wrote "
+        f"{totals.completion_tokens:,}{thinking}, in {duration(totals.seconds)}{counted_here}."
     )
     for each in totals.tools:
         failed = f", {each.failed:,} failed" if each.failed else ""
@@ -302,9 +302,9 @@ def totals_lines(totals: Totals) -> Iterator[str]:
 
 
 def _calls(use: ToolUse) -> str:
-    """`2 calls, 30 + 412 tokens, 0.2 s`: what was called, what came back, and how long it took."""
-    sizes = f"{use.tokens:,} + {use.result_tokens:,} tokens"
-    return f"{counted(use.calls, 'call')}, {sizes}, {duration(use.seconds)}"
+    """`2 calls, 30 tokens sent, 412 returned, 0.2 s`: what was called, what came back, and how long it took."""
+    called = f"{counted(use.calls, 'call')}, {use.tokens:,} tokens sent"
+    return f"{called}, {use.result_tokens:,} returned, {duration(use.seconds)}"
 
 
 def duration(seconds: float) -> str:
@@ -356,7 +356,7 @@ def context_lines(
             cells.append(("Compaction", f"{usage.compacts_at:,}", f"starts above this ({mark} %)"))
         cells.extend(_turn_cells(turn) if turn else ())
     if cost is not None:
-        cells.append(("Cost", "", f"{dollars(cost)} for this request and what was written"))
+        cells.append(("Cost", "", f"{dollars(cost)} for this request and its answer"))
     if rows and not is_quoted:
         cells.insert(0, ("what", "tokens", "why"))
     widths = [max((len(cell[column]) for cell in cells), default=0) for column in range(2)]
@@ -428,8 +428,8 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
         attached = sum(item.tokens for item in context.items if item.part_of)
         yield f"+ {counted(len(messages), 'message')}, {sum(item.tokens for item in messages) - attached:,} tokens"
     for left in context.left_out:
-        tokens = f", {left.item.tokens:,} tokens" if left.item.tokens else ""
-        yield f"- {_titled(left.item)}, left out ({left.why}){tokens}{_because(left.item.reason)}"
+        rest = (f", {left.item.tokens:,} tokens" if left.item.tokens else "") + _because(left.item.reason)
+        yield f"- {_titled(left.item)}, left out ({_WHY_LEFT_OUT.get(left.why, left.why)}){rest}"
 
 
 def _why(left: LeftOut) -> str:

@@ -135,9 +135,9 @@ def _remarks(write: FileWrite) -> Iterator[str]:
         return
     before, after = text_of(write.before), text_of(write.after)
     if (old := _line_ends(before)) != (new := _line_ends(after)) and old and new:
-        yield f"line ends: {old} → {new}"
+        yield f"line endings: {old} → {new}"
     if before.startswith("\ufeff") != after.startswith("\ufeff"):
-        yield "the byte order mark " + ("goes" if before.startswith("\ufeff") else "is new")
+        yield "byte order mark " + ("removed" if before.startswith("\ufeff") else "added")
 
 
 def _line_ends(text: str) -> str:

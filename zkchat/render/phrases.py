@@ -88,7 +88,7 @@ def _end_lines(event: events.GoalEnded, *, is_plain: bool) -> Iterator[str]:
 def _support_lines(support: events.AnswerSupport) -> Iterator[str]:
     total = len(support.supported) + len(support.unsupported)
     if not total:
-        yield "   has no statements to compare with your notes"
+        yield "   no statements to compare with your notes"
         return
     yield f"   {len(support.supported)} of {counted(total, 'sentence')} found in your notes"
     for each in support.supported[:MAX_QUOTES]:
@@ -105,7 +105,7 @@ def end_sentence(goal: events.Goal) -> str:
     changes = changes_sentence(goal)
     if goal.is_finished:
         outcome = f"; {changes[0].lower()}{changes[1:-1]}" if changes else ""
-        return "Finished" + (f", {blocked} of its steps blocked" if blocked else "") + f"{outcome} ({took})."
+        return "Finished" + (f", {counted(blocked, 'step')} blocked" if blocked else "") + f"{outcome} ({took})."
     return f"Stopped: {' '.join(filter(None, [goal.reason, changes]))} ({took})"
 
 
@@ -149,24 +149,24 @@ def describe_destination(found: Resolution) -> str:
 def method_label(method: str) -> str:
     """A method as users know it: the name of the model, without its server and the marks of how it is used."""
     model = method.partition("#")[0].partition(":")[2]
-    return model or "its built-in model"
+    return model or "the built-in model"
 
 
 def vector_progress(progress: EmbeddingProgress | None) -> str:
-    """For a bar: `search prepared: 1,240 of 5,300 passages (nomic-embed-text)`; empty when all is done."""
+    """For a bar: `ready for search: 1,240 of 5,300 passages (nomic-embed-text)`; empty when all is done."""
     if progress is None or progress.is_complete or not _uses_server(progress):
         return ""
     away = ", waiting" if progress.problem else ""
-    return f"search prepared: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)}{away})"
+    return f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)}{away})"
 
 
 def vector_lines(progress: EmbeddingProgress | None) -> list[str]:
     """In sentences for a report: how many vectors of a server there are, and what they wait for; none without one."""
     if progress is None or not _uses_server(progress):
         return []
-    lines = [f"search prepared: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)})"]
+    lines = [f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)})"]
     if progress.active_method != progress.method:
-        lines[0] += f"; until then: {method_label(progress.active_method)}"
+        lines[0] += f"; until then zkchat uses {method_label(progress.active_method)}"
     return [*lines, progress.problem] if progress.problem else lines
 
 
@@ -250,7 +250,7 @@ def notice(event: Noticed) -> str:
         case events.ResourceRead():
             uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
             size = counted(event.characters, "character")
-            return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({size})"
+            return f"Read from {sanitize_line(event.server)} and sent with your message: {uri} ({size})"
         case events.ContextFilling():
             full = f"The context is {100 * event.total // event.window} % full"
             mark = round(100 * event.compacts_at / event.window)
@@ -268,11 +268,11 @@ def notice(event: Noticed) -> str:
 
 
 def reviewed(event: events.ChangesReviewed, *, undo: str = "zkchat undo") -> str:
-    """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo reverts it.`"""
+    """What became of proposed changes: `Applied with your edits: Append to Inbox.md. zkchat undo reverts it.`"""
     title = sanitize_line(event.title)
     match event.decision:
         case "applied":
-            how = "Applied, as you edited it" if event.edited else "Applied"
+            how = "Applied with your edits" if event.edited else "Applied"
             return f"{how}: {title}. {undo} reverts it. {sanitize_line(event.reason)}".rstrip()
         case "declined":
             return f"Not applied: {title}."

@@ -239,7 +239,7 @@ def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
         tally.include(inner, name if len(candidates) > 1 else "")
         _add(read, imported, tally, name)
     if not read:
-        reason = f"No conversation in it can be read. {tally.conversations[0]}" if tally.conversations else ""
+        reason = f"None of its conversations can be read. {tally.conversations[0]}" if tally.conversations else ""
         raise SessionError(reason or "It has no messages.", hint=EXPECTED)
     in_order = sorted(read.values(), key=lambda each: each.last_time)
     return ImportedFile(form or found, in_order, tally)

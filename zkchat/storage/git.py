@@ -113,7 +113,7 @@ class Repository(Struct, frozen=True, kw_only=True):
         except (OSError, ValueError):
             raise UnusableRepository(f"{name} cannot be read") from None
         if (self.common_folder / "reftable").exists():
-            raise UnusableRepository("it keeps its names in a reftable")
+            raise UnusableRepository("it uses the reftable format")
         try:
             packed = read_bounded(self.common_folder / "packed-refs", max_bytes=20_000_000, beneath=self.common_folder)
         except FileNotFoundError:
@@ -163,7 +163,7 @@ def _opened(entry: Path, prefix: str) -> Repository:
         if not stat.S_ISDIR(repository.objects.lstat().st_mode):
             raise UnusableRepository("its folder of objects is a link")
         if any((repository.objects / "info" / name).exists() for name in ("alternates", "http-alternates")):
-            raise UnusableRepository("it borrows objects from another repository")
+            raise UnusableRepository("part of it is in another repository")
     except OSError:
         raise UnusableRepository("it has no objects") from None
     return repository
@@ -171,7 +171,7 @@ def _opened(entry: Path, prefix: str) -> Repository:
 
 def _linked(entry: Path, prefix: str) -> Repository:
     """Of an added worktree or a submodule, whose `.git` is a file; only where the other side agrees."""
-    elsewhere = UnusableRepository("its file .git leads to no repository of its own")
+    elsewhere = UnusableRepository("its .git file does not lead to its own repository")
     try:
         text = _small_text(entry, beneath=entry.parent)
         if not text.startswith("gitdir:"):

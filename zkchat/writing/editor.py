@@ -324,7 +324,7 @@ class NoteEditor:
             conventions=self._conventions,
         )
         left = unknown_placeholders(text)
-        return text, (f"Left as it is in the template: {', '.join(left[:5])}.",) if left else ()
+        return text, (f"Template placeholders not filled in: {', '.join(left[:5])}.",) if left else ()
 
     def _template(self, named: str) -> str:
         """The path of a template, which lies in a folder of templates where the vault has one."""

@@ -292,7 +292,7 @@ def refuse_to_drop_comments(parsed: ParsedNote, splice: Splice) -> None:
         is_inside = splice.start <= start and end <= splice.end
         if is_inside and parsed.text[start:end] not in splice.new:
             raise EditRefused(
-                "A comment (%% … %%) stands there that the new text leaves out.",
+                "The new text leaves out a comment (%% … %%) that stands there.",
                 hint="Edit the passages around it instead.",
             )
 
@@ -472,7 +472,7 @@ def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expect
     return EditRefused(
         f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "
         f"{', '.join(lines)}{more}.",
-        hint="Give more of the text around the one that is meant, or how often it is expected, to replace all."
+        hint="Give more of the text around the right one or, to replace all, say how often it is there."
         if len(places) > expected
         else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
     )
@@ -500,7 +500,7 @@ def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: st
     position = 0
     for place in places:
         if place < position:
-            raise EditRefused("The passage overlaps itself in the note.", hint="Give more of the text around it.")
+            raise EditRefused("Copies of the passage overlap in the note.", hint="Give more of the text around it.")
         start = unified.original(place + head)
         end = unified.original(place + len(wanted) - tail)
         pieces += (text[unified.original(position) : start], with_line_end(inserted, line_end_at(text, start)))

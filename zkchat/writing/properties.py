@@ -62,13 +62,13 @@ class PropertyLines:
         self.matter: Frontmatter = frontmatter_of(text)
         if not self.matter.end and _OPENING.match(text):
             raise EditRefused(
-                "The note begins with a line `---` that opens no properties: it is not closed, or has no names.",
+                "The note begins with `---`, but no properties follow: names, or a closing `---`, are missing.",
                 hint="Correct or remove that line first.",
             )
         if self.matter.warning:
-            raise EditRefused(self.matter.warning.replace("it was left unread", "it is left as it is"), hint=_BY_HAND)
+            raise EditRefused(self.matter.warning.replace("it was not read", "it was not changed"), hint=_BY_HAND)
         if self.matter.is_template:
-            raise EditRefused("The frontmatter is a template that is filled in later.", hint=_BY_HAND)
+            raise EditRefused("The frontmatter has template placeholders, so it was not changed.", hint=_BY_HAND)
         start, end = self.matter.span
         self.source = text[start:end]
         self._root = _compose(self.source)
@@ -171,7 +171,7 @@ def _compose(source: str) -> "yaml.MappingNode | None":
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
     if node is not None and not isinstance(node, yaml.MappingNode):
-        raise EditRefused("The frontmatter has no names with values.", hint=_BY_HAND)
+        raise EditRefused("The frontmatter has no `name: value` lines.", hint=_BY_HAND)
     return node
 
 
@@ -255,7 +255,7 @@ def _parse_json(word: str) -> PropertyValue:
         value = json.loads(word)
     except (ValueError, RecursionError):
         raise UsageError(
-            f"{word!r} is not JSON.", hint='A list is ["a", "b"]; with --text it is taken as it is.'
+            f"{word!r} is not JSON.", hint='Write a list as ["a", "b"], or add --text to set plain text.'
         ) from None
     if isinstance(value, str):
         return value
@@ -461,7 +461,7 @@ def _checked_value(value: PropertyScalar | Sequence[PropertyScalar]) -> Property
 
 def _checked_scalar(value: PropertyScalar) -> PropertyScalar:
     if not isinstance(value, str | int | float | bool | date):
-        raise EditRefused(f"A property holds a text, a number, a date, or a list of them, no {type(value).__name__}.")
+        raise EditRefused(f"A property holds a text, a number, a date, or a list of them, not {type(value).__name__}.")
     if isinstance(value, str):
         checked(value)
     return value

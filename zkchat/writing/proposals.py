@@ -109,14 +109,12 @@ def why_asked(
     if sentences:
         return WhyAsked(sentences=tuple(sentences), takes_yes=False, takes_always=False)
     if any(is_in_trash(move.target) for move in changes.moves):
-        return WhyAsked(
-            sentences=("Something is moved to the trash, about which you are always asked.",), takes_always=False
-        )
+        return WhyAsked(sentences=("You are always asked before a file goes to the trash.",), takes_always=False)
     outside = [path for path in touched_paths(changes) if not _accepting(path, policy.accept, always)]
     if not outside:
         return None
     if policy.accept or always:
-        return WhyAsked(sentences=(f"{outside[0]} is in no folder that you accept changes in.",))
+        return WhyAsked(sentences=(f"{outside[0]} is outside the folders where you accept changes.",))
     return WhyAsked(sentences=("You are asked about every change.",))
 
 

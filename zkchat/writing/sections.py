@@ -192,7 +192,7 @@ def _check_headings(new: str, section: Section, position: SectionPosition, *, in
         if heading.level <= section.heading.level:
             raise EditRefused(
                 f"The text holds the heading “{heading.text}” of level {heading.level}, which would end the section.",
-                hint="Add it after the section, or give it a lower level.",
+                hint="Add it after the section, or give it more #.",
             )
         is_there = any(heading_key(each.text) == heading_key(heading.text) for each in section.children)
         if position == "replace" and is_there and not include_children:

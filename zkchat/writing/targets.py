@@ -133,7 +133,7 @@ def check_name(name: str) -> None:
     elif found := _CONTROL.search(name):
         problem = f"holds the character {found[0]!a}"
     elif found := _FORBIDDEN.search(name) or _UNLINKABLE.search(name):
-        why = "which Obsidian or Windows do not allow" if _FORBIDDEN.match(found[0]) else "to which no link can lead"
+        why = "which Obsidian or Windows do not allow" if _FORBIDDEN.match(found[0]) else "which no link can contain"
         problem = f"holds {found[0]}, {why}"
     elif name.startswith("."):
         problem = "begins with a dot, which hides it"
@@ -142,7 +142,7 @@ def check_name(name: str) -> None:
     elif _RESERVED.fullmatch(stem.partition(".")[0].strip()):
         problem = "is a name that Windows keeps for itself"
     elif (size := len(name.encode())) > MAX_NAME_BYTES:
-        problem = f"takes {size} bytes, and most disks hold {MAX_NAME_BYTES}"
+        problem = f"takes {size} bytes; most disks allow {MAX_NAME_BYTES}"
     else:
         return
     usable = usable_name(stem)

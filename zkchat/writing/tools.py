@@ -236,7 +236,7 @@ class _Write:
     def _marked(self, edit: StagedEdit, note: str = "") -> ToolOutcome:
         """What the model is told of a change; why the user has to be asked whatever folders are accepted is noted."""
         reasons = [
-            f"The model had read {path}, from the web, whose text may have led it to this."
+            f"The text of {path}, from the web, may have led the model to do this."
             for path in self._readings.first_clippings()
         ]
         if len(_CODE.findall(edit.after)) > len(_CODE.findall(edit.before)):

@@ -11,23 +11,8 @@ from tests.fuzz.worlds import FuzzWorld, Worlds
 from zkchat.cli.main import commands
 
 ODD = (
-    *(
-        "nonsense",
-        ":",
-        "quote:",
-        "..",
-        ".",
-        "/",
-        "~",
-        "nowhere",
-        "0",
-        "-1",
-        "99999999999999999999",
-        "1.5",
-        "--",
-        "-",
-        "-x",
-    ),
+    *("nonsense", ":", "quote:", "..", ".", "/", "~", "nowhere", "0", "-1", "99999999999999999999", "1.5", "--", "-"),
+    *("-x",),
     *("--json=", "[[Coffee#x|y]]", "@me.md", "Private/Diary.md", "2026-03-01"),
 )
 FITTING = {

@@ -1,12 +1,8 @@
 """Imports: conversations and facts from files that others wrote; what is exported is imported as it was."""
 
 import json
-import sqlite3
-from contextlib import closing
-from io import BytesIO
 from random import Random
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
@@ -30,60 +26,10 @@ def message(rng: Random) -> Any:
     }
 
 
-def foreign(rng: Random) -> Any:
-    """The export of another program, with several conversations."""
-    said = [message(rng) for _ in range(rng.randint(1, 4))]
-    ids = [str(number) for number in range(len(said))]
-    nodes = {
-        id_: {
-            "parent": ids[number - 1] if number else None,
-            "children": ids[number + 1 : number + 2],
-            "message": {
-                "author": {"role": each["role"]},
-                "content": {"content_type": "text", "parts": [each["content"]]},
-            },
-        }
-        for number, (id_, each) in enumerate(zip(ids, said, strict=True))
-    }
-    return rng.choice(
-        (
-            [{"title": "A", "mapping": nodes, "current_node": ids[-1]}, {"mapping": {}}],
-            [{"uuid": "c", "name": "B", "chat_messages": [{**each, "sender": each["role"]} for each in said]}],
-            {"s1": {"messages": said, "created_at": "2026-01-01T00:00:00"}, "s2": {"messages": said[:1]}},
-            {"input": said, "output": [{"type": "function_call", "call_id": "1", "name": "find", "arguments": "{}"}]},
-        )
-    )
-
-
-def archive(rng: Random, text: str) -> bytes:
-    data = BytesIO()
-    with ZipFile(data, "w", ZIP_DEFLATED) as made:
-        made.writestr(rng.choice(("conversations.json", "x/conversations-001.json", "other.json")), text)
-        made.writestr("chat.html", "<p>")
-    return data.getvalue()
-
-
-def database(case: Case) -> bytes:
-    """A log of llm."""
-    rng, file = case.rng, case.folder / "made.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE conversations (id, name, model)")
-        connection.execute(
-            "CREATE TABLE responses (id, model, prompt, system, response, conversation_id, datetime_utc)"
-        )
-        for number in range(rng.randint(1, 4)):
-            texts = [mutation.text(rng, 500).encode(errors="replace").decode() for _ in range(3)]
-            connection.execute("INSERT INTO responses VALUES (?, 'm', ?, ?, ?, 'c', '2026-01-01')", (number, *texts))
-        connection.commit()
-    return file.read_bytes()
-
-
 def conversation(rng: Random, exported: Any) -> str:
-    """Our own JSON, `{"messages": […]}`, a list, an export of another program, Markdown, or anything."""
+    """Our own JSON, `{"messages": […]}`, a list, Markdown, or anything; properties try what other programs export."""
     listed: Any = [message(rng) for _ in range(rng.randint(1, 4))]
-    match rng.randrange(10):
-        case 8 | 9:
-            return mutation.json_text(rng, mutation.mutated_json(rng, foreign(rng), 0.02))
+    match rng.randrange(8):
         case 0 | 1:
             return mutation.json_text(rng, mutation.mutated_json(rng, exported, 0.02))
         case 6 | 7:
@@ -126,11 +72,6 @@ class Imports:
     def _conversation(self, case: Case, world: FuzzWorld) -> None:
         text = conversation(case.rng, self._exported)
         data = text.encode(errors=case.rng.choice(("replace", "surrogatepass")))
-        match case.rng.randrange(10):
-            case 0:
-                data = archive(case.rng, data.decode(errors="replace"))
-            case 1:
-                data = database(case)
         case.note("talk.json", data if case.rng.random() < 0.9 else mutation.mutated_bytes(case.rng, data))
         result = world.checked("context", "import", "--file", str(case.folder / "talk.json"), "--json")
         again = world.checked("context", "import", str(case.folder / "talk.json"), "--json")

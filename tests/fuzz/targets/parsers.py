@@ -1,11 +1,11 @@
-"""Parsers and edits of notes, messages, answers: no text makes one raise, and every place they name is in the text."""
+"""Parsers of notes, messages, answers: no text makes one raise, and every place they name is in the text."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import get_args
 
-from tests.fuzz import edits, mutation
+from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
@@ -180,7 +180,7 @@ def notes_written(text: str, rng: Random) -> None:
 
 PARSERS: tuple[Parser, ...] = (
     *(note, note, privacy, privacy, matter, markdown, links, queries, words, said, citations, summaries, telegrams),
-    *(project, profiles, notes_written, edits.passage, edits.section, edits.properties),
+    *(project, profiles, notes_written),
 )
 
 

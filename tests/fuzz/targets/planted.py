@@ -4,8 +4,6 @@ import os
 import re
 import socket
 import subprocess
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,22 +23,8 @@ def promise(_: Case) -> None:
     raise Broken("a planted promise\nseen: otherwise")
 
 
-def stray(_: Case) -> None:
-    thread = threading.Thread(target=lambda: 1 // 0)
-    thread.start()
-    thread.join()
-
-
-def memory(_: Case) -> None:
-    bytearray(3 << 30)
-
-
 def hang_in_c(_: Case) -> None:
     re.match("(a+)+$", "a" * 60 + "b")
-
-
-def hang_asleep(_: Case) -> None:
-    time.sleep(600)
 
 
 def leave(_: Case) -> None:
@@ -66,7 +50,7 @@ def confined(case: Case) -> None:
             raise Broken(f"attempt {number} was allowed")
 
 
-DEFECTS = (nothing, exception, promise, stray, memory, hang_in_c, hang_asleep, leave, confined, nothing)
+DEFECTS = (nothing, exception, promise, hang_in_c, leave, confined, nothing)
 
 
 class Planted:

@@ -110,11 +110,8 @@ class Stores:
     def run(self, case: Case) -> None:
         rng = case.rng
         world = self._worlds.fresh(case)
-        match rng.randrange(4):
-            case 0:
-                return self._sessions_are_recovered(case, world)
-            case 1:
-                return self._others_stop_nobody(case, world)
+        if rng.random() < 0.25:
+            return self._sessions_are_recovered(case, world)
         if rng.random() < 0.15:
             world.variables["ZKCHAT_STORAGE__LOCATION"] = "vault"
             world.checked(*ASK)
@@ -132,25 +129,6 @@ class Stores:
         history = SharedHistory(world.home / ".local" / "share" / "zkchat" / "history", Pastes())
         require(all(isinstance(line, str) for line in history.load_history_strings()), "what was typed is text")
         return None
-
-    def _others_stop_nobody(self, case: Case, world: FuzzWorld) -> None:
-        """Of damage within another database nobody hears more than a warning."""
-        file = case.rng.choice([path for path in files_of(world) if path.suffix == ".db" and path.stem != "sessions"])
-        damaged = mutation.mutated_bytes(case.rng, file.read_bytes())
-        file.write_bytes(damaged)
-        case.note(file.name, damaged)
-        called = [
-            ASK,
-            ("search", "sleep"),
-            ("backlinks", "Sleep"),
-            ("sessions", "search", "coffee"),
-            ("memory", "list"),
-        ]
-        case.rng.shuffle(called)
-        for arguments in called:
-            result = world.checked(*arguments)
-            fine = result.code in {ExitCode.OK, ExitCode.NO_ANSWER}
-            require(fine, f"damage in {file.stem.partition('-')[0]}.db does not stop zkchat {arguments[0]}", result.err)
 
     def _sessions_are_recovered(self, case: Case, world: FuzzWorld) -> None:
         """Of damage within the file itself zkchat always starts, and nothing of the file is thrown away."""

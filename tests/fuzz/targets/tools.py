@@ -32,16 +32,8 @@ NOTES = {
     "Long.md": "x" * 20_000,
 }
 PATHS = (
-    *(
-        "../secret.md",
-        "../secret",
-        "link.md",
-        "link",
-        "folder/secret.md",
-        "[[../secret]]",
-        ".zkchat/hidden.md",
-        "hidden",
-    ),
+    *("../secret.md", "../secret", "link.md", "link", "folder/secret.md", "[[../secret]]", ".zkchat/hidden.md"),
+    *("hidden",),
     *("/etc/hostname", "~/x.md", "C:\\x", "..\\secret.md", "%2e%2e/secret.md", "Ideas/../../secret.md", "\0", "."),
     *("Sleep", "Ideas/Sleep.md", "[[Twin]]", "[[Sleep#nowhere]]", "Schlaf", "Long", "Coffee.md#Coffee", "secret"),
 )

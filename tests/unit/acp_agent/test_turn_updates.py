@@ -58,7 +58,7 @@ def test_what_goes_to_a_server_and_comes_from_it_is_told_as_in_the_terminal() ->
     (call,) = of(ToolStarted(call_id="1", name="web__send", arguments='{"text": "hello"}', server="web"))
     assert call.title == 'to web: send "hello"'
     read = ResourceRead(server="web", uri="memo://a\x1b[m", characters=1_200)
-    assert text_of(read) == "Read from web, and sent along: memo://a␛[m (1,200 characters)\n"
+    assert text_of(read) == "Read from web and sent with your message: memo://a␛[m (1,200 characters)\n"
 
 
 def test_what_could_act_on_a_terminal_is_taken_out() -> None:

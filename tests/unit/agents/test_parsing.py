@@ -112,8 +112,8 @@ def warned(text: str, kind: ProfileKind = "agent") -> tuple[Agent | Rule, Profil
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("description: x\ncolour: red\nincluded: x\n", 3, "no 'colour' here. There is: description, model, context,"),
-        ("descripton: x\n", 2, "There is no 'descripton' here. Did you mean 'description'?"),
+        ("description: x\ncolour: red\nincluded: x\n", 3, "setting 'colour'. There is: description, model, context,"),
+        ("descripton: x\n", 2, "Unknown setting 'descripton'. Did you mean 'description'?"),
         ("description: [x]\n", 2, "'description' must be text; it is ignored."),
         ("rules: Tone\n", 2, "'rules' must be `name: value` lines; it is ignored."),
         ("rules:\n  - {a: b}\n  - Tone\n", 2, "'rules' must be a list of names; '{'a': 'b'}' is ignored."),

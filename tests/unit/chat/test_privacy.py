@@ -179,13 +179,13 @@ def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
             left("C", "budget"),
             left("1", "private", "rests on private notes", kind="message"),
             left("2", "private", "rests on private notes", kind="message"),
-            left("3", "private", "rests on notes that were moved or deleted and may be private", kind="message"),
+            left("3", "private", "rests on moved or deleted notes that may be private", kind="message"),
         )
     )
     assert withheld_warnings(context, ModelInfo(provider="openai", id="x")) == [
         "not sent: [[A]] is private and openai:x is not on this machine",
         "not sent: B.md is never to be read",
-        "not sent: earlier messages that used private notes, for openai:x is not on this machine",
-        "not sent: earlier messages that used notes that were moved or deleted and may be private, for "
+        "not sent: earlier messages that used private notes; openai:x is not on this machine",
+        "not sent: earlier messages that used moved or deleted notes that may be private; "
         "openai:x is not on this machine",
     ]

@@ -100,7 +100,7 @@ def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
         own_library.refresh()
     assert warnings(events_of(talk.say("And then, [[Bees]]?"))) == [
         "Bees.md no longer exists; the model read it earlier. What was said about it stays in the conversation; "
-        "/branch goes back to before it."
+        "/branch goes back to an earlier message."
     ]
     assert "Bees hum." in provider.requests[-1].messages[1].text
     assert "no longer exists" not in asked(provider)
@@ -117,7 +117,7 @@ def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(own_libra
     (vault / "Bees.md").rename(vault / "Wasps.md")
     (vault / "Wasps.md").write_text("---\nzkchat: local\n---\nBees hum.\n")
     assert warnings(events_of(talk.say("And then?"))) == [
-        "not sent: earlier messages that used notes that were moved or deleted and may be private, for "
+        "not sent: earlier messages that used moved or deleted notes that may be private; "
         "reciting:x is not on this machine "
     ]
     assert "hum" not in str(elsewhere.requests[-1])

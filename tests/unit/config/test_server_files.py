@@ -32,7 +32,7 @@ def written(vault: Path, content: object) -> Path:
         ("", "is broken at line 1"),
         ('{"mcpServers": {}} // no comment', "is broken at line 1"),
         ("[]", "is not a JSON object"),
-        ('{"mcpServers": []}', "has no section 'mcpServers'"),
+        ('{"mcpServers": []}', "has a 'mcpServers' that is not a JSON object"),
         ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "'a' is there twice"),
         ('{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "'command' is there twice"),
         ("[" * 100_000, "is nested too deeply"),

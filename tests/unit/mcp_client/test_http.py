@@ -61,7 +61,7 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
         ("invalid", "answered with an error: no such tenant."),
         ("echoes", "answered with an error: not allowed: …."),
         ("short key", "answered with an error: not allowed: …."),
-        ("compressed", "sent a compressed answer that was not asked for."),
+        ("compressed", "compressed its answer though not asked to."),
         ("refused", "cannot be reached at http://127.0.0.1:9/mcp: Connection refused."),
         ("header", "cannot be reached: its `headers` in the settings are not valid."),
         ("scheme", "cannot be reached: its `url` in the settings is not valid."),

@@ -38,7 +38,7 @@ def test_ollama_comes_first_if_it_answers_and_has_a_model() -> None:
 def test_openai_comes_next_if_there_is_a_key_and_the_user_learns_where_the_notes_go() -> None:
     choice = chosen(variables=KEY, local=["tiny"])
     assert choice.model.startswith("openai:gpt")
-    assert "sent" in choice.why
+    assert "your notes go there" in choice.why
 
 
 def test_a_server_that_the_user_named_is_asked_for_its_models_and_its_key_not_taken_to_openai() -> None:

@@ -34,6 +34,7 @@ def test_the_models_of_ollama_come_with_windows_and_tools_and_those_that_only_em
     server: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ollama, "DESCRIBE_SECONDS", 60)  # on a busy machine, too
+    monkeypatch.setattr(ollama, "QUICK", listing.TransportPolicy())
     status, body = tags("tells", "thinks", "mine")
     assert isinstance(body, dict)
     body["models"][2]["capabilities"] = ["embedding"]

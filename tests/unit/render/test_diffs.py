@@ -79,13 +79,13 @@ def test_a_rename_is_the_list_of_notes_that_it_touches_and_their_lines_on_demand
 def test_line_ends_a_missing_last_one_and_blanks_that_differ_are_visible() -> None:
     assert rows(changed("a\r\nb\r\n", "a\nb\n"))[:3] == [
         "Sleep.md: changed, +2 -2",
-        "line ends: CRLF → LF",
+        "line endings: CRLF → LF",
         "1 - a[-␍-]",
     ]
     assert rows(changed("end", "end\n"))[1:] == ["1 - end", "    (no line break at the end)", "1 + end"]
     assert rows(changed("two  \n", "two\n"))[1:] == ["1 - two[-··-]", "1 + two"]
     assert rows(changed("a\tb\n", "a\u00a0b\n"))[1:] == ["1 - a[-→   -]b", "1 + a{+⍽+}b"]
-    assert "the byte order mark goes" in rows(changed("\ufeffa\n", "a\n"))
+    assert "byte order mark removed" in rows(changed("\ufeffa\n", "a\n"))
 
 
 def test_nothing_of_a_note_acts_on_the_terminal() -> None:

@@ -73,19 +73,19 @@ HALF = EmbeddingProgress(
 
 
 def test_the_bar_shows_what_is_not_done_yet() -> None:
-    assert vector_progress(HALF) == "search prepared: 1,240 of 5,300 passages (nomic-embed-text)"
+    assert vector_progress(HALF) == "ready for search: 1,240 of 5,300 passages (nomic-embed-text)"
     away = vector_progress(replace(HALF, problem="It is away."))
-    assert away == "search prepared: 1,240 of 5,300 passages (nomic-embed-text, waiting)"
+    assert away == "ready for search: 1,240 of 5,300 passages (nomic-embed-text, waiting)"
     for nothing in (None, replace(HALF, done=5_300), replace(HALF, method="wordllama-l2-256-sif")):
         assert vector_progress(nothing) == ""
 
 
 def test_a_report_says_what_the_search_uses_meanwhile() -> None:
-    waiting = "search prepared: 1,240 of 5,300 passages (nomic-embed-text); until then: its built-in model"
+    waiting = "ready for search: 1,240 of 5,300 passages (nomic-embed-text); until then zkchat uses the built-in model"
     assert vector_lines(HALF) == [waiting]
     assert vector_lines(replace(HALF, problem="It is away.")) == [waiting, "It is away."]
     done = replace(HALF, done=5_300, active_method=HALF.method)
-    assert vector_lines(done) == ["search prepared: 5,300 of 5,300 passages (nomic-embed-text)"]
+    assert vector_lines(done) == ["ready for search: 5,300 of 5,300 passages (nomic-embed-text)"]
     assert vector_lines(None) == vector_lines(replace(HALF, method="wordllama-l2-256-sif")) == []
 
 

@@ -75,7 +75,7 @@ def test_an_older_version_of_ours_is_used(vault: Path) -> None:
         assert validate_vault_database(vault, "sessions.db") == path
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
-    with pytest.raises(StorageError, match="something other than zkchat"):
+    with pytest.raises(StorageError, match="another program"):
         validate_vault_database(vault, "sessions.db")
 
 
@@ -101,11 +101,11 @@ def test_a_database_with_something_that_is_not_ours_is_refused_and_left_as_it_is
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement.format(table=TABLES[name]))
         connection.commit()
-        with pytest.raises(StorageError, match="something other than zkchat"):
+        with pytest.raises(StorageError, match="another program"):
             validate_vault_database(vault, name)  # it is only in the log by now
         connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
     before = content(vault)
-    with pytest.raises(StorageError, match="something other than zkchat changed it"):
+    with pytest.raises(StorageError, match="another program changed it"):
         validate_vault_database(vault, name)
     assert content(vault) == before
 
@@ -115,7 +115,7 @@ def test_a_database_of_another_program_is_refused_whatever_its_version(vault: Pa
     for name in DATABASES:
         hostile_vaults.database(vault, name, version)
         before = content(vault)
-        with pytest.raises(StorageError, match="something other than zkchat"):
+        with pytest.raises(StorageError, match="another program"):
             validate_vault_database(vault, name)
         assert content(vault) == before
 

@@ -125,7 +125,7 @@ def test_a_note_is_created_from_a_template(tmp_path: Path, named: str) -> None:
     notes = {"Templates/Meeting.md": "---\ndate: {{date}}\n---\n# {{ Title }} {{VALUE}}\n", "Note.md": "x"}
     with open_desk(tmp_path, TEMPLATES, notes) as desk:
         made = desk.editor.create_from_template(named, "Work/Monday")
-        assert made.remarks == ("Left as it is in the template: {{VALUE}}.",)
+        assert made.remarks == ("Template placeholders not filled in: {{VALUE}}.",)
         assert desk.written == {"Work/Monday.md": "---\ndate: 01.03.2026\n---\n# Monday {{VALUE}}\n"}
         with pytest.raises(EditRefused, match="not a template"):
             desk.editor.create_from_template("Note", "Tuesday")

@@ -190,9 +190,7 @@ def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk:
     assert desk.staged.reasons_to_ask == []
     desk.call("read_document", path="Clip")
     desk.call("edit_section", path="Tea", text="two")
-    assert desk.staged.reasons_to_ask == [
-        "The model had read Clip.md, from the web, whose text may have led it to this."
-    ]
+    assert desk.staged.reasons_to_ask == ["The text of Clip.md, from the web, may have led the model to do this."]
 
 
 def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: WriteDesk) -> None:

@@ -195,8 +195,8 @@ STRICT_PLAIN = "Answer only from what the notes say. Where they do not answer th
 
 BRIEF_REASONS: Final[Mapping[BriefPurpose, str]] = {
     "goal": "a step of the goal",
-    "daily brief": "the daily brief is to be summed up",
-    "client": "the instructions of the program that asks",
+    "daily brief": "sums up the daily brief",
+    "client": "instructions from the program that asks",
 }
 """Why a brief is part of a request: it has no file that could change."""
 
@@ -485,7 +485,7 @@ def _items(
     yield from (counted(each) for each in texts if not each.item.this_turn_only)
     if summary := format_summary(window.summary) if window.summary and not plan.omits_summary else "":
         marker = window.compactions[-1]
-        yield counted(prompt_item("summary", marker.id, summary, reason="stands for the archived messages"))
+        yield counted(prompt_item("summary", marker.id, summary, reason="replaces the archived messages"))
     yield from (counted(each) for each in plan.items if each.item.type == "tool")
     yield from messages
     yield from (counted(each) for each in texts if each.item.this_turn_only)

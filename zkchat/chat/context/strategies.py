@@ -155,11 +155,11 @@ class _Planner:
     def summarize(self, on_demand: bool) -> CompactionPlan | None:
         """Everything but the last messages in a summary; where even those do not fit, they are shortened."""
         limits = self.limits
+        goals = [limits.goal] if on_demand else self._goals()
         if not on_demand:  # without the documents of earlier turns, if that is enough
             sizes = self._sizes(self.messages, slim=True)
-            if limits.summary + sum(sizes.values()) <= limits.goal:
+            if limits.summary + sum(sizes.values()) <= goals[0]:
                 return self._plan(sizes)
-        goals = [limits.goal] if on_demand else self._goals()
         goals += [] if self.total <= limits.cap else [limits.cap]
         for goal in goals:
             # Where little is kept so that it lasts, the summary is to tell more.
@@ -173,8 +173,8 @@ class _Planner:
         """The newest whole turns that fit, and what is pinned; the last one in any case, shortened if it must be."""
         first = self.starts[0] if on_demand else 0
         goals = [self.limits.goal] if on_demand else self._goals()
-        for goal, start in product(goals, [place for place in self.turns if place >= first]):
-            sizes = self._sizes(self._staying(start))
+        for goal, start, slim in product(goals, [place for place in self.turns if place >= first], (False, True)):
+            sizes = self._sizes(self._staying(start), slim=slim)
             if self.limits.summary + sum(sizes.values()) <= goal:
                 return self._plan(sizes)
         return self.shortened(self.starts[-1], summarises=False)
@@ -209,11 +209,12 @@ class _Planner:
         """What to get down to, the best first: so low that the next turns fit if they are as long as the last ones,
         else the usual goal. In a small window one compaction would follow the other."""
         turns = _turns(self.earlier)[-PACE_TURNS:]
-        spoken = [(sum(each.own for each in turn), sum(each.attached for each in turn)) for turn in turns]
-        # Of documents at most as much as of words: they can leave by themselves.
-        pace = sum(own + min(own, attached) for own, attached in spoken) / max(1, len(turns))
+        pace = sum(each.own for turn in turns for each in turn) / max(1, len(turns))
+        # What turns bring can leave by itself, but for that of the last one.
+        brought = sum(each.attached for turn in turns for each in turn) // max(1, len(turns))
+        room = self.limits.trigger - GOAL_SLACK - max(0, brought - sum(each.attached for each in self.current))
         ahead = product(range(TURNS_BETWEEN, 0, -1), PACE_MARGINS)
-        lower = [self.limits.trigger - GOAL_SLACK - int(count * margin * pace) for count, margin in ahead]
+        lower = [room - int(count * margin * pace) for count, margin in ahead]
         return [*(goal for goal in lower if MIN_SUMMARY_TOKENS < goal < self.limits.goal), self.limits.goal]
 
     def _staying(self, start: int) -> list[LiveMessage]:

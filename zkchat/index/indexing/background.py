@@ -55,7 +55,7 @@ class Extracted(Struct, frozen=True, kw_only=True):
             return None
         words = "1 PDF is" if self.waiting == 1 else f"{self.waiting:,} PDFs are"
         return NoteWarning(
-            path="", text=f"{words} still to be read: zkchat config index reads all of them.", kind="waiting"
+            path="", text=f"{words} not read yet: zkchat config index reads all of them.", kind="waiting"
         )
 
 

@@ -285,7 +285,7 @@ class Grammar:
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
         begin = self._articles(at)
-        if begin in {at, len(self._tokens)}:
+        if begin == len(self._tokens) or (begin == at and self._language not in {"pl", "ru"}):  # they say it by a case
             return None
         productions = (self._literal, self._month, self._unit, self._year)
         return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)

@@ -322,7 +322,7 @@ class _SpacedQuestion:
         asks_for_date = said.when and not said.past
         if asks_for_date or not said.oriented or (found.unit == "year" and not said.own):
             return False
-        is_time = is_listed or found.is_named or self._has_preposition(at, found)
+        is_time = is_listed or found.is_named or self._has_preposition(at)
         return is_time and not (found.unit == "number" and self._counts_what_follows(found))
 
     def _counts_what_follows(self, found: Expression) -> bool:
@@ -334,18 +334,17 @@ class _SpacedQuestion:
         known = _stop_words(self._language) | _listed(self._language, "activity")
         return is_beside and (self._has(following.text, "events") or following.text not in known)
 
-    def _has_preposition(self, at: int, found: Expression) -> bool:
+    def _has_preposition(self, at: int) -> bool:
         """Whether a word before it says that it is a time; with a year, a note or a meeting before it does too."""
-        place = at
-        if "at" in self._tokens[at].meanings and found.end > at + 1:
-            place = at + 1
+        meanings = self._tokens[at].meanings
+        if not meanings.keys().isdisjoint({"early", "mid", "late"}):  # "Ende März"
+            return True
+        place = at + ("at" in meanings)
         while place and "article" in self._tokens[place - 1].meanings and "at" not in self._tokens[place - 1].meanings:
             place -= 1
         before = self._tokens[place - 1] if place else None
-        if before is None:
-            return False
-        if "at" not in before.meanings:
-            return self._has(before.text, "events")
+        if before is None or "at" not in before.meanings:
+            return before is not None and self._has(before.text, "events")
         if before.text == "of":  # "notes of March", and not "the history of March"
             return place > 1 and self._has(self._tokens[place - 2].text, "events")
         return True
@@ -408,7 +407,7 @@ class _SpacedQuestion:
         def has(*keys: str) -> bool:
             return not words.isdisjoint(_listed(language, *keys))
 
-        personal = has("first_person")
+        personal = has("first_person", *(["own_writing"] if languages()[language].get("drops_pronouns") else []))
         asks = bool(self._tokens) and self._tokens[0].text in _interrogatives(language)
         tells_of_past = language != "en" or asks or personal  # "pointed end up"
         return _Words(

@@ -14,7 +14,7 @@ from zkchat.writing.links.moved import write_link
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import LinkStyle
 
-NO_MENTIONS: Final = "There is nothing to link: no note is mentioned without a link to it."
+NO_MENTIONS: Final = "There is nothing to link: every mention of a note is a link already."
 _MAX_CANDIDATES: Final = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 _DELIMITER_ROW: Final = lazy_pattern(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)

@@ -227,7 +227,7 @@ class _Move:
                 keys |= {*_keys(entry), *_keys(self._entries[entry.path])}
                 self._entries[entry.path] = entry
                 self.moved.after.replace(entry)
-        raise EditRefused("The new name breaks links by title.", hint="Choose another, or use paths in those links.")
+        raise EditRefused("Links that use titles would break.", hint="Choose another name, or use paths in the links.")
 
     def _new_text(self, path: str) -> _NewText | None:
         """The text of a file with its links written anew; None where it stays as it is."""
@@ -240,7 +240,7 @@ class _Move:
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
-                f"{path} links to what is moved, but is not UTF-8 throughout, and was not changed.",
+                f"{path} links to what you move, but is not UTF-8 throughout, so nothing was changed.",
                 hint="Save it as UTF-8 first.",
             )
         return _NewText(edited(text, edits), text, len(edits)) if edits else None

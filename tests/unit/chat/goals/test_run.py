@@ -340,7 +340,7 @@ def test_a_clipping_that_was_read_in_an_earlier_step_calls_for_a_question(librar
     assert isinstance(talk.writing.proposals, Proposals)
     talk.writing.proposals.always.add("")
     events_of(goal_run(talk, library).start("Write"))
-    assert reviewer.remarks == ["The model had read Clip.md, from the web, whose text may have led it to this."]
+    assert reviewer.remarks == ["The text of Clip.md, from the web, may have led the model to do this."]
     assert vault.store.files["Sleep.md"] == b"# Sleep\n"
 
 

@@ -73,7 +73,7 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
         "Total          3,434  41 % of the context window (8,192 tokens)",
         "Compaction     6,963  starts above this (85 %)",
         "Written            0  in 1 request, 0.0 s",
-        "So far 1 request took 3,434 tokens, and 0 were written, in 0.0 s; tokens of 1 request are estimated.",
+        "So far 1 request sent 3,434 tokens, and the model wrote 0, in 0.0 s; tokens of 1 request are estimated.",
     ]
 
 
@@ -107,14 +107,14 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
     fact = RequestItem(type="memory", name="01f", title="Due on 30 June.\x1b", include="agent", score=0.5, tokens=9)
     items = (
         fact,
-        RequestItem(type="summary", name="01s", reason="stands for the archived messages"),
+        RequestItem(type="summary", name="01s", reason="replaces the archived messages"),
         RequestItem(type="recall", name="01m", title="The boat is red.", include="manual"),
     )
     hidden = tuple(LeftOut(item=RequestItem(type="message", name=id_), why="private") for id_ in ("01a", "01b"))
     context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
     assert [*context_lines(context)] == [
         "what      tokens  why",
-        "Memory            in every request: stands for the archived messages; earlier messages on this: "
+        "Memory            in every request: replaces the archived messages; earlier messages on this: "
         "“The boat is red.”; found for your message: “Due on 30 June.␛”",
         "Left out          “Due on 30 June.␛” (no room), 2 messages (private)",
     ]

@@ -211,7 +211,7 @@ def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: Conver
     assert harness.typed("/why [[Beekeeping]]").splitlines() == [
         "Beekeeping.md was not sent for the last answer: it did not match the question.",
         "1. The search does not find Beekeeping.md: it has none of your words, and nothing close to them.",
-        "   Add the words of the question to the note, or an alias; or write [[Beekeeping]] in the question.",
+        "   Add words of the question to the note or its aliases, or write [[Beekeeping]] in the question.",
         "/show N reads one, /open N opens it.",
         "It was never sent in this session.",
     ]

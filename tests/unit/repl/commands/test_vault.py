@@ -138,7 +138,7 @@ def test_tags_are_nested_and_counted(harness: CommandHarness) -> None:
         "2    #drink/hot",
         "1    #drink/cold",
         "1  #health",
-        "/search tag:drink lists the notes with one tag.",
+        "/search tag:drink lists the notes with that tag.",
     ]
     assert harness.typed("/tags #HEA").splitlines()[0] == "1  #health"
 
@@ -179,7 +179,7 @@ def test_the_numbers_of_a_timeline_are_places(tmp_path: Path) -> None:
         harness = CommandHarness(library=library)
         shown = harness.typed("/timeline Ann")
         harness.typed("/show 2")
-    assert "1. 2026-03-08  written, by its properties\n" in shown
+    assert "1. 2026-03-08  written (date from its properties)\n" in shown
     assert "2026-03-09.md links here" in shown
     assert harness.surface.read[0][0] == "2026-03-09.md"
 

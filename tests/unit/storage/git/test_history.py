@@ -121,7 +121,7 @@ def test_added_worktrees_and_submodules_are_read_where_their_repository_knows_th
     assert read(outer / "notes") == {"a.md": "2026-01-01"}
     (tmp_path / "planted").mkdir()  # a vault could name any repository of the user's as its own
     shutil.copy(tmp_path / "tree" / ".git", tmp_path / "planted" / ".git")
-    assert over(tmp_path / "planted").status().reason == "its file .git leads to no repository of its own"
+    assert over(tmp_path / "planted").status().reason == "its .git file does not lead to its own repository"
 
 
 def test_of_a_shallow_clone_the_commits_that_are_there_count(tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ BROKEN: list[tuple[Callable[[Path], object], str]] = [
     (_head("ref: refs/heads/../../x\n"), "its HEAD is not understood"),
     (_head("f" * 64), "its format is SHA-256"),
     (_head("x" * 9999), "HEAD cannot be read"),
-    (_alternate, "it borrows objects from another repository"),
+    (_alternate, "part of it is in another repository"),
     (lambda folder: shutil.rmtree(folder / "objects"), "it has no objects"),
     (_link, "its folder .git is a link"),
-    (_file("gitdir: moved\n"), "its file .git leads to no repository of its own"),
-    (_file("gitdir: /etc\n"), "its file .git leads to no repository of its own"),
-    (_file("anything"), "its file .git leads to no repository of its own"),
+    (_file("gitdir: moved\n"), "its .git file does not lead to its own repository"),
+    (_file("gitdir: /etc\n"), "its .git file does not lead to its own repository"),
+    (_file("anything"), "its .git file does not lead to its own repository"),
 ]
 
 

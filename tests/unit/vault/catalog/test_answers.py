@@ -140,12 +140,12 @@ def test_links_in_both_directions_are_listed(library: Library) -> None:
     assert rows(answer) == [("Diary.md", ""), ("Projects/Roof.md", "2 times")]
     assert ask(library, "Alone.md", kind="backlinks").heading == "No note links to [[Alone]]."
     assert ask(library, kind="backlinks", note="gone").heading == (
-        "There is no note “gone”, but 1 note links to one of that name:"
+        "There is no note “gone”, but 1 note links to that name:"
     )
-    assert ask(library, kind="backlinks", note="Nil").heading.endswith("and no note links to one of that name.")
+    assert ask(library, kind="backlinks", note="Nil").heading.endswith("and no note links to that name.")
     assert ask(library, kind="links", note="Nil").heading == "There is no note “Nil”."
     answer = ask(library, "Projects/Roof.md", kind="links")
-    assert answer.heading == "[[Roof]] links to 1 document; 2 links of it lead nowhere:"
+    assert answer.heading == "[[Roof]] links to 1 document; 2 of its links lead nowhere:"
     assert rows(answer) == [("Slate.md", "2 times")]
     assert ask(library, "Alone.md", kind="links").heading == "[[Alone]] links to no other note."
     answer = ask(library, kind="hubs")

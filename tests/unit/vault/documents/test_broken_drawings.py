@@ -41,8 +41,8 @@ def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_p
 
 def test_a_warning_says_what_is_wrong(tmp_path: Path) -> None:
     told = {
-        "types.canvas": "It contains 4 malformed nodes, used as far as possible.",
-        "lists.canvas": "It contains 1 malformed list of nodes and 1 malformed list of edges, used as far as possible.",
+        "types.canvas": "It contains 4 malformed nodes; zkchat uses what it can.",
+        "lists.canvas": "It contains 1 malformed list of nodes and 1 malformed list of edges; zkchat uses what it can.",
     }
     with library_of(tmp_path, {path: MALFORMED[path] for path in told}) as library:
         assert {warning.path: warning.text for warning in library.warnings()} == told

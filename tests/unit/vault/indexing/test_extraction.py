@@ -150,7 +150,7 @@ def test_what_is_stopped_in_the_middle_goes_on_the_next_time(scene: Scene) -> No
     assert extracted.waiting == 2
     notice = extracted.notice()
     assert notice
-    assert notice.text == "2 PDFs are still to be read: zkchat config index reads all of them."
+    assert notice.text == "2 PDFs are not read yet: zkchat config index reads all of them."
     assert {path for path, _ in found(library, "paper")} == {"0.pdf", "1.pdf"}
     scene.pages.most = None
     other = scene.open()

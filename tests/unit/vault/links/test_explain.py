@@ -32,8 +32,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     [
         ("[[Naming]]", None, "It is the only file of that name."),
         ("[[people/Ada]]", None, "It is the only file whose path ends like that."),
-        ("[[202401151230]]", None, "No file has that name; it is the only note with that id."),
-        ("[[A title of its own]]", None, "No file has that name; it is the only note with that title."),
+        ("[[202401151230]]", None, "The only note with that id; no file has that name."),
+        ("[[A title of its own]]", None, "The only note with that title; no file has that name."),
         ("[[#Naming]]", "Naming.md", "It leads to a place in the same note."),
         ("[[Note]]", None, "3 files have that name; this one wins because its path is the shortest."),
         (
@@ -45,7 +45,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         (
             "[[B/NOTE]]",
             None,
-            "The paths of 2 files end like that; this one wins because its path is that, but for upper and lower case.",
+            "The paths of 2 files end like that; this one wins because its path differs only in upper and lower case.",
         ),
         (
             "[[Shared]]",
@@ -58,7 +58,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             None,
             "It is the only file of that name. It has no such heading, so the link leads to its beginning.",
         ),
-        ("[[Nobody]]", None, "No file has that name, no note that alias, and no single note that id or title."),
+        ("[[Nobody]]", None, "Nothing has that name, alias, id or title; or several notes share that id or title."),
         ("[[../Naming]]", "Naming.md", "There is no file at that path."),
         ("[[#Naming]]", None, "It leads to a place in the same note, and no note was given."),
         ("[[https://example.org]]", None, "It is an address outside the vault."),

@@ -201,8 +201,8 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
     ("note", "name", "value", "reason"),
     [
         ("---\na: [x\n---\n", "b", 1, "not valid YAML"),
-        ("---\na: 1\nb: 2\n", "b", 1, "opens no properties"),
-        ("---\ntext\n---\n", "b", 1, "opens no properties"),
+        ("---\na: 1\nb: 2\n", "b", 1, "no properties follow"),
+        ("---\ntext\n---\n", "b", 1, "no properties follow"),
         ("---\na: 1\na: 2\n---\n", "a", 3, "2 times, in lines 2, 3"),
         ("---\na: &x 1\nb: *x\n---\n", "c", 3, "aliases"),
         ("---\na: &x 1\nb: 2\n---\n", "a", 3, "anchor"),
