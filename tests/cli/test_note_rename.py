@@ -23,7 +23,8 @@ def test_links_follow_a_rename_and_come_back_with_it(world: World) -> None:
     assert world.run("note", "move", "Black tea", "b", "--yes").code == 0
     assert world.run("note", "rename", "b/", "c", "--yes").code == 0
     assert (world.vault / "c/Black tea.md").read_text() == NOTES["a/Tea.md"]
-    for command in (("rename", "c/", "b"), ("move", "Black tea", "a"), ("rename", "Black tea", "Tea")):
+    back = ("rename", "Black", "tea", "to", "[[Tea]]")
+    for command in (("rename", "c/", "to", "b"), ("move", "Black tea", "a"), back):
         assert world.run("note", *command, "--yes").code == 0
     assert {path: (world.vault / path).read_bytes().decode() for path in NOTES} == NOTES
 

@@ -1,13 +1,4 @@
-from zkchat.core.changes import (
-    ChangeSet,
-    FileChange,
-    FileMove,
-    FileWrite,
-    file_changes,
-    file_diffs,
-    joined,
-    units_of,
-)
+from zkchat.core.changes import ChangeSet, FileChange, FileMove, FileWrite, file_changes, file_diffs, joined, units_of
 
 
 def write(path: str, before: str | None, after: str) -> FileWrite:

@@ -35,8 +35,7 @@ class Vault:
         self.formats: Sequence[str] = ()
         self.index = SqliteNoteIndex(root.parent / "index.db")
         sources = DateSources(
-            name_formats=lambda: self.formats,
-            history=GitHistory(root, {"PATH": os.environ["PATH"]}, [root.parent]),
+            name_formats=lambda: self.formats, history=GitHistory(root, {"PATH": os.environ["PATH"]}, [root.parent])
         )
         options = LibraryOptions(calendar=lambda: Calendar(NOW.astimezone(self.zone)), dates=sources)
         files = VaultFiles(root, exclude=(), max_note_bytes=100_000)
@@ -139,11 +138,7 @@ def test_git_tells_when_a_note_changed_as_long_as_it_holds_what_was_committed(va
     for name in "abc":
         vault.touch(name, "2026-11-01T00:00Z")
     vault.refresh()
-    assert vault.changed() == {
-        "a": "2026-01-01 12:00 git",
-        "b": "2026-02-02 12:00 git",
-        "c": "2026-01-01 12:00 git",
-    }
+    assert vault.changed() == {"a": "2026-01-01 12:00 git", "b": "2026-02-02 12:00 git", "c": "2026-01-01 12:00 git"}
     vault.write("2026-06-06T12:00Z", a="not committed", new="neither")
     vault.refresh()
     assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-06-06 12:00 file", "2026-06-06 12:00 file")
@@ -152,11 +147,7 @@ def test_git_tells_when_a_note_changed_as_long_as_it_holds_what_was_committed(va
     assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-07-07 12:00 git", "2026-07-07 12:00 git")
     git(vault.root, "reset", "-q", "--hard", "HEAD~1")
     vault.refresh()
-    assert vault.changed() == {
-        "a": "2026-01-01 12:00 git",
-        "b": "2026-02-02 12:00 git",
-        "c": "2026-01-01 12:00 git",
-    }
+    assert vault.changed() == {"a": "2026-01-01 12:00 git", "b": "2026-02-02 12:00 git", "c": "2026-01-01 12:00 git"}
     (vault.root / ".git").rename(vault.root / ".gone")
     vault.refresh()
     assert {each.rpartition(" ")[2] for each in vault.changed().values()} == {"file"}

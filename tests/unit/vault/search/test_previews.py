@@ -44,15 +44,7 @@ def test_letters_of_any_text_are_kept_in_one_line(text: str) -> None:
 
 def passage(path: str, text: str, why: str = "text") -> Passage:
     return Passage(
-        path=path,
-        title=path,
-        heading_path=(),
-        text=text,
-        first_line=1,
-        last_line=1,
-        score=1.0,
-        snippet="",
-        why=why,
+        path=path, title=path, heading_path=(), text=text, first_line=1, last_line=1, score=1.0, snippet="", why=why
     )
 
 
