@@ -226,8 +226,7 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
                 io.out(phrases.compacted(event.message))
-                if not conversation.model.needs_notes:  # else it would say that nothing fills a context
-                    io.out(model_line(conversation))
+                io.out(phrases.KEPT_FOR_A_MODEL if conversation.model.needs_notes else model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
         elif isinstance(event, Warned):

@@ -23,7 +23,7 @@ from zkchat.core import (
     without_password,
     without_suffix,
 )
-from zkchat.render import checklist_lines, end_sentence, model_facts, problem_lines
+from zkchat.render import checklist_lines, end_sentence, model_facts, phrases, problem_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch
 from zkchat.repl.commands.answer import create_file
 from zkchat.repl.commands.places import parse_number
@@ -453,4 +453,6 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.print(f"{sentence}. Each message takes {after:,} tokens now ({before:,} before).")
+    takes = f"Each message takes {after:,} tokens now ({before:,} before)."
+    is_quoting = context.items.conversation.model.needs_notes
+    context.surface.print(f"{sentence}. {phrases.KEPT_FOR_A_MODEL if is_quoting else takes}")
