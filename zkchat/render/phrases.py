@@ -249,8 +249,8 @@ def notice(event: Noticed) -> str:
     """One line about something that happened besides the answer."""
     match event:
         case events.ResourceRead():
-            uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
-            return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({counted(event.characters, 'character')})"
+            size, uri = counted(event.characters, "character"), shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
+            return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({size})"
         case events.ContextFilling():
             full = f"The context is {100 * event.total // event.window} % full"
             mark = round(100 * event.compacts_at / event.window)
