@@ -16,14 +16,7 @@ def shown(text: str, width: int = 80) -> list[str]:
 
 def test_code_keeps_its_marks_its_blanks_and_its_long_lines() -> None:
     text = "```python\ndef f():\n\n\treturn 'a very long line that is not cut'\n```\n"
-    assert shown(text, 30) == [
-        "```python",
-        "def f():",
-        "",
-        "    return 'a very long line t",
-        "hat is not cut'",
-        "```",
-    ]
+    assert shown(text, 30) == ["```python", "def f():", "", "    return 'a very long line t", "hat is not cut'", "```"]
     assert "    \x1b[94mreturn\x1b[0m" in streamed([text])
     assert "\x1b[94m" not in streamed([text], color="never")
 
