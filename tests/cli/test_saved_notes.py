@@ -27,7 +27,7 @@ def test_what_is_saved_of_a_chat_neither_answers_nor_takes_the_place_of_a_note(w
         return [(row["relative_path"], row["status"]) for row in rows]
 
     before = {text: asked(text) for text in (question, "[[Sleep]]", "@Sleep", "What is sleep?")}
-    shown = chat(world, question, "/save [[Sleep]]", "/save", "y", "/export [[Naps talk]]", "/export", "y")
+    shown = chat(world, question, "/save [[Sleep]]", "y", "/save", "y", "/export [[Naps talk]]", "y", "/export", "y")
     assert shown.count("Saved as ") == 4
     notes = [path.read_text("utf-8") for path in world.vault.glob("*.md") if path.name != "Naps.md"]
     assert len(notes) == 4
@@ -42,7 +42,8 @@ def test_what_is_saved_of_a_chat_neither_answers_nor_takes_the_place_of_a_note(w
 
 def test_links_that_waited_for_a_saved_note_are_told(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep, see [[Kept]] and [[Talk]].\n")
-    shown = chat(world, "How many hours of sleep do adults need?", "/save [[Kept]]", "/export Talk", "/save [[Other]]")
+    saves = ("/save [[Kept]]", "y", "/export Talk", "y", "/save [[Other]]", "y")
+    shown = chat(world, "How many hours of sleep do adults need?", *saves)
     assert "1 link in 1 note that led nowhere leads to Kept.md." in shown
     assert "2 links in 2 notes that led nowhere lead to Talk.md." in shown, "the saved note quotes the first"
     assert "to Other.md." not in shown

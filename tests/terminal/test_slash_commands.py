@@ -110,7 +110,10 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/stats", "2 messages: 2 sent to the model, 0 archived, 0 pinned.")
     chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
-    chat.say("/save [[Kept]] ", "Saved as Kept.md.")
+    chat.terminal.send("/save [[Kept]] \r")
+    chat.see("Save the answer as Kept.md? [y/N]")
+    chat.terminal.send("y")
+    chat.see("Saved as Kept.md.", PROMPT)
     note = (chat.world.vault / "Kept.md").read_text()
     assert note.startswith("---\nzkchat-note: answer\n")
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
@@ -125,7 +128,10 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.see("Save the conversation as", "[y/N]")
     chat.say("n", "Nothing was saved. To choose the name: /export NAME")
     assert {*chat.world.vault.iterdir()} == before
-    chat.say("/export talk.json", "Saved as talk.json.")
+    chat.terminal.send("/export talk.json\r")
+    chat.see("Save the conversation as talk.json? [y/N]")
+    chat.terminal.send("y")
+    chat.see("Saved as talk.json.", PROMPT)
     assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
 
 
@@ -232,7 +238,7 @@ def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
     shown = chat.world.run("context", "show", "--message", "4", "--json").json
     assert shown["agent"] == "research"
     chat.terminal.send("/memory\r")
-    chat.see("There is no ZKCHAT.md in this vault yet. Create one? [y/N]")
+    chat.see("ZKCHAT.md, a note in your vault, is sent to the model with every message")
     chat.say("y", "ZKCHAT.md is sent with every message")
     assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everyone")
     chat.say("/remember My thesis is due on 30 June.", "Remembered.")

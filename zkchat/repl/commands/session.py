@@ -298,6 +298,8 @@ def complete_write(_context: CommandContext, text: str) -> list[str]:
     return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
 
 
+_WHAT_PAGE: Final = "a note in your vault, is sent to the model with every message: what it should always know."
+_IN_A_SHELL: Final = "In a shell zkchat memory list shows them, and zkchat memory forget ID deletes."
 _NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
@@ -366,6 +368,8 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
 
 
 async def memory(context: CommandContext, argument: str) -> Outcome:
+    if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
+        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
     if argument:
         return await remember(context, argument)
     items = context.items
@@ -373,7 +377,7 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     before = await items.tokens()
     page = found or PAGES[0]
     if not found:
-        if not await context.surface.confirm(f"There is no {page} in this vault yet. Create one?"):
+        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} There is none yet. Create one?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         create_file(context, page, _NEW_PAGE, command="/memory")
