@@ -36,8 +36,19 @@ from zkchat.cli.common import (
     unreadable,
 )
 from zkchat.cli.output import UNDO, write_output
-from zkchat.cli.sessions import find_session_or_last, local_time
-from zkchat.core import ChatMessage, History, Session, SessionError, UsageError, counted, is_note, shorten, thread_of
+from zkchat.cli.sessions import find_session_or_last
+from zkchat.core import (
+    ChatMessage,
+    History,
+    Session,
+    SessionError,
+    UsageError,
+    counted,
+    is_note,
+    local_time,
+    shorten,
+    thread_of,
+)
 from zkchat.render import phrases
 from zkchat.sessions import ImportedFile, as_json, as_markdown, export_schema
 
