@@ -52,6 +52,9 @@ def test_a_name_that_can_mean_no_model_is_set_with_a_warning(config: ConfigComma
     forgotten = config.run("set", "model", "qwen3:8b")
     assert forgotten.code == 0
     assert "warning: There is no model 'qwen3:8b'. Did you mean 'ollama:qwen3:8b'?" in forgotten.err
+    assert "Did you mean 'openai:gpt-4o'?" in config.run("set", "model", "gpt-4o").err
+    keyless = config.run("set", "model", "openai:gpt-5").err
+    assert "warning: There is no key for openai:gpt-5 yet. Put it into the variable OPENAI_API_KEY." in keyless
     for known in ("ollama:qwen3:8b", "quote", ""):
         assert "warning" not in config.run("set", "model", known).err
 

@@ -59,10 +59,14 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
     assert [session["title"] for session in sessions(world)] == ["Once?", "two", "one"]
     assert "Once?" in world.run("sessions", "show", "Once?").out
     chat = at_prompt(world, "/sessions\r/resume Once?\r\x04", "--model", two_sessions)
-    assert "Last time, just now: “two”." in chat.err
+    assert "Last time, just now: “Once?”." in chat.err, "as -c goes on with it"
     assert "Once?" not in chat.out.partition("you › ")[0]
     assert "Once?\n" in chat.out.partition("you › ")[2]
     assert len(world.run("sessions", "list").out.splitlines()) == 2, "looking at it does not list it"
+    stats = ("context", "stats", "--model", two_sessions)
+    assert "The conversation “two”, last used 20" in world.run(*stats).err, "and not the single question"
+    assert world.run(*stats, "Once?").err == world.run(*stats, "--json").err == ""
+    assert "“two”" in world.run("context", "compact", "--dry-run", "--model", two_sessions).err
     assert world.run("ask", "-c", "Twice?", "--model", two_sessions).code == 0
     assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Once?", "two", "one"]
 

@@ -91,7 +91,7 @@ def search(world: World, typed: str, *more: str, cwd: Path | None = None) -> Res
 def test_a_yes_is_remembered_and_asked_for_once(stranger: World) -> None:
     declined = search(stranger, "\n")
     assert declined.code == ExitCode.VAULT
-    assert f"Chat with the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]" in declined.err
+    assert f"Use the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]" in declined.err
     assert "is not a vault yet" in declined.err
     agreed = search(stranger, "y\n")
     assert agreed.code == ExitCode.OK
@@ -127,7 +127,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "Tea.md").write_text("Tea for seven hours.\n")
     (stranger.home / "tea.png").write_text("")
-    question = f"Chat with the notes in your home folder {stranger.home} (1 note among 2 files)? No note changes"
+    question = f"Use the notes in your home folder {stranger.home} (1 note among 2 files)? No note changes"
     for named in ((), ("--vault", str(stranger.home))):
         declined = search(stranger, "n\n", *named, cwd=stranger.home)
         assert declined.code == ExitCode.VAULT

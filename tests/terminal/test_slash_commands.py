@@ -89,7 +89,10 @@ def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
-    chat.say("/save [[Kept]] ", "Saved as Kept.md.")
+    chat.terminal.send("/save [[Kept]] \r")
+    chat.see("Save the answer as Kept.md? [y/N]")
+    chat.terminal.send("y")
+    chat.see("Saved as Kept.md.", PROMPT)
     assert "> Tell me of [[Sleep]]\n\nSeven hours" in (chat.world.vault / "Kept.md").read_text()
     chat.terminal.send("/undo\r")
     chat.see("Create Kept.md", "Undo change 1? [y/N]")
@@ -101,7 +104,10 @@ def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -
     chat.see("Save the conversation as", "[y/N]")
     chat.say("n", "Nothing was saved. To choose the name: /export NAME")
     assert {*chat.world.vault.iterdir()} == before
-    chat.say("/export talk.json", "Saved as talk.json.")
+    chat.terminal.send("/export talk.json\r")
+    chat.see("Save the conversation as talk.json? [y/N]")
+    chat.terminal.send("y")
+    chat.see("Saved as talk.json.", PROMPT)
     assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
 
 
@@ -136,6 +142,6 @@ def test_a_message_is_edited_in_the_prompt_and_the_page_of_the_vault_in_the_edit
     chat.say(" now", "Eight hours")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Eight hours."]
     chat.terminal.send("/memory\r")
-    chat.see("There is no ZKCHAT.md in this vault yet. Create one? [y/N]")
+    chat.see("ZKCHAT.md, a note in your vault, is sent to the model with every message")
     chat.say("y", "ZKCHAT.md is sent with every message")
     assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everyone")

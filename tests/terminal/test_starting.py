@@ -31,7 +31,7 @@ def names(folder: Path) -> set[str]:
 @pytest.mark.parametrize(("keys", "code", "said"), [("\x04", 4, "is not a vault yet"), ("\x03", 130, "[y/N]")])
 def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, code: int, said: str) -> None:
     terminal = start(stranger, "chat")
-    terminal.wait_for(f"Chat with the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]")
+    terminal.wait_for(f"Use the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]")
     terminal.type(keys)
     assert terminal.finish() == code
     assert said in " ".join(terminal.text.split())
@@ -42,7 +42,7 @@ def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, co
 
 def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger: World) -> None:
     terminal = start(stranger)
-    terminal.wait_for(f"Chat with the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]")
+    terminal.wait_for(f"Use the notes in {stranger.vault} (1 note)? No note changes unless you say so. [y/N]")
     terminal.type("n\r")
     assert terminal.finish() == 0
     assert "zkchat --vault" in terminal.text
@@ -73,7 +73,7 @@ def test_the_home_folder_is_asked_about_with_the_number_of_its_files(stranger: W
     (stranger.home / ".obsidian").mkdir()
     (stranger.home / "tea.png").write_text("")
     terminal = start(stranger, "search", "tea", cwd=stranger.home)
-    terminal.wait_for(f"Chat with the notes in your home folder {stranger.home} (0 notes among 1 file)?")
+    terminal.wait_for(f"Use the notes in your home folder {stranger.home} (0 notes among 1 file)?")
     terminal.type("n\r")
     assert terminal.finish() == 4
     assert ".zkchat" not in names(stranger.home)

@@ -85,20 +85,16 @@ def evaluated(of: Evaluation, beside: Evaluation | None = None) -> Result:
     record = {"figures": asdict(of.figures), "questions": [row.data for row in rows]}
     if beside:
         compared = [_question_row(each, "").data for each in beside.judged]
-        record["compared"] = {
-            "settings": beside.settings, "figures": asdict(beside.figures), "questions": compared
-        }  # fmt: skip
+        record["compared"] = {"settings": beside.settings, "figures": asdict(beside.figures), "questions": compared}
     return Result(sections=sections, data=record)
 
 
 def _question_row(judged: Judged, beside: str) -> NumberedRow:
     asked, shown = judged.asked, judged.shown
     paths = [*dict.fromkeys(each.path for each in shown.passages)]
-    expected = [_described(place) for place in asked.places]
+    expected = " or ".join(map(_described, asked.places)) or "nothing"
     is_missed = judged.verdict != "right"
-    told = (
-        [f"expected {' or '.join(expected) or 'nothing'}; shown {', '.join(paths) or 'nothing'}"] if is_missed else []
-    )
+    told = [f"expected {expected}; shown {', '.join(paths) or 'nothing'}"] if is_missed else []
     told += [f"nearest {', '.join(shown.nearest)}"] if is_missed and shown.nearest else []
     places = ["marked uncertain"] if judged.doubted else []
     places += [f"search rank: {shown.rank or 'not in the first 10'}"] if asked.answerable else []

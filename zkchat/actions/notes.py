@@ -41,6 +41,9 @@ _ALIKE: Final = 90
 """Passages beyond the limit that are looked at, because those with the same text are listed once."""
 _BY_MEANING: Final = "meaning"
 """Why a passage is found that has none of the words."""
+_MOST_BY_MEANING: Final = 2
+"""Of these, below passages that have the words; and no score lower than `_CLEARLY_NEAR`, where 0.3 is the nearest."""
+_CLEARLY_NEAR: Final = 0.2
 _MAX_COMMITS: Final = 1_000
 _SHORT_ID: Final = 7
 _Event = tuple[tuple[date, time], NumberedRow]
@@ -92,7 +95,7 @@ def search(
         sections=[
             RowSection(rows=rows, rest="There are more hits: narrow them by a word or tag:NAME." if more else "")
         ],
-        empty="" if impossible else f"Nothing matches {asked}. Try fewer or other words.",
+        empty="" if impossible or rows else _nothing(library, asked),
         remarks=[impossible] if impossible else [],
         data=[passage_record(passage) for passage in found[:limit]],
         matches=lambda text: matches(text, asked),
@@ -100,8 +103,20 @@ def search(
 
 
 def find_passages(library: Library, query: str, limit: int, *, notes: bool) -> list[Passage]:
-    asked = OpenText(query)
-    return library.documents(asked, limit=limit) if notes else library.search(asked, limit=limit)
+    """The best, in their order; where some have the words, few and clearly near ones by meaning alone."""
+    found = (library.documents if notes else library.search)(OpenText(query), limit=limit)
+    near = [each for each in found if each.why == _BY_MEANING]
+    if len(near) < len(found):
+        near = [each for each in near if each.score >= _CLEARLY_NEAR][:_MOST_BY_MEANING]
+    return [each for each in found if each.why != _BY_MEANING or each in near]
+
+
+def _nothing(library: Library, asked: str) -> str:
+    """That nothing is found, and the notes whose names hold all the words as parts of longer ones."""
+    wanted = asked.casefold().split()
+    like = [row.path for row in library.files() if all(word in f"{row.title} {row.path}".casefold() for word in wanted)]
+    names = ", ".join(map(library.link_to, library.confirmed(like)[:5]))
+    return f"Nothing matches {asked}. {f'Names that contain it: {names}.' if names else 'Try fewer or other words.'}"
 
 
 def passage_record(passage: Passage) -> dict[str, Any]:
@@ -166,9 +181,8 @@ def daily(vault: Vault) -> Result:
     if found.path is None:
         empty = f"There is no daily note for {today} yet. It would be {found.expected_path}."
         return Result(empty=empty, data=data, exit_code=ExitCode.VAULT)
-    place = Place(path=found.path)
-    shown = ShownNote(place=place, path=found.path, note=read_note(vault.library, found.path))
-    return Result(document=shown, data=data)
+    note = read_note(vault.library, found.path)
+    return Result(document=ShownNote(place=Place(path=found.path), path=found.path, note=note), data=data)
 
 
 @action(
@@ -181,8 +195,7 @@ def daily(vault: Vault) -> Result:
 def recent(
     vault: Vault,
     on: Annotated[
-        str,
-        Argument(option="--on", name="TIME", help="Changed on this day or in this period: yesterday, 2026-03."),
+        str, Argument(option="--on", name="TIME", help="Changed on this day or in this period: yesterday, 2026-03.")
     ] = "",
     since: Annotated[
         str, Argument(option="--since", name="TIME", help="Changed since this day: 2026-03-01, last-week, 3d.")
@@ -240,20 +253,15 @@ def tags(
     shown = found[:limit]
     rows = [
         NumberedRow(
-            lead=f"{each.notes:,}",
-            name=f"#{each.tag}",
-            depth=each.depth,
-            data={"tag": each.tag, "notes": each.notes},
+            lead=f"{each.notes:,}", name=f"#{each.tag}", depth=each.depth, data={"tag": each.tag, "notes": each.notes}
         )
         for each in shown
     ]
-    more = len(found) - len(shown)
-    rest = f"… and {more:,} more: {vault.command('tags')} PREFIX lists those that begin with PREFIX."
+    more = f"… and {len(found) - limit:,} more: {vault.command('tags')} PREFIX lists those that begin with PREFIX."
+    beginning = f" that begins with {prefix!r}. {vault.command('tags')} lists all" if prefix else ""
     return Result(
-        sections=[RowSection(rows=rows, rest=rest if more else "")],
-        empty=f"No note has a tag that begins with {prefix!r}. {vault.command('tags')} lists all."
-        if prefix
-        else "No note has a tag.",
+        sections=[RowSection(rows=rows, rest=more if len(found) > limit else "")],
+        empty=f"No note has a tag{beginning}.",
         next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes with that tag." if shown else "",
     )
 
@@ -263,8 +271,7 @@ def timeline(
     vault: Vault,
     note: NoteArgument,
     limit: Annotated[
-        int,
-        Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events to show."),
+        int, Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events to show.")
     ] = 50,
 ) -> Result:
     """Show the history of a note, oldest first.

@@ -512,13 +512,15 @@ def _list_tasks(asked: _Asked) -> CatalogAnswer:
         what = f"due {describe_period(query.period, asked.calendar) if query.period else 'in the next days'}"
     others = len({*overdue} - {*found})
     what += f" in {library.link_to(path)}" if path else f" with “{query.words}”" if query.words else ""
+    undated = 0 if what.startswith("open") else sum(task.day is None for task in tasks)
+    dateless = f"{counted(undated, 'open task')} {'has' if undated == 1 else 'have'} no due date" if undated else ""
+    are = f"{'is' if others == 1 else 'are'} overdue"
     if not found:
-        more = f", {others:,} {'is' if others == 1 else 'are'} overdue" if others else ""
-        return CatalogAnswer(heading=f"No task is {what}{more}.")
-    if others:
-        more = f", {others:,} more {'is' if others == 1 else 'are'} overdue"
-    else:
-        more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" else ""
+        more = f", {others:,} {are}" if others else ""
+        form = f" {dateless} that zkchat reads. Write one as 📅 {today}, or end the task with “by {today}”."
+        return CatalogAnswer(heading=f"No task is {what}{more}.{form if undated else ''}")
+    of_them = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" else ""
+    more = (f", {others:,} more {are}" if others else of_them) + (f", {dateless}" if undated else "")
     found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
     rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in found[: asked.most])
     heading = f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{more}:"

@@ -155,10 +155,7 @@ def time_of(library: Library, question: str) -> TimeInQuestion | None:
 def _notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
     """The first notes of a time, the newest first unless the oldest are wanted."""
     wanted = NotesOfDays(
-        days=time.period or DayRange(),
-        by_change=time.is_about_changes,
-        oldest_first=time.order == "oldest",
-        most=most,
+        days=time.period or DayRange(), by_change=time.is_about_changes, oldest_first=time.order == "oldest", most=most
     )
     return [*notes_by_day(library, wanted)]
 

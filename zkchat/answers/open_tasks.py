@@ -14,9 +14,8 @@ from zkchat.core import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority,
 from zkchat.index import Library
 from zkchat.notes import PLACEHOLDER
 
-_DAY: Final = lazy_pattern(
-    r"(?:\[\[)?(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:[T ]\d{1,2}:\d\d(?::\d\d)?)?(?:\]\])?"
-)
+_DAY_FORM: Final = r"(?:\[\[)?(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:[T ]\d{1,2}:\d\d(?::\d\d)?)?(?:\]\])?"
+_DAY: Final = lazy_pattern(_DAY_FORM)
 _SIGNS: Final[Mapping[str, str]] = {
     **dict.fromkeys("📅📆🗓", "due"),
     **dict.fromkeys("⏳⌛", "scheduled"),
@@ -38,6 +37,10 @@ _BEFORE: Final = lazy_pattern(
 )
 """`📅 2026-03-08`, `[due:: 2026-03-08]`, `(due:: …)`, `@due(2026-03-08)`, `due: 2026-03-08`, `@{2026-03-08}`."""
 _AFTER: Final = lazy_pattern(r"\s*[\])}]")
+_AT_END: Final = lazy_pattern(
+    rf"(?<![\w-])(?:by|due(?: on| by)?|until|till|bis(?: zum)?|fällig(?: am)?) {_DAY_FORM}[.!)]?\s*\Z", re.IGNORECASE
+)
+"""`by 2026-03-08` at the end of a task, which counts where the task has no other day."""
 _MAX_BEFORE: Final = 24
 """Characters in which what a date says is looked for."""
 _PRIORITY_SIGNS: Final[Mapping[str, Priority]] = {
@@ -80,6 +83,9 @@ def read_fields(text: str) -> TaskFields:
         priority = _PRIORITY_SIGNS[match["sign"]] if match["sign"] else _PRIORITIES[match["name"].lower()]
         text = _PRIORITY.sub(" ", text)
     text, days = _dates(text)
+    at_end = _AT_END.search(text)
+    if at_end and "due" not in days and len([*_DAY.finditer(text)]) == 1 and (day := _day(at_end)):
+        text, days["due"] = text[: at_end.start()], day
     return TaskFields(" ".join(text.split()), priority, days.get("due"), days.get("scheduled"), days.get("start"))
 
 

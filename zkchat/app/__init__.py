@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         inline_image,
         open_conversation,
         open_goal_run,
+        session_to_continue,
         session_with_open_goal,
     )
     from zkchat.app.conversation_core import ConversationOptions, ModelCatalogue, WritingOptions

@@ -376,15 +376,18 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[Se
 def _find_session(store: SessionStore, options: ConversationOptions) -> Session | None:
     if options.session is not None:
         return store.find(options.session)
-    if not options.continue_last:
-        return None
-    return next((each for each in store.sessions() if each.listed or _is_question(store, each)), None)
+    return session_to_continue(store) if options.continue_last else None
 
 
-def _is_question(store: SessionStore, session: Session) -> bool:
+def session_to_continue(store: SessionStore) -> Session | None:
+    """The one that `-c` goes on with, and that a chat names as it begins."""
+    return next((each for each in store.sessions() if each.message_count and _can_go_on(store, each)), None)
+
+
+def _can_go_on(store: SessionStore, session: Session) -> bool:
     """Whether there is something to go on with: not in a question that got no answer, nor in a summary of the day."""
-    if session.message_count < 2:
-        return False
+    if session.listed or session.message_count < 2:
+        return session.listed
     messages = messages_of(store.entries(session.id)).values()
     return not any(message.brief and message.brief.purpose == "daily brief" for message in messages)
 

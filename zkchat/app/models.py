@@ -205,8 +205,11 @@ def create_provider(workspace: Workspace) -> ModelInUse:
 
 
 def check_model_name(workspace: Workspace, name: str) -> None:
-    """Raises `ConfigError` where the name can mean no model. Whether there is such a model is not asked."""
-    find(name, provider_context(workspace))
+    """Raises `ConfigError` where the name can mean no model, or its service has no key. No server is asked."""
+    descriptor, _, context = find(name, provider_context(workspace))
+    variable = descriptor.variable(context)
+    if variable and not descriptor.server_address(context) and not descriptor.key(context).value:
+        raise ConfigError(f"There is no key for {name} yet.", hint=f"Put it into the variable {variable}.")
 
 
 class ModelRules(Struct):

@@ -13,12 +13,7 @@ from zkchat.app.databases import DatabasePaths, DurableFile, validate_vault_data
 from zkchat.app.paths import find_paths
 from zkchat.app.workspace import UNATTENDED, Notices, Workspace, calendar_of, load_workspace
 from zkchat.app.writing import renamed_notes
-from zkchat.core import (
-    Environment,
-    ProviderError,
-    SessionStore,
-    ZkchatError,
-)
+from zkchat.core import Environment, ProviderError, SessionStore, ZkchatError
 from zkchat.sessions import (
     LazyMemories,
     LazySessions,
@@ -52,9 +47,7 @@ def open_sessions(
 
 
 @contextmanager
-def open_session_store(
-    workspace: Workspace,
-) -> Iterator[tuple[SqliteSessions | LazySessions, tuple[str, ...]]]:
+def open_session_store(workspace: Workspace) -> Iterator[tuple[SqliteSessions | LazySessions, tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
     file = DurableFile(workspace, "sessions.db", message_index.open_sessions)
     store, notices = file.recover() if file.exists else (LazySessions(file), ())
@@ -63,9 +56,7 @@ def open_session_store(
 
 
 @contextmanager
-def open_memory(
-    workspace: Workspace,
-) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
+def open_memory(workspace: Workspace) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists else (LazyMemories(file), ())

@@ -431,7 +431,7 @@ class Conversation:
         if plan is None:
             await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
-        tokens = assembled.usage.total
+        tokens = 0 if self.model.needs_notes else assembled.usage.total  # without a model nothing fills a context
         await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
         is_asked_for = bool(focus or keep or strategy or detail)
         compactor = self.requests.compactor

@@ -10,15 +10,7 @@ from msgspec.structs import replace
 from zkchat.chat.evidence_lookup import answer_about_vault, as_reference, look_up
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
-from zkchat.core import (
-    DEFAULT_LIMIT,
-    ChatMessage,
-    Findings,
-    TextPart,
-    UsageError,
-    ZkchatError,
-    utc_now,
-)
+from zkchat.core import DEFAULT_LIMIT, ChatMessage, Findings, TextPart, UsageError, ZkchatError, utc_now
 from zkchat.index import Library
 
 SEARCHED: Final = 10

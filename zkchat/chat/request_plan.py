@@ -10,13 +10,7 @@ from msgspec.structs import replace
 from zkchat.chat.agents import Tier, how_to_change, instructions
 from zkchat.chat.change_settlement import outcome_items
 from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
-from zkchat.chat.context.condensing import (
-    CoverageItem,
-    condense_text,
-    content_terms,
-    idf_weights,
-    select_greedily,
-)
+from zkchat.chat.context.condensing import CoverageItem, condense_text, content_terms, idf_weights, select_greedily
 from zkchat.chat.context.extractive import excerpt
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.context.selection import (
@@ -399,11 +393,7 @@ class RequestPlanner:
             return Selection()
         try:
             return self._core.memory.recall(
-                question,
-                self._core.tokenizer,
-                budget,
-                is_plain=self._core.info.needs_evidence,
-                agent=agent.name,
+                question, self._core.tokenizer, budget, is_plain=self._core.info.needs_evidence, agent=agent.name
             )
         except StorageError:
             return Selection()  # a turn goes on without what is remembered

@@ -64,17 +64,12 @@ from zkchat.core import (
 from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, ticking
 
 StepsOption = Annotated[
-    int | None,
-    option("--steps", "N", "Maximum steps in the plan. Default: goal.steps.", min=1, max=100),
+    int | None, option("--steps", "N", "Maximum steps in the plan. Default: goal.steps.", min=1, max=100)
 ]
 TokensOption = Annotated[
-    int | None,
-    option("--tokens", "N", "Maximum tokens for all requests and answers. Default: goal.tokens.", min=1),
+    int | None, option("--tokens", "N", "Maximum tokens for all requests and answers. Default: goal.tokens.", min=1)
 ]
-MinutesOption = Annotated[
-    float | None,
-    option("--minutes", "N", "Maximum minutes. Default: goal.minutes."),
-]
+MinutesOption = Annotated[float | None, option("--minutes", "N", "Maximum minutes. Default: goal.minutes.")]
 ReviewOption = Annotated[
     ReviewTime | None,
     typer.Option(
@@ -83,10 +78,7 @@ ReviewOption = Annotated[
         show_default=False,
     ),
 ]
-ResumeOption = Annotated[
-    bool,
-    flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one."),
-]
+ResumeOption = Annotated[bool, flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one.")]
 UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
 
 
@@ -150,10 +142,7 @@ def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, t
     """Work on this goal, or without a text on that of the session."""
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
-    with (
-        ServerConnections() as servers,
-        open_conversation(environment, replace(options, servers=servers)) as opened,
-    ):
+    with ServerConnections() as servers, open_conversation(environment, replace(options, servers=servers)) as opened:
         goal = opened.conversation.history.goal
         writes = opened.conversation.writing.is_on or (not text and goal is not None and goal.writes)
         if view.dry_run and not writes:
@@ -178,11 +167,7 @@ def _session(io: CommandIO, name: str) -> str:
 
 
 def _play(
-    io: CommandIO,
-    opened: OpenConversation,
-    view: PresenterOptions,
-    work: GoalRun,
-    events: AsyncGenerator[Event, None],
+    io: CommandIO, opened: OpenConversation, view: PresenterOptions, work: GoalRun, events: AsyncGenerator[Event, None]
 ) -> int:
     """Show a goal run to its end, or to Ctrl-C: then what is done, and how to go on."""
     presenter, seen = _presenter(io, opened, view), list[Event]()
@@ -267,11 +252,7 @@ def show(io: CommandIO, name: AgentArgument) -> Told:
 
 
 @command(app, vault=SettingsVaultOption)
-def new(
-    io: CommandIO,
-    name: Annotated[str, argument("NAME", "Its name.")],
-    scope: ScopeOption = "user",
-) -> Told:
+def new(io: CommandIO, name: Annotated[str, argument("NAME", "Its name.")], scope: ScopeOption = "user") -> Told:
     """Create an agent for you to fill in. With the name of an existing one, it is a copy of that one.
 
     zkchat config agents new editor --scope vault

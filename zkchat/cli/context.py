@@ -23,6 +23,7 @@ from zkchat.chat import (
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
 from zkchat.cli.context_transfer import (
     OptionalSessionArgument,
+    about_which,
     export_,
     first_line,
     import_,
@@ -67,7 +68,8 @@ def stats(io: CommandIO, session: OptionalSessionArgument = None, model: ModelOp
         with progress(io.environment, "Asking the model's server"):
             measured = asyncio.run(conversation.measure())
         print_problem(io, conversation)
-        return Told(data=_stats_record(conversation, measured), lines=[*_stats_lines(conversation, measured)])
+        lines, which = [*_stats_lines(conversation, measured)], [] if session else [about_which(opened)]
+        return Told(data=_stats_record(conversation, measured), lines=lines, notes=which)
 
 
 def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dict[str, object]:
@@ -140,10 +142,7 @@ def compact(
     dry_run: Annotated[
         bool, flag("--dry-run", "Show which messages would be archived, and the summary; change nothing.")
     ] = False,
-    keep: Annotated[
-        int | None,
-        option("--keep", "N", "How many of the newest messages stay.", min=1),
-    ] = None,
+    keep: Annotated[int | None, option("--keep", "N", "How many of the newest messages stay.", min=1)] = None,
     strategy: Annotated[
         CompactionStrategy | None,
         typer.Option(
@@ -171,6 +170,8 @@ def compact(
     io = current_io(vault)
     with open_session_conversation(io, session, model) as opened:
         conversation = opened.conversation
+        if session is None and not json_output:
+            io.note(about_which(opened))
         is_summarised = (strategy or conversation.strategy) != "discard"
         what = "Summarising older messages" if is_summarised else "Archiving older messages"
         if dry_run:
@@ -225,8 +226,7 @@ def _print_compaction(io: CommandIO, conversation: Conversation, events: Sequenc
                 io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
                 io.out(phrases.compacted(event.message))
-                if not conversation.model.needs_notes:  # else it would say that nothing fills a context
-                    io.out(model_line(conversation))
+                io.out(phrases.KEPT_FOR_A_MODEL if conversation.model.needs_notes else model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
         elif isinstance(event, Warned):

@@ -45,6 +45,7 @@ from zkchat.core import (
     UsageError,
     counted,
     is_note,
+    local_time,
     shorten,
     thread_of,
 )
@@ -106,14 +107,20 @@ def open_session_conversation(io: CommandIO, session: str | None, model: str | N
         yield opened
 
 
+def about_which(opened: OpenConversation) -> str:
+    """Which conversation a command speaks of that was given none."""
+    found = opened.store.get(opened.conversation.session_id or "")
+    title = shorten(found.title, MAX_LINE_LENGTH) or "untitled"
+    return f"The conversation “{title}”, last used {local_time(found.updated_at)} ({found.id})."
+
+
 class Format(StrEnum):
     JSON = "json"
     MARKDOWN = "markdown"
 
 
 FormatOption = Annotated[
-    Format | None,
-    option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON."),
+    Format | None, option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON.")
 ]
 OutputOption = Annotated[Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")]
 

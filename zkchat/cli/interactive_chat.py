@@ -28,6 +28,7 @@ from zkchat.app import (
     page_item,
     page_text,
     preload_client,
+    session_to_continue,
 )
 from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
 from zkchat.cli.change_review import (
@@ -199,7 +200,7 @@ class ChatGreeting:
 
 def last_session(store: SessionStore) -> Session | None:
     try:
-        return next(iter(sessions_to_resume(store)), None)
+        return session_to_continue(store)
     except StorageError:
         return None
 

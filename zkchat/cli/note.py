@@ -28,6 +28,7 @@ from zkchat.cli.note_changes import (
 from zkchat.cli.note_lookup import NoteArgument
 from zkchat.cli.output import UNDO
 from zkchat.core import USUAL_COLORS, ChangeOrigin, ColorChoice, UsageError, patch_of
+from zkchat.index import old_and_new_name
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import (
     NO_MENTIONS,
@@ -112,10 +113,7 @@ app = typer.Typer(
 )
 
 TextArgument = Annotated[list[str] | None, argument("TEXT", "What to write; - is standard input.")]
-FolderOrNote = Annotated[
-    str,
-    argument("NOTE", "Its path, its title, or a [[wikilink]]; a folder ends in /."),
-]
+FolderOrNote = Annotated[str, argument("NOTE", "Its path, its title, or a [[wikilink]]; a folder ends in /.")]
 
 
 @command(app)
@@ -210,7 +208,7 @@ def append(
 def rename(
     notes: OpenNotes,
     note: FolderOrNote,
-    new_name: Annotated[str, argument("NEW", "Its new name, or its new path.")],
+    new_name: Annotated[list[str], argument("NEW", "Its new name, or its new path.")],
 ) -> StagedEdit:
     """Rename a note or a folder. All links to it are updated.
 
@@ -220,7 +218,11 @@ def rename(
 
     zkchat note rename Ideas/ Archive/Ideas/
     """
-    return notes.editing.editor.rename(notes.find_path(note), new_name)
+    new = new_name[0]
+    if len(new_name) > 1:
+        words = (f'"{word}"' if " " in word and "[[" not in word else word for word in (note, *new_name))
+        note, new = old_and_new_name(notes.library, " ".join(words), 'zkchat note rename "Raised bed" "Larch bed"')
+    return notes.editing.editor.rename(notes.find_path(note), new)
 
 
 @note_command(app)

@@ -51,12 +51,13 @@ SessionArgument = Annotated[str, argument("SESSION", "Its id, the start of its i
 
 
 def find_session_or_last(store: SessionStore, name: str | None) -> Session:
+    """The one named, else the last one used that lists show, else the last question."""
     if name is not None:
         return store.find(name)
     sessions = store.sessions()
     if not sessions:
         raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
-    return sessions[0]
+    return next((each for each in sessions if each.listed), sessions[0])
 
 
 @command(app, "list")

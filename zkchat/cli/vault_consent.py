@@ -30,7 +30,7 @@ def confirmed_vault(io: CommandIO) -> Path | None:
         return vault
     if io.environment.stdin_is_tty and io.environment.stderr_is_tty:
         folder = f"your home folder {found.path}" if found.is_home else str(found.path)
-        if not io.confirm(f"Chat with the notes in {folder} ({_content(found)})? No note changes unless you say so."):
+        if not io.confirm(f"Use the notes in {folder} ({_content(found)})? No note changes unless you say so."):
             raise unconfirmed(found)
     elif found.is_named:
         io.note(f"You named your home folder {found.path}, so it is used as the vault.")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         count_changed,
         find_named_note,
         notes_by_day,
+        old_and_new_name,
         parse_link,
         read_note,
         recent_notes,

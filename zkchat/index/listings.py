@@ -1,7 +1,7 @@
 """Lists over a whole vault, notes by day, the note that a user names, and its text as its owner reads it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from heapq import nlargest
 from typing import Final
@@ -25,6 +25,7 @@ from zkchat.core import (
     file_title,
     is_note,
     is_pdf,
+    lazy_pattern,
     newness,
     page_heading,
     page_named,
@@ -88,6 +89,35 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
             closest = ", ".join(f"[[{suggestion}]]" for suggestion in resolved.suggestions)
             raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"To search for it: {search} WORDS")
+
+
+_CLOSED: Final = r'\[\[[^\]]+\]\]|"[^"]+"|“[^”]+”'
+_BETWEEN: Final = r"\s*(?:[-=]>|→|(?<!\S)(?:to|as)(?!\S))\s*"
+_TO: Final = lazy_pattern(_BETWEEN, re.IGNORECASE)
+_TWO_NAMES: Final = lazy_pattern(
+    rf"({_CLOSED})(?:{_BETWEEN}|\s*)(\S.*)|(\S.*?)(?:{_BETWEEN}|\s+)({_CLOSED})", re.IGNORECASE
+)
+
+
+def old_and_new_name(library: Library, text: str, hint: str, numbers: Collection[str] = ()) -> tuple[str, str]:
+    """A name and the new one after it, either of them in `[[ ]]`, in quotes or bare; a "to" may stand between them.
+
+    Where both are bare, exactly one way to divide them has to name a file. Raises `UsageError` with the hint.
+    """
+
+    def names_a_file(name: str) -> bool:
+        is_found = isinstance(library.resolve(parse_link(name), suggestions=0), Resolved | Ambiguous)
+        return is_found or name in numbers or (name.endswith("/") and bool(library.find_folder(name)))
+
+    if closed := _TWO_NAMES.fullmatch(text):
+        found = [(closed[1] or closed[3], closed[2] or closed[4])]
+    else:
+        places = [*_TO.finditer(text)] or re.finditer(r"\s+", text)
+        divided = ((text[: at.start()], text[at.end() :]) for at in places)
+        found = [(old, new) for old, new in divided if names_a_file(old)]
+    if len(found) != 1 or not found[0][1] or _TO.fullmatch(found[0][1]):
+        raise UsageError("Which note, and which new name?", hint=hint)
+    return found[0][0].strip('"“”'), found[0][1].strip('"“”')
 
 
 def _at_path(library: Library, name: str) -> NamedNote | None:

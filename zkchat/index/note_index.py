@@ -77,13 +77,7 @@ def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
         add_segment(database, note_schema.numbered(batch.segment, first_section))
     generation = state(database, "generation") + 1
     text_generation = state(database, "text_generation") + 1
-    set_state(
-        database,
-        generation=generation,
-        text_generation=text_generation,
-        next_section=next_section,
-        complete=0,
-    )
+    set_state(database, generation=generation, text_generation=text_generation, next_section=next_section, complete=0)
     return generation
 
 

@@ -112,10 +112,7 @@ MAX_CALLS = 100_000
 def message_param(message: PromptMessage, detail: ImageDetail = "high") -> dict[str, object]:
     text = replace_surrogates(message.text)
     images = [
-        {
-            "type": "image_url",
-            "image_url": {"url": f"data:{image.media_type};base64,{image.data}", "detail": detail},
-        }
+        {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}", "detail": detail}}
         for image in message.images
         if image.data
     ]

@@ -325,11 +325,7 @@ class OpenAI(ServerModel):
         temperature, max_tokens = self._sampling(request)
         # OpenAI has given up the old name, and most of the others have not learnt the new one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
-        wanted = {
-            **tools_param(request),
-            "temperature": None if self._thinks else temperature,
-            limit: max_tokens,
-        }
+        wanted = {**tools_param(request), "temperature": None if self._thinks else temperature, limit: max_tokens}
         return {
             "model": self._model,
             "messages": [message_param(message, request.image_detail) for message in request.messages],
@@ -446,10 +442,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
 
     async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
         if not self.address(context) and not self.key(context).value:
-            raise ProviderError(
-                f"There is no key for {model.info.name}.",
-                hint=self.hints(context)[1],
-            )
+            raise ProviderError(f"There is no key for {model.info.name}.", hint=self.hints(context)[1])
         assert isinstance(model, OpenAI)
         await model.verify()
 

@@ -419,6 +419,9 @@ def create(name: str, context: ProviderContext) -> ModelProvider:
     return descriptor.create(model, context)
 
 
+_FAMILIES: Final = {"gpt-": "openai:", "o3": "openai:", "o4": "openai:", "claude-": "anthropic:"}
+
+
 def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, NamedModel, ProviderContext]:
     """Who would run a model of that name, and by what settings. Raises `ConfigError` where the name can mean none."""
     model = resolve_name(name, context)
@@ -432,6 +435,7 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
     close = get_close_matches(name, context.models, n=1)
     *most, last = (descriptor.usage for descriptor in descriptors())
     meant = close[0] if close else f"ollama:{name}" if ":" in name and model.provider not in PROVIDERS else ""
+    meant = next((provider + name for start, provider in _FAMILIES.items() if name.startswith(start)), meant)
     way_out = f"Did you mean '{meant}'?" if meant else f"Use {', '.join(most)}, or {last}."
     raise ConfigError(f"There is no model '{name}'.", hint=f"{way_out} `zkchat models` lists the available ones.")
 

@@ -25,6 +25,7 @@ from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 FILLED_BY: Final = "What fills it: /context, or zkchat context stats."
 NO_MODEL: Final = "No model is used: answers are quoted from your notes, so nothing fills a context."
+KEPT_FOR_A_MODEL: Final = "No model is used now: this is kept for when one is."
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
 _MAX_SENTENCE: Final = 160
@@ -248,8 +249,7 @@ def notice(event: Noticed) -> str:
     """One line about something that happened besides the answer."""
     match event:
         case events.ResourceRead():
-            uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
-            size = counted(event.characters, "character")
+            size, uri = counted(event.characters, "character"), shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
             return f"Read from {sanitize_line(event.server)} and sent with your message: {uri} ({size})"
         case events.ContextFilling():
             full = f"The context is {100 * event.total // event.window} % full"
@@ -258,7 +258,7 @@ def notice(event: Noticed) -> str:
         case events.Compacting():
             doing = "Archiving" if event.strategy == "discard" else "Summarising"
             what = f"{doing} {counted(event.messages, 'older message')}" if event.messages else "Making room"
-            return f"{what} ({event.tokens:,} tokens in the context) …"
+            return f"{what}{f' ({event.tokens:,} tokens in the context)' if event.tokens else ''} …"
         case events.Compacted():
             return f"{compacted(event.message)} /uncompact reverts it."
         case events.ChangesReviewed():

@@ -1,14 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.chat.context.assembly import (
-    DEFAULT_WINDOW,
-    MAX_DEFAULT_WINDOW,
-    Shares,
-    budget_for,
-    is_full,
-    usage_of,
-)
+from zkchat.chat.context.assembly import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Shares, budget_for, is_full, usage_of
 from zkchat.core.errors import ConfigError
 from zkchat.core.prompt import ModelInfo
 

@@ -10,14 +10,7 @@ from msgspec.structs import replace
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.core.errors import SessionError
 from zkchat.core.message import ChatMessage, DocumentReference, ImagePart, TextPart
-from zkchat.core.session import (
-    DraftEntry,
-    Entry,
-    EntryBody,
-    HeadEntry,
-    MessageEntry,
-    TitleEntry,
-)
+from zkchat.core.session import DraftEntry, Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.core.session_history import head_of, messages_of, thread_of
 from zkchat.sessions.note_export import as_json
 from zkchat.sessions.session_import import Imported, ImportedFile, read_conversations

@@ -35,8 +35,7 @@ class Vault:
         self.formats: Sequence[str] = ()
         self.index = SqliteNoteIndex(root.parent / "index.db")
         sources = DateSources(
-            name_formats=lambda: self.formats,
-            history=GitHistory(root, {"PATH": os.environ["PATH"]}, [root.parent]),
+            name_formats=lambda: self.formats, history=GitHistory(root, {"PATH": os.environ["PATH"]}, [root.parent])
         )
         options = LibraryOptions(calendar=lambda: Calendar(NOW.astimezone(self.zone)), dates=sources)
         files = VaultFiles(root, exclude=(), max_note_bytes=100_000)

@@ -310,10 +310,7 @@ class _Alignment:
         content, number, end = self._said.content, self._said.order[place], len(self._held.tokens)
         before = [self._matches[each] for each in reversed(content[:number]) if each in self._matches][:reach]
         after = [self._matches[each] for each in content[number + 1 :] if each in self._matches][:reach]
-        bounds = [
-            before[-1] if len(before) == reach else -1,
-            after[-1] if len(after) == reach else end,
-        ]
+        bounds = [before[-1] if len(before) == reach else -1, after[-1] if len(after) == reach else end]
         first, last = min(bounds), max(bounds)
         return [each for each in self._held.content if first < each < last and each not in self._taken]
 

@@ -332,10 +332,7 @@ def _lexicon(language: str) -> _Lexicon:
     ignored = stop_words(language) | _listed(language, "modals") | listed("approximations")
     known = languages().get(language, {})
     is_spaced = known.get("is_spaced", True)
-    unspaced = {
-        NEGATION: known.get("negators", known.get("more_negators")),
-        CONDITION: known.get("conditions"),
-    }
+    unspaced = {NEGATION: known.get("negators", known.get("more_negators")), CONDITION: known.get("conditions")}
     without = known.get("no_negation")
     return _Lexicon(
         stop_words=frozenset(ignored - operators.keys()),

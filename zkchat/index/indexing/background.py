@@ -121,11 +121,7 @@ class TextExtraction:
             extractor.close()
 
     def _extract_all(
-        self,
-        extractor: TextExtractor,
-        missing: Sequence[FileStamp],
-        refresh: Callable[[], object],
-        progress: Progress,
+        self, extractor: TextExtractor, missing: Sequence[FileStamp], refresh: Callable[[], object], progress: Progress
     ) -> int:
         """How many are done with, well or not, until the extractor was stopped."""
         wait, last = _FIRST_REFRESH_SECONDS, monotonic()

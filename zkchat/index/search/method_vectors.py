@@ -6,14 +6,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from zkchat.core import (
-    DIGEST_BYTES,
-    NOTHING_KNOWN,
-    SimilarityTraits,
-    StoredVectors,
-    VectorIndex,
-    VectorPosition,
-)
+from zkchat.core import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorIndex, VectorPosition
 from zkchat.index.search.postings import distinct, ranges
 from zkchat.index.search.ranking import Numbers
 
@@ -419,10 +412,4 @@ def _joined(before: _Stored | None, read: StoredVectors) -> _Stored:
         digests = np.concatenate([before.digests, digests])
         places = np.concatenate([before.places, places])
         sketches = np.concatenate([before.sketches, sketches])
-    return _Stored(
-        vector_bytes=read.vector_bytes,
-        digests=digests,
-        places=places,
-        sketches=sketches,
-        data=read.data,
-    )
+    return _Stored(vector_bytes=read.vector_bytes, digests=digests, places=places, sketches=sketches, data=read.data)

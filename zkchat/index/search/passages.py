@@ -141,10 +141,7 @@ class Search:
     """Searches what the index holds at the moment. Every thread may use it."""
 
     def __init__(
-        self,
-        index: TextIndex,
-        vectors: VectorSearch | None = None,
-        calendar: Callable[[], Calendar] = unknown_calendar,
+        self, index: TextIndex, vectors: VectorSearch | None = None, calendar: Callable[[], Calendar] = unknown_calendar
     ) -> None:
         self._index = index
         self._calendar = calendar

@@ -411,13 +411,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(
-        cls,
-        question: str,
-        idf: Idf,
-        *,
-        rarest: float = 0.0,
-        without: Set[str] = frozenset(),
-        about: str = "",
+        cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset(), about: str = ""
     ) -> "WeightedQuestion":
         """`about` is what of the question was said before it: that tells the note, and little of the place in it.
 

@@ -3,7 +3,6 @@
 And commands for one document of the vault: read it page by page, open it in another program.
 """
 
-import re
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
@@ -15,7 +14,7 @@ from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault, every_
 from zkchat.actions import show as show_action
 from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
 from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
-from zkchat.index import read_note
+from zkchat.index import old_and_new_name, read_note
 from zkchat.render import Place, RowSection
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play
 from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
@@ -26,7 +25,6 @@ MAX_LISTED: Final = 50
 _TAG_FILTER: Final = "tag:"
 _SUMMARY: Final = "--summary"
 _NOTHING_CHANGED: Final = "Nothing was changed."
-_RENAME: Final = re.compile(r"(?P<note>\[\[[^\]]+\]\]|\"[^\"]+\"|\S+)\s+(?P<name>.+)")
 MORE: Final = "more"
 ALL: Final = "all"
 
@@ -192,20 +190,17 @@ async def link(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
-_HOW_TO_RENAME: Final = "For example: /rename [[Note]] New name."
+_HOW_TO_RENAME: Final = "For example: /rename [[Raised bed]] Larch bed"
 
 
 async def rename(context: CommandContext, argument: str) -> Outcome:
     """Rename a note after a yes to its change; every link to it follows."""
-    named = _RENAME.fullmatch(argument)
-    if not named:
-        raise UsageError("Give the note and its new name.", hint=_HOW_TO_RENAME)
-    path = find_file(context, named["note"].strip('"'), "rename")[1]
-    library = context.browser.library
-    library.refresh()
+    library = context.browser.refreshed()
+    old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
+    path = find_file(context, old, "rename")[1]
     staged = StagedChanges(context.changes)
     style = VaultConventions(link_style=context.mentions.style)
-    edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, named["name"].strip('"'))
+    edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, new)
     changes = staged.change_set()
     context.surface.print_changes(changes)
     for remark in edit.remarks:

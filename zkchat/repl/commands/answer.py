@@ -219,7 +219,7 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     path = _note_path(argument) if argument else _free_path(context, title, [answer])
     local = context.conversation.stays_here(_turn_of(context, question, answer))
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
-    return await _write(context, path, text, f"Save the answer as {path}?", is_named=bool(argument), command="/save")
+    return await _write(context, path, text, f"Save the answer as {path}?", command="/save")
 
 
 async def export(context: CommandContext, argument: str) -> Outcome:
@@ -235,16 +235,14 @@ async def export(context: CommandContext, argument: str) -> Outcome:
         thread = thread_of(entries)
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
     question = f"Save the conversation as {path}?"
-    return await _write(context, path, text, question, is_named=bool(argument), command="/export")
+    return await _write(context, path, text, question, command="/export")
 
 
-async def _write(
-    context: CommandContext, path: str, text: str, question: str, *, is_named: bool, command: str
-) -> Outcome:
-    """Create a file in the vault; where the user did not name it, after they agreed."""
+async def _write(context: CommandContext, path: str, text: str, question: str, *, command: str) -> Outcome:
+    """Create a file in the vault after a yes."""
     if context.changes.is_taken(path):
         raise UsageError(f"{path} already exists, and was not changed.", hint="Choose another name.")
-    if not is_named and not await context.surface.confirm(question):
+    if not await context.surface.confirm(question):
         context.surface.print_dimmed(f"Nothing was saved. To choose the name: {command} NAME")
         return NOTHING
     remarks = remarks_on_new_file(context, path, text)

@@ -23,7 +23,7 @@ from zkchat.core import (
     without_password,
     without_suffix,
 )
-from zkchat.render import checklist_lines, end_sentence, model_facts, problem_lines
+from zkchat.render import checklist_lines, end_sentence, model_facts, phrases, problem_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch
 from zkchat.repl.commands.answer import create_file
 from zkchat.repl.commands.places import parse_number
@@ -298,6 +298,8 @@ def complete_write(_context: CommandContext, text: str) -> list[str]:
     return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
 
 
+_WHAT_PAGE: Final = "a note in your vault, is sent to the model with every message: what it should always know."
+_IN_A_SHELL: Final = "In a shell zkchat memory list shows them, and zkchat memory forget ID deletes."
 _NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
@@ -366,6 +368,8 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
 
 
 async def memory(context: CommandContext, argument: str) -> Outcome:
+    if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
+        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
     if argument:
         return await remember(context, argument)
     items = context.items
@@ -373,7 +377,7 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     before = await items.tokens()
     page = found or PAGES[0]
     if not found:
-        if not await context.surface.confirm(f"There is no {page} in this vault yet. Create one?"):
+        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} There is none yet. Create one?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         create_file(context, page, _NEW_PAGE, command="/memory")
@@ -453,4 +457,6 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.print(f"{sentence}. Each message takes {after:,} tokens now ({before:,} before).")
+    takes = f"Each message takes {after:,} tokens now ({before:,} before)."
+    is_quoting = context.items.conversation.model.needs_notes
+    context.surface.print(f"{sentence}. {phrases.KEPT_FOR_A_MODEL if is_quoting else takes}")

@@ -400,11 +400,7 @@ _OTHER: Final[Sequence[Command]] = (
         act=history.sessions,
     ),
     Command(
-        name="new",
-        aliases=("clear",),
-        help="begin a new session",
-        details="The current one is kept.",
-        act=history.new,
+        name="new", aliases=("clear",), help="begin a new session", details="The current one is kept.", act=history.new
     ),
     Command(
         name="resume",

@@ -85,14 +85,16 @@ def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_tha
 ) -> None:
     told = harness.typed("/save [[Notes/On sleep]]")
     assert told == "Saved as Notes/On sleep.md. /undo reverts it."
-    assert not harness.surface.questions
+    assert harness.surface.questions == ["Save the answer as Notes/On sleep.md?"]
     note = harness.files["Notes/On sleep.md"]
     assert note.startswith("---\nzkchat-note: answer\n")
     assert note.endswith("---\n# On sleep\n\n> What is sleep?\n\nRest. See [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n")
 
 
-def test_a_name_that_the_user_did_not_give_is_asked_about_and_new(harness: CommandHarness) -> None:
+def test_without_a_yes_nothing_is_written(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
+    assert harness.typed("/save Kept").startswith("Nothing was saved.")
+    harness.surface.questions.clear()
     for line in ("/save", "/export"):
         assert harness.typed(line).endswith(f"Nothing was saved. To choose the name: {line} NAME")
     assert not harness.files

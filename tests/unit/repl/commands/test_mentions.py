@@ -34,7 +34,11 @@ def test_whoever_leaves_changes_nothing(harness: CommandHarness) -> None:
     assert harness.files == NOTES | LINKED
 
 
-@pytest.mark.parametrize("typed", ["[[Tea]] Green tea", 'Tea "Green tea"'])
+BARE = ["Tea.md Green tea", "Tea to Green tea", "Tea → [[Green tea]]", 'Tea "Green tea"', "Tea Green tea"]
+LINKED_NAMES = ["[[Tea]] Green tea", "[[Tea]] to [[Green tea]]", '"Tea" as "Green tea"', "[[Tea]]->[[Green tea|x]]"]
+
+
+@pytest.mark.parametrize("typed", [*BARE, *LINKED_NAMES])
 def test_rename_asks_and_links_follow(harness: CommandHarness, typed: str) -> None:
     harness.surface.says_yes = True
     told = harness.typed(f"/rename {typed}")
@@ -48,5 +52,6 @@ def test_rename_asks_and_links_follow(harness: CommandHarness, typed: str) -> No
 def test_rename_changes_nothing_after_a_no_or_without_a_name(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/rename Tea Green tea").endswith("Nothing was changed.")
-    assert "/rename [[Note]] New name" in harness.typed("/rename Tea")
+    for unclear in ("", "Tea", "Tea to", "[[Tea]]", "[[Tea]] to", "Teas to Green tea", "Green tea Tea"):
+        assert "/rename [[Raised bed]] Larch bed" in harness.typed(f"/rename {unclear}")
     assert harness.files == NOTES | LINKED

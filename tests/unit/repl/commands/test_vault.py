@@ -73,6 +73,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     ("line", "told"),
     [
         ("/search", 'What do you want to search for? For example: /search tag:idea path:Projects "a phrase" -without'),
+        ("/search offe", "Nothing matches offe. Names that contain it: [[Coffee]]."),
         ("/search after:2026 before:2025", "No day fits after:2026 and before:2025."),
         ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
         ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),

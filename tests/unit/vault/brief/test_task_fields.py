@@ -23,6 +23,13 @@ def test_a_due_date_is_read_in_every_form_and_leaves_the_text(written: str) -> N
     assert read_fields(f"pay the rent {written}") == TaskFields("pay the rent", due=DAY)
 
 
+@pytest.mark.parametrize("written", ["by 2026-03-08", "due on 2026-03-08.", "until [[2026-03-08]]", "bis 2026-03-08"])
+def test_a_day_at_the_end_is_a_due_date_where_the_text_has_no_other(written: str) -> None:
+    assert read_fields(f"pay the rent {written}") == TaskFields("pay the rent", due=DAY)
+    for text in (f"rent from 2026-01-01 {written}", f"the plan {written} and later", f"stand{written}"):
+        assert read_fields(text).due is None
+
+
 @pytest.mark.parametrize(
     ("written", "fields"),
     [

@@ -93,18 +93,20 @@ def test_tasks_are_listed_with_their_places_the_earliest_first(tmp_path: Path) -
 
         heading, rows = answer("Which tasks are due this week?")
         assert heading.startswith("2 tasks are due this week")
-        assert heading.endswith("1 more is overdue:")
+        assert heading.endswith("1 more is overdue, 1 open task has no due date:")
         assert rows == [
             ("Work.md", "Call, due 2026-11-18, line 2"),
             ("Home.md", "Paint, due 2026-11-20, line 1"),
         ]
         overdue = [("Work.md", "Report, due 2026-11-02, line 1")]
-        assert answer("overdue tasks") == ("1 task is overdue:", overdue)
+        assert answer("overdue tasks") == ("1 task is overdue, 1 open task has no due date:", overdue)
         heading, rows = answer("open tasks")
         assert heading == "5 tasks are open, 1 of them overdue:"
         assert rows[0] == overdue[0]
         assert rows[-1] == ("Home.md", "Sweep, line 3")
-        assert answer("Which tasks are due tomorrow?")[0].startswith("No task is due tomorrow")
+        nothing = answer("Which tasks are due tomorrow?")[0]
+        assert nothing.startswith("No task is due tomorrow")
+        assert "1 open task has no due date that zkchat reads. Write one as 📅 2026-" in nothing
 
 
 @pytest.mark.parametrize("text", [f"open tasks in {LINK_MARK}", f"Aufgaben von {LINK_MARK}"])

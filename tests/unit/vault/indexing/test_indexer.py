@@ -8,15 +8,7 @@ import pytest
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import NoteUnreadable
 from zkchat.core.index import CatalogRow, IndexBatch
-from zkchat.core.note import (
-    IndexedFiles,
-    Missing,
-    Note,
-    NoteWarning,
-    Resolution,
-    Resolved,
-    Section,
-)
+from zkchat.core.note import IndexedFiles, Missing, Note, NoteWarning, Resolution, Resolved, Section
 from zkchat.core.vault_ports import Done, NoteIndex, Task
 from zkchat.index.indexing import reader
 from zkchat.index.indexing.indexer import Indexer, Refreshed

@@ -1,8 +1,14 @@
 """What a list of hits shows: text without Markdown's marks, and equal passages once."""
 
-import pytest
+from types import SimpleNamespace
+from typing import cast
 
+import pytest
+from msgspec.structs import replace
+
+from zkchat.actions.notes import find_passages
 from zkchat.core.note import Passage
+from zkchat.index.library import Library
 from zkchat.index.search.passages import hits_of, preview_of, readable
 
 
@@ -49,3 +55,15 @@ def test_passages_with_the_same_text_are_one_hit_unless_their_names_were_asked_f
         ("f.md", "Draft.", 0),
         ("g.md", "Draft.", 0),
     ]
+
+
+def test_few_and_near_passages_by_meaning_follow_those_with_the_words() -> None:
+    def shown(*found: tuple[str, float]) -> list[float]:
+        passages = [replace(passage("a.md", "", why), score=score) for why, score in found]
+        there = SimpleNamespace(search=lambda *_, **__: passages)
+        return [each.score for each in find_passages(cast(Library, there), "deposit", 10, notes=False)]
+
+    near = [("meaning", 0.29), ("meaning", 0.27), ("meaning", 0.25), ("meaning", 0.1)]
+    assert shown(("text", 1.3), *near) == [1.3, 0.29, 0.27]
+    assert shown(("text", 1.3), near[-1]) == [1.3]
+    assert shown(*near) == [0.29, 0.27, 0.25, 0.1]
