@@ -92,9 +92,7 @@ def search(
     more = any(hit.passage.why != _BY_MEANING for hit in left)
     rows = [passage_row(hit.passage, preview_of(hit.passage, asked), hit.repetitions) for hit in shown]
     return Result(
-        sections=[
-            RowSection(rows=rows, rest="There are more hits: narrow them by a word or tag:NAME." if more else "")
-        ],
+        sections=[RowSection(rows=rows, rest="There are more hits: add a word or tag:NAME." if more else "")],
         empty="" if impossible or rows else _nothing(library, asked),
         remarks=[impossible] if impossible else [],
         data=[passage_record(passage) for passage in found[:limit]],

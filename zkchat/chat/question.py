@@ -163,6 +163,12 @@ def told_in(text: str) -> str:
     return " ".join(filter(_tells, said)) if any(map(_asks, said)) else text
 
 
+def said_in(text: str) -> str:
+    """What a message says beside what it asks: a later question may be about any of it."""
+    said = sentences(text)
+    return " ".join(each for each in said if not _asks(each)) if any(map(_asks, said)) else text
+
+
 def _asks(sentence: str) -> bool:
     is_request = REQUEST.search(sentence) and DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
     return bool(is_request or ENDS_AS_QUESTION.search(sentence)) or _asks_early(sentence, 1)

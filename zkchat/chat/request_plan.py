@@ -25,7 +25,7 @@ from zkchat.chat.context.selection import (
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in
-from zkchat.chat.question import OWN, Question, told_in, wants_change
+from zkchat.chat.question import OWN, Question, said_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
     StaleNote,
@@ -180,6 +180,8 @@ MIN_NEAR = 0.15
 """How near in meaning what was told is to such a question, where no word of it is there."""
 WORTH_OF_WORD = 0.3
 """Of each word that both have, beside how near they are."""
+MIN_SHARED = 2
+"""Terms that a correction has in common with what it corrects."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
@@ -407,7 +409,7 @@ class RequestPlanner:
         try:
             archived = self._archived()
             if core.info.needs_evidence:  # what was only asked tells it nothing
-                archived = {id_: each for id_, each in archived.items() if each.role != "user" or told_in(each.text)}
+                archived = {id_: each for id_, each in archived.items() if each.role != "user" or said_in(each.text)}
             asked = next((message.id for message in core.history.newest_first if message.role == "user"), "")
             found = recall(
                 search,
@@ -434,19 +436,25 @@ class RequestPlanner:
         told = [
             Recalled(each, said, 1.0)
             for each in earlier[-MAX_CANDIDATES:]
-            if each.role == "user" and each.id not in left_out and (said := told_in(each.text))
+            if each.role == "user" and each.id not in left_out and (said := said_in(each.text))
         ]
-        shared = {each.message.id: sum(map(partial(is_said, said={*terms(each.text)}), topic)) for each in told}
+        said_of = {each.message.id: {*terms(each.text)} for each in told}
+        shared = {id_: sum(map(partial(is_said, said=said), topic)) for id_, said in said_of.items()}
         near = dict.fromkeys(shared, 0.0)
         if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
             scores = self._core.relevance.scores(question, [each.text for each in told])
             near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
-        wanted = [id_ for id_ in shared if shared[id_] or near[id_] >= MIN_NEAR]
-        wanted.sort(key=lambda id_: -(WORTH_OF_WORD * shared[id_] + near[id_]))
-        best = wanted[: MAX_OWN_TOLD if is_own else MAX_TOLD]
+        worth = {id_: near[id_] + WORTH_OF_WORD * shared[id_] for id_ in shared}
+        for place, id_ in enumerate(said_of):
+            if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
+                about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
+                worth[id_] = max([worth[id_], *(worth[each] for each in about)])
+        best = sorted((id_ for id_ in worth if worth[id_] >= MIN_NEAR), key=lambda id_: -worth[id_])
+        best = best[: MAX_OWN_TOLD if is_own else MAX_TOLD]
+        sure = {*best[:1], *(id_ for id_ in best if shared[id_])}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
-            _recalled_item(each, is_plain=True, stays=bool(count) and len(each.text) <= MAX_TOLD_CHARS)
+            _recalled_item(each, is_plain=True, stays=each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS)
             for place, (each, count) in enumerate(found)
             if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
         ]

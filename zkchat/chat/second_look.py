@@ -14,7 +14,7 @@ from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
-from zkchat.chat.question import Question, told_in
+from zkchat.chat.question import Question, said_in
 from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
@@ -270,7 +270,7 @@ def _is_named(exchange: Exchange, question: Question) -> bool:
 def _told_on(exchange: Exchange) -> str:
     """What the user told earlier on the subject, in the place of an answer."""
     sent, messages = exchange.assembled.context.items, exchange.core.history.messages
-    told = [told_in(messages[each.name].text) for each in sent if each.type == "recall" and each.include == "manual"]
+    told = [said_in(messages[each.name].text) for each in sent if each.type == "recall" and each.include == "manual"]
     return (
         "".join(["You said earlier:\n\n", *("> " + text.replace("\n", "\n> ") + "\n" for text in told)]) if told else ""
     )

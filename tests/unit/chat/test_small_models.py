@@ -360,6 +360,29 @@ def test_a_correction_counts_though_what_it_corrects_was_kept_from_the_archive(l
     assert ("dentist is on Friday" in asked, "dentist is on Thursday" in asked) == (True, False)
 
 
+def test_a_correction_comes_along_that_does_not_name_what_it_corrects(library: Library) -> None:
+    model = small(*["Noted."] * 3, "A fortnight.")
+    talk = talk_with(library, model)
+    for said in (
+        "Ruthild, my sister-in-law, stays five nights.",
+        "I like tea.",
+        "My sister-in-law has a fortnight, not five.",
+    ):
+        events_of(talk.say(said))
+    events_of(talk.say("How long does Ruthild stay?"))
+    asked = model.requests[-1].messages[-1].text
+    assert asked.index("stays five nights") < asked.index("has a fortnight")
+    assert "tea" not in asked
+
+
+def test_what_is_said_after_a_question_is_told_too_and_repeated_where_the_model_finds_nothing(library: Library) -> None:
+    model = small("Physics.", "The notes do not say.")
+    talk = talk_with(library, model)
+    events_of(talk.say("What does Mara teach? He brought his nephew along yesterday, Anselmo."))
+    answer = answer_of(events_of(talk.say("What was the name of the nephew?"))).text
+    assert answer.startswith("You said earlier:\n\n> He brought his nephew along yesterday, Anselmo.")
+
+
 def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_path: Path) -> None:
     model = small("Physics.", "Noted.", "Noted.", "Blue.")
     with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
