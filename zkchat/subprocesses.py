@@ -138,7 +138,7 @@ def read_output(
         finally:
             if program.returncode is None:
                 signal_group(program, signal.SIGKILL)
-    return bytes(output[:most]), trouble or (f"it failed with {program.returncode}" if program.returncode else "")
+    return bytes(output[:most]), trouble or (f"it failed: exit code {program.returncode}" if program.returncode else "")
 
 
 def start_server(command: Sequence[str], *, variables: Mapping[str, str], folder: Path | str) -> Popen[bytes]:

@@ -156,7 +156,7 @@ def test_a_rule_of_the_vault_never_takes_the_place_of_the_users_own(world: World
     world.run("rules", "new", "Tone", "Be brief.")
     made = world.run("rules", "new", "Tone", "Be warm.", "--scope", "vault", "--json")
     assert (made.json["origin"], made.json["text"]) == ("vault", "Be warm.")
-    assert "is not used: you have a rule of that name." in made.err
+    assert "is not used: your own rule of that name counts." in made.err
     assert world.run("rules", "show", "Tone", "--json").json["text"] == "Be brief."
 
 

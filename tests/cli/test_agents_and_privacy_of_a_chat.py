@@ -98,7 +98,7 @@ def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_sa
 
 def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
     first = chat(world, model, "I decided to drink 3 cups of tea.", "/remember I like tea.", options=("--private",))
-    assert "This conversation is private: others remember nothing from it." in first.err
+    assert "This conversation is private: nothing from it is remembered in other conversations." in first.err
     assert "This conversation is private, so nothing from it is remembered." in first.out
     assert "Remember “" not in first.err
     assert "remember" not in tools(world)
@@ -203,7 +203,7 @@ def test_selection_is_steered_by_settings_and_its_use_is_told(world: World) -> N
     stats = world.run("context", "stats", "--json", "--model", model).json
     assert stats["selection"] == {"chosen": 2, "used": 1}
     told = world.run("context", "stats", "--model", model).out
-    assert "Of the notes, passages and tools chosen for your messages, answers used 1 of 2 (50 %)." in told
+    assert "Notes, passages and tools chosen for your messages: answers used 1 of 2 (50 %)." in told
 
 
 def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:

@@ -106,7 +106,7 @@ def test_several_changes_are_checked_before_the_first_is_undone(garden: World) -
         refused = garden.run("undo", "3", option)
         assert (refused.code, refused.out, tree(garden.vault)) == (ExitCode.VAULT, "", before)
         assert f"None of the 3 changes was undone. Change {first} (Append to Inbox.md) is not undone" in refused.err
-        assert "To undo the 2 made after it: zkchat undo 2" in refused.err
+        assert "To undo only later changes: zkchat undo 2" in refused.err
     assert garden.run("undo", "2", "--yes").code == 0
     append(garden, "More.", "Compost")
     garden.note("Plants/Compost.md", "Mine.")

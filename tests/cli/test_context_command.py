@@ -107,9 +107,9 @@ def test_a_compaction_by_hand_archives_and_says_what_it_freed(world: World) -> N
     result = world.run("context", "compact", "--keep", "2", "--model", "quote")
     assert re.match(r"6 older messages are now a summary \([\d,]+ → [\d,]+ tokens\)\.\n", result.out)
     assert "Summarising 6 older messages …" in result.err, "without tokens of a context that quoting does not fill"
-    assert "No model is used now: this is kept for when one is." in result.out
+    assert "No model is used now; this takes effect once one is." in result.out
     chat = world.run("chat", "--plain", "--model", "quote", stdin="/add [[Cats]]\n").out
-    assert "Cats.md is sent with every message from now on. No model is used now: this is kept" in chat
+    assert "Cats.md is sent with every message from now on. No model is used now; this takes effect" in chat
     again = world.run("context", "compact", "--keep", "2", "--model", "quote", "--json")
     assert again.out == "" or json.loads(again.out)
 

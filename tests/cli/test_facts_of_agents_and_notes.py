@@ -110,7 +110,7 @@ def test_a_question_that_links_a_note_brings_its_facts_before_those_that_fit_by_
     world.run("ask", "When do I clean a kettle or another pot on Fridays? As in [[moka|this]].", "--model", model)
     assert brought(world) == [MOKA, POT]
     why = world.run("context", "export").json["messages"][-1]["request_context"]["items"]
-    assert any(item["title"] == MOKA and "about a note that you link" in item["reason"] for item in why)
+    assert any(item["title"] == MOKA and "about a note linked in your message" in item["reason"] for item in why)
 
 
 def test_a_fact_follows_its_note_through_renames_and_undo(world: World) -> None:

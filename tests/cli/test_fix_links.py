@@ -24,7 +24,7 @@ def test_a_dry_run_lists_proposals_with_their_reasons_the_certain_ones_first(gar
     assert shown.code == 0
     assert shown.out.splitlines() == [
         "Source.md:1: [[Old/Compost heap|heap]]",
-        "  [[Compost heap|heap]]  it is in Garden/ now, certain",
+        "  [[Compost heap|heap]]  it is in Garden/ now, sure",
         "Source.md:1: [[Compost heaps]]",
         "  [[Compost heap]]  has a similar name, 90%",
         "Source.md:3: [[Compost heap#Turnings it]]",

@@ -131,5 +131,5 @@ def test_pins_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
             world.run("sessions", "pin", session, str(2 * number + 1))
         result = world.run("ask", f"{english(500)} And now?", "-c")
     assert result.code == 0
-    assert 'Not all pinned messages fit beside your message. Archived: "Pin ' in result.err
+    assert 'Not all pinned messages fit in the context with your message. Archived: "Pin ' in result.err
     assert f"Pin 2: {english(500)}" in str(server.chats[-1]["messages"])

@@ -118,7 +118,7 @@ def test_a_step_that_is_blocked_is_told_and_the_others_go_on(vault: World) -> No
     assert result.code == ExitCode.OK
     assert "blocked: 1. Ask Anna. — I cannot ask anybody." in result.err
     assert "   no result" in result.err
-    assert "Finished, 1 step blocked (2 of 2 steps" in result.err
+    assert "Finished, 1 step could not be done (2 of 2 steps" in result.err
 
 
 def test_a_plan_that_cannot_be_read_makes_the_goal_one_step(vault: World) -> None:

@@ -96,7 +96,7 @@ def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World) ->
     assert "There is: /sources in a chat\n" in world.run("sources").err
     there = "zkchat context export, zkchat memory export, /export in a chat"
     assert f"There is: {there}\n" in world.run("sessions", "export").err
-    assert "To search what was said: zkchat sessions search roof\n" in world.run("sessions", "roof").err
+    assert "To search your conversations for it: zkchat sessions search roof\n" in world.run("sessions", "roof").err
 
 
 def test_sessions_alone_lists_them(world: World) -> None:

@@ -55,7 +55,7 @@ def test_an_entry_is_written_where_a_program_looks_for_it(
     result = world.run("mcp", "install", program, "--yes")
     assert result.code == 0
     assert json.loads(result.out) == json.loads(file.read_text()) == {table: {"zkchat": {**more, **entry_of(world)}}}
-    assert "already there" in world.run("mcp", "install", program, "--yes").err
+    assert "already in the settings" in world.run("mcp", "install", program, "--yes").err
 
 
 def test_all_else_in_a_file_stays(world: World) -> None:

@@ -176,9 +176,9 @@ def test_a_server_is_added_to_the_settings_and_removed_again(world: World) -> No
 def test_paths_are_those_from_the_current_folder(world: World) -> None:
     world.note("server.py", "")
     said = world.run("mcp", "add", "a", "--", "./run", "server.py", "-x", "nothing.py").err
-    assert "If server.py is a file here, write its whole path" in said
+    assert "For the server.py in this folder, give the full path" in said
     said = world.run("mcp", "add", "b", "--cwd", ".", "--", "${HOME}/run", "server.py").err
-    assert "whole path" not in said
+    assert "full path" not in said
     assert settings(world)["mcpServers"] == {
         "a": {"command": str(world.vault / "run"), "args": ["server.py", "-x", "nothing.py"]},
         "b": {"command": "${HOME}/run", "args": ["server.py"], "cwd": str(world.vault)},

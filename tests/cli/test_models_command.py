@@ -79,7 +79,7 @@ def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
     alone.note("Sleep.md", "Seven hours.")
     asked = alone.run("ask", "How many hours?", terminal=True)
     assert "Seven " in asked.out
-    assert f"{name} is there, but too small to rely on: `zkchat config set model {name}` uses it." in asked.err
+    assert f"{name} is there, but too small to rely on; `zkchat config set model {name}` uses it anyway." in asked.err
     alone.run("config", "set", "model", name)
     assert alone.run("models").out.startswith(f"In use: {name} (set in ")
 

@@ -110,7 +110,7 @@ def test_tags_are_counted_with_those_below_them(garden: World) -> None:
 def test_daily_shows_the_note_of_today_or_how_it_would_be_called(garden: World) -> None:
     none = garden.run("daily")
     assert (none.code, none.out) == (ExitCode.VAULT, "")
-    told = re.fullmatch(r"There is no daily note for (\S{10}) yet\. It would be (\S{10})\.md\.\n", none.err)
+    told = re.fullmatch(r"There is no daily note for (\S{10}) yet\. Its path would be (\S{10})\.md\.\n", none.err)
     assert told
     assert told[1] == told[2]
     garden.note(f"Days/{told[1]}.md", "Fireworks.\n")

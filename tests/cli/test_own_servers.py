@@ -89,7 +89,7 @@ def test_where_a_key_is_refused_the_sentence_names_the_setting_of_that_model(use
     user.configure(table("a", first))
     said = ask(user, "a").err
     assert "refused the key" in said
-    assert "Put the name of its key's variable into models.a.api_key_env." in said
+    assert "Put the name of the variable with the key into models.a.api_key_env." in said
     user.configure(table("a", first, api_key_env="GONE"))
     assert "Put a valid key into the variable GONE." in ask(user, "a").err
 

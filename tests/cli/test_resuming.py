@@ -53,7 +53,7 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
     assert world.run("ask", "Once?", "--model", two_sessions).code == 0
     listed = world.run("sessions", "list", terminal=True)
     assert "Once?" not in listed.out
-    assert listed.err == "1 single question of zkchat ask not listed: zkchat sessions list --all\n"
+    assert listed.err == "Not listed: 1 single question (zkchat ask). See: zkchat sessions list --all\n"
     assert world.run("sessions", "list").err == "", "a script is told nothing"
     assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["two", "one"]
     assert [session["title"] for session in sessions(world)] == ["Once?", "two", "one"]

@@ -100,7 +100,7 @@ def test_a_server_that_is_declared_not_local_gets_none_of_them(
     assert SECRET not in asked_about_the_diary(user, server, name)
     said = user.run("doctor", "--model", name).out
     assert f"{provider}:m (ready; 8,192 tokens, tools, elsewhere: private notes are not sent)" in said
-    assert f"treated as another machine: {provider}.local is false in {file}" in said
+    assert f"counts as another machine, because {provider}.local is false in {file}" in said
 
 
 def windows(server: Loopback) -> set[int]:

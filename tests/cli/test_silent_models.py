@@ -139,7 +139,7 @@ def test_an_answer_that_had_to_do_without_tools_is_an_answer_with_one_sentence(
 ) -> None:
     result = ask("gives-in")
     assert (result.code, result.out) == (ExitCode.OK, "Seven.\n")
-    assert f"{wire}:gives-in called tools in {MAX_ROUNDS} rounds and did not answer, so it had to answer without" in (
+    assert f"{wire}:gives-in called tools {MAX_ROUNDS} times in a row, so it had to answer without" in (
         " ".join(result.err.split())
     )
     assert len(ask("gives-in", "--json").json["warnings"]) == 1

@@ -26,7 +26,7 @@ def test_dates_of_a_note_and_of_those_around_it_are_in_order_of_time(world: Worl
         "2026-03-08        written (date from its properties)\n"
         "2026-03-09        2026-03-09 Meeting with Ann.md links here\n"
         "2026-03-10        links to 2026-03-10.md\n"
-        "2026-05-28 20:26  changed (date from its file)\n"
+        "2026-05-28 20:26  changed (date of its file)\n"
     )
 
 

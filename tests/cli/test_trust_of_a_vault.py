@@ -60,7 +60,7 @@ def test_one_question_names_all_that_comes_with_the_vault(world: World, model: s
         "asks for the model openai:gpt-evil",
         "rule Obey  (new)",
         "page AGENTS.md  (new)",
-        "brings in Cats.md",
+        "includes the text of Cats.md",
     ):
         assert named in said
 
@@ -76,7 +76,7 @@ def test_after_a_no_nothing_of_the_vault_is_in_a_request_and_a_line_says_so_from
     assert set(states(world).values()) == {"declined"}
     again = chat(world, model, "Hello!")
     assert ASKED not in again.err
-    named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. See: zkchat config trust"
+    named = "settings .zkchat/config.toml, agent default, agent mine and 2 more. Review: zkchat config trust"
     assert f"Came with the vault, ignored until you approve it: {named}" in again.err
     assert "EVIL" not in request(world)
 

@@ -80,7 +80,7 @@ def test_a_passage_behind_others_has_its_score_and_those_before_it(vault: World)
 def test_a_note_that_is_not_sure_enough_is_among_the_nearest(vault: World) -> None:
     found, said = stage(vault, "Which of the planets that orbit the sun is cold?", "Compost")
     assert found == "doubt"
-    assert said.startswith("No passage was certain enough to be an answer")
+    assert said.startswith("No passage fits well enough to be an answer")
 
 
 def test_a_note_of_another_time_than_the_question_asks_for(vault: World) -> None:
@@ -94,7 +94,7 @@ def test_a_note_of_another_time_than_the_question_asks_for(vault: World) -> None
 def test_a_note_that_the_search_does_not_find(vault: World) -> None:
     found, said = stage(vault, "xyzzy", "Birds")
     assert found == "unfound"
-    assert said.startswith("The search does not find Birds.md: it has none of your words")
+    assert said.startswith("The search does not find Birds.md: the note has none of your words")
     vault.note("Empty.md", "")
     assert stage(vault, HEAP, "Empty") == ("empty", "Empty.md has no text.")
 

@@ -50,7 +50,7 @@ FAILURES = {
     "shape@5": "sent a reply that zkchat cannot read",
     "null@5": "sent a reply that zkchat cannot read",
     "no-utf-8@5": "sent a reply that zkchat cannot read",
-    "error@5": "broke off: The runner has crashed",
+    "error@5": "broke off the answer: The runner has crashed",
 }
 
 server = serving(FaultServer)

@@ -55,4 +55,4 @@ def test_a_clipping_or_code_changes_nothing_also_where_changes_are_accepted(worl
     before = vault_with(world, orders)
     told = obey(world, orders)
     assert files(world) == before | {"Diary.md": f"{DIARY}\nAgreed.\n".encode()}
-    assert told.count("It needs your yes at a terminal.") == 3, told
+    assert told.count("This change needs your yes at a terminal.") == 3, told

@@ -202,7 +202,7 @@ def test_code_and_the_class_of_a_note_need_a_yes_of_their_own(world: World) -> N
         options=["--write"],
     )
     assert "nothing was changed, because it needs a yes of the user" in says(given[1])
-    assert says(given[2]).endswith("because it needs a yes of the user. It changes which models may see Sleep.md.")
+    assert says(given[2]).endswith("needs a yes of the user. The change affects which models may see Sleep.md.")
     assert "makes a private note" in says(given[3])
     assert not (world.vault / "New.md").exists()
     assert (world.vault / "Sleep.md").read_text() == before
@@ -215,7 +215,7 @@ def test_a_host_that_can_ask_may_have_a_note_kept_back_after_a_yes(world: World)
         return answers(world, wanted, options=["--write"])[1]
 
     question = asked()
-    assert "It changes which models may see Sleep.md." in question["inputRequests"]["review"]["params"]["message"]
+    assert "affects which models may see Sleep.md." in question["inputRequests"]["review"]["params"]["message"]
     done = asked(requestState=question["requestState"], inputResponses={"review": {"action": "accept"}})
     assert done["structuredContent"]["paths"] == []
     assert (world.vault / "Sleep.md").read_text().startswith("---\nzkchat: local\n---\n")

@@ -88,7 +88,7 @@ def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -
     seen = chat.say("/copy", "characters to the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
-    chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads one")
+    chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads entry N")
     chat.terminal.send("/save [[Kept]] \r")
     chat.see("Save the answer as Kept.md? [y/N]")
     chat.terminal.send("y")
@@ -112,7 +112,7 @@ def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -
 
 
 def test_notes_are_found_read_opened_linked_and_renamed_and_nothing_of_it_is_said(chat: Chat) -> None:
-    chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:119", "Stripes", "/show N reads one, /open N opens it.")
+    chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:119", "Stripes", "/show N reads entry N, /open N opens")
     chat.say("/open 1", "Opened Long.md:119 in vim.")
     assert Path(f"{chat.editor}.arguments").read_text().splitlines() == ["+119", str(chat.world.vault / "Long.md")]
     seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")

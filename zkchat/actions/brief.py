@@ -122,7 +122,7 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
     yield RowSection(
         title="Unlinked mentions",
         rows=[_mention_row(each) for each in brief.mentions.items],
-        rest=_and([f"{brief.mentions.more:,} more: zkchat note link"] if brief.mentions.more else []),
+        rest=_and([f"{brief.mentions.more:,} more; to link them: zkchat note link"] if brief.mentions.more else []),
     )
 
 

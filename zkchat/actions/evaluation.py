@@ -126,8 +126,8 @@ def _figure_rows(of: Evaluation, beside: Evaluation | None) -> list[NumberedRow]
         answered = each.answered + each.answered_with_doubt
         return {
             "the note is the first search result": (each.search_first, each.answerable),
-            "it is among the first three": (each.search_3, each.answerable),
-            "it is among the first ten": (each.search_10, each.answerable),
+            "the note is among the first three": (each.search_3, each.answerable),
+            "the note is among the first ten": (each.search_10, each.answerable),
             "the first passage shown answers the question": (each.first, each.answerable),
             "one of the passages shown answers the question": (each.any, each.answerable),
             "only wrong passages are shown": (each.wrong, each.answerable),
@@ -256,7 +256,7 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
 def _lost(library: Library, question: Question, path: str, found: Findings, ranks: dict[str, Any]) -> _Stage:
     first, rank = found.evidence or found.nearest, ranks["search_rank"]
     if near := _of(found.nearest, path):
-        said = f"No passage was certain enough to be an answer; {path} is only listed among the closest."
+        said = f"No passage fits well enough to be an answer; {path} is only listed among the closest notes."
         return _Stage(stage="doubt", said=said, more={**ranks, "score": near.score})
     time, dates = time_of(library, question.sought), library.dates([path]).get(path)
     if time and time.period and dates and dates.written.day not in time.period:
@@ -271,7 +271,7 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
     if rank:
         said = f"The search ranks {path} number {rank} of {library.note_count():,} notes: others fit better."
         return _Stage(stage="ranked", said=said, more=ranks, first=first)
-    said = f"The search does not find {path}: it has none of your words, and nothing close to them."
+    said = f"The search does not find {path}: the note has none of your words, and nothing close to them."
     return _Stage(stage="unfound", said=said, more=ranks, first=first)
 
 

@@ -24,7 +24,7 @@ from zkchat.render import NumberedRow, Place, RowSection, describe_destination, 
 
 @action(
     "links from and to a note",
-    details="Its links in order, with line numbers, then those to it; broken and ambiguous ones are yellow. "
+    details="The note's links in order, with line numbers, then links to it; broken and ambiguous ones are yellow. "
     "NOTE as in /show.",
     is_minor=True,
 )
@@ -72,7 +72,7 @@ def backlinks(vault: Vault, note: NoteArgument) -> Result:
     return Result(
         heading=f"{heading}: {counted(len(found), 'link')} from other notes",
         sections=[RowSection(rows=[*map(_backlink_row, found)])],
-        empty=f"No other note links to {heading}. Perhaps one mentions it: zkchat show {note.path!r} --mentions",
+        empty=f"No other note links to {heading}. To see which mention it: zkchat show {note.path!r} --mentions",
     )
 
 

@@ -52,14 +52,14 @@ _ORIGINS: Final = {
     "name": "date from its name",
     "frontmatter": "date from its properties",
     "git": "date from git",
-    "file": "date from its file",
+    "file": "date of its file",
 }
 
 
 @action(
     "search your notes",
     details='Like zkchat search, with tag:idea, path:Projects, on:yesterday, "a phrase" and -without. Hits '
-    "are numbered: /show N reads one and /open N opens it, until the next list or answer.",
+    "are numbered: /show N shows hit N and /open N opens it, until the next list or answer.",
     chat_limit=6,
     by_meaning=True,
 )
@@ -177,7 +177,7 @@ def daily(vault: Vault) -> Result:
     found = find_daily_note(vault.library, vault.daily_notes(), today)
     data = {"date": today, "path": found.path, "expected_path": found.expected_path}
     if found.path is None:
-        empty = f"There is no daily note for {today} yet. It would be {found.expected_path}."
+        empty = f"There is no daily note for {today} yet. Its path would be {found.expected_path}."
         return Result(empty=empty, data=data, exit_code=ExitCode.VAULT)
     note = read_note(vault.library, found.path)
     return Result(document=ShownNote(place=Place(path=found.path), path=found.path, note=note), data=data)

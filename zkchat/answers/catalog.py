@@ -48,7 +48,7 @@ _ORIGINS: Final[Mapping[DateOrigin, str]] = {
     "name": "names",
     "frontmatter": "properties",
     "git": "{which} commits",
-    "file": "files",
+    "file": "file times",
 }
 _ORIGINS_OF_ONE: Final[Mapping[DateOrigin, str]] = {
     "name": "its name",
@@ -158,7 +158,7 @@ class _Asked:
         if len(paths) == 1:
             return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
         words = [word.format(which=which) for origin, word in _ORIGINS.items() if origin in found]
-        if words in ([], ["files"]):
+        if words in ([], ["file times"]):
             return "by the time their files were last changed"
         return f"by their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
 

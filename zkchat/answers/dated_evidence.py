@@ -199,7 +199,7 @@ def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
         return f"No note says exactly when. The {time.order} passage found is from {day:%A}, {day}."
     if time.asks_when:
         return f"The {'last' if time.order == 'newest' else 'first'} time was on {day:%A}, {day}."
-    return f"The {time.order} is from {day}. {of_days}".strip()
+    return f"The {time.order} passage found is from {day}. {of_days}".strip()
 
 
 def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit: int, skip: int) -> Findings:

@@ -173,7 +173,7 @@ def validate_vault_database(vault: Path, name: str) -> Path:
     with storage_errors(path):
         is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
     if not is_ours:
-        raise StorageError(f"{path} is not used: another program changed it.", hint=_WAY_OUT)
+        raise StorageError(f"The database {path} is not used: another program changed it.", hint=_WAY_OUT)
     return path
 
 

@@ -108,7 +108,7 @@ class VaultDocumentLinks(Struct, frozen=True):
                 kind = f"a {name.suffix} file" if name.suffix else "a file without an extension"
                 return f"It is {kind}, not a note: opening it may run a program."
         if mode & 0o111 and not self._uses_obsidian:
-            return "It is marked as a program."
+            return "It is executable, so opening it may run it."
         return ""
 
     @property

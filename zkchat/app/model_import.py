@@ -148,7 +148,7 @@ def _read(provider: str, section: Table, model: Table, seen: set[str]) -> FoundM
     elif model.get("enabled") is False or section.get("enabled") is False or section.get("disable") is True:
         found.why_not = "it is switched off in that file"
     elif model.get("isEmbeddingModel") or model.get("roles") == ["embed"]:
-        found.why_not = "it is for the search, not for answers: zkchat config set embeddings.model"
+        found.why_not = "it is for the search, not for answers: choose it with zkchat config set embeddings.model NAME"
     else:
         _fill(found, provider, section, model, id_)
         seen.add(name)

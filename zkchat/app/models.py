@@ -443,7 +443,7 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
         facts.append(f"the variable {variable} is ignored")
     if not descriptor.settings(provider_context(workspace))["local"]:
         setting = f"{descriptor.name}.local"
-        facts.append(f"treated as another machine: {setting} is false {loaded.origins[setting].phrase}")
+        facts.append(f"counts as another machine, because {setting} is false {loaded.origins[setting].phrase}")
     return "; ".join(facts)
 
 

@@ -152,7 +152,7 @@ def describe_item(item: VaultItem) -> Iterator[str]:
 
 def _describe_page(text: str) -> Iterator[str]:
     if imported := chat.imports_of(text):
-        yield shorten(f"brings in {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
+        yield shorten(f"includes the text of {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
 
 
 def _describe_agent(item: VaultItem) -> Iterator[str]:
@@ -187,7 +187,7 @@ def left_out_sentence(left_out: Sequence[tuple[VaultItem, TrustState]]) -> str:
     """That these items are not used, and what to do about it."""
     names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
     more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return f"Came with the vault, ignored until you approve it: {', '.join(names)}{more}. See: zkchat config trust"
+    return f"Came with the vault, ignored until you approve it: {', '.join(names)}{more}. Review: zkchat config trust"
 
 
 class ProfileStore(Struct, frozen=True):

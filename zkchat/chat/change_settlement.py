@@ -33,12 +33,12 @@ from zkchat.core import (
 
 MAX_TOLD_CHARS: Final = 2_000
 """Of what the user edited that the model is told."""
-REASON: Final = "what became of the changes it proposed"
+REASON: Final = "what became of the model's proposals"
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
 STOPPED: Final = "The answer was stopped before you were asked."
 FAILED: Final = "The answer failed before you were asked."
-OTHER_MODEL: Final = "Choose another one: /model"
+OTHER_MODEL: Final = "Choose another model: /model"
 MAX_REASON_CHARS: Final = 200
 """Of why a change was refused that the user is told."""
 _TARGETS: Final = ("relative_path", "title")

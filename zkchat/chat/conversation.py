@@ -335,7 +335,7 @@ class Conversation:
             return None
         return Warned(
             text=f"{info.shown} is not on this machine; until now {before.model} answered this session here.",
-            hint="Text from your private notes is not sent to it.",
+            hint=f"Text from your private notes is not sent to {info.shown}.",
         )
 
     @property

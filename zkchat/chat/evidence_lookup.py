@@ -313,7 +313,7 @@ class FurtherPassages:
                 rows = answer_about_vault(library, question, references, after=listing.rows)
         if listing:
             if rows is None or rows.rows <= listing.rows:
-                hint = "Ask for other notes, by tag, folder or time, or for a number of them: the 50 newest notes."
+                hint = "Ask for notes of a tag, folder or time, or say how many, such as: the 50 newest notes."
                 raise UsageError("That is the end of the list.", hint=hint)
             self._listed[asked.id] = rows
             return Page(question=question, listing=rows)

@@ -516,7 +516,7 @@ class GoalChanges:
         if not results:
             return None
         refused = [outcome.text for _, outcome in results if outcome.failed]
-        text = f"Proposed again, as before: {counted(len(results) - len(refused), 'change')}."
+        text = f"Proposed again, because not yet reviewed: {counted(len(results) - len(refused), 'change')}."
         if refused:
             reason, _, _ = refused[0].partition("\n")
             text += f" {counted(len(refused), 'change')} could not be proposed again. {reason}"

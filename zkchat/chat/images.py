@@ -283,10 +283,10 @@ class MessageImages(Struct, kw_only=True):
         said = {
             BLIND: (
                 f"{info.shown} does not see images.",
-                "`zkchat models` lists those that do; or set models.NAME.sees_images = true.",
+                "`zkchat models` lists those that do. If this one does too, set models.NAME.sees_images = true.",
             ),
             NO_ROOM: (
-                "It does not fit in the context window.",
+                "There is no room for this in the context window.",
                 'Raise context.max_tokens, choose a model with a larger context window, or set images.detail = "low".',
             ),
             TOO_MANY: (

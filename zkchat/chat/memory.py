@@ -376,7 +376,7 @@ class Memory:
                 score=round(score, 4),
                 tokens=tokens,
                 digest=digest(line),
-                reason=f"{_origin(fact)}, about a note that you link" if is_linked else _origin(fact),
+                reason=f"{_origin(fact)}, about a note linked in your message" if is_linked else _origin(fact),
                 this_turn_only=True,
             )
             if tokens <= budget:

@@ -432,7 +432,7 @@ class StaleNote(Struct, frozen=True, kw_only=True):
     @property
     def warning(self) -> Warned:
         if not self.now:
-            hint = "What was said about it stays in the conversation; /branch goes back to an earlier message."
+            hint = "What was said about it stays in the conversation. To go back to before that: /branch"
             return Warned(text=f"{self.name} no longer exists; the model read it earlier.", hint=hint)
         if self.is_sent_again:
             hint = "Its present text goes with your message."

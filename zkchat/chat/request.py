@@ -79,8 +79,8 @@ SMALL_MODEL_DOCUMENTS = 1_500
 """Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
-ABSTAINED = "left out: your notes did not answer it, and a small model would just say so again"
-UNANSWERED = "it got no answer; /retry asks it again if it is the last one"
+ABSTAINED = "your notes did not answer it, and a small model would just say so again"
+UNANSWERED = "if it is your last question, /retry asks it again"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",
@@ -326,7 +326,7 @@ class RequestBuilder:
             said = [message.text for message in self._core.history.thread if message.id in found.unpinned]
             listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
             yield Warned(
-                text=f"Not all pinned messages fit beside your message. Archived: {listed}",
+                text=f"Not all pinned messages fit in the context with your message. Archived: {listed}",
                 hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger context window.",
             )
         asked = self._core.history.last_question
@@ -339,7 +339,7 @@ class RequestBuilder:
             else f"Your message has {len(asked.text):,} characters, more than fits in the context window. The model "
             f"gets {len(sent):,} of them; the whole text is saved."
         )
-        hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger context window."
+        hint = "Ask about a smaller part, raise context.max_tokens, or choose a model with a larger context window."
         yield Warned(text=text, hint=hint)
 
 

@@ -146,7 +146,7 @@ async def _ask_again(exchange: Exchange, user: ChatMessage, found: Sequence[Evid
     except ZkchatError as error:
         if not take_back():
             raise
-        await emit(Warned(text=f"zkchat could not ask it again. {error.message}", hint=error.hint))
+        await emit(Warned(text=f"zkchat could not ask the model again. {error.message}", hint=error.hint))
     except (asyncio.CancelledError, GeneratorExit):
         take_back()
         raise
@@ -242,7 +242,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
     said = "found no answer in your notes" if is_empty else "gave an answer that is not in your notes"
-    said = "gave no answer that can be read" if is_garbled else said
+    said = "gave a garbled answer" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
     is_sure = is_blind or question.stays_with(request.evidence) or (is_strange and _is_named(exchange, question))

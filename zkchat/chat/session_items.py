@@ -24,7 +24,7 @@ from zkchat.core import (
 )
 
 _MEMORY_HINT: Final = (
-    "Three settings must allow it: memory.enabled, context.memory_share above 0, and `memory` of the agent."
+    "Three settings must allow it: memory.enabled, context.memory_share above 0, and `memory` in the agent's file."
 )
 
 
@@ -108,7 +108,7 @@ class SessionItems:
         if kind == "memory":
             raise UsageError(f"Memory is not used: {self.memory_state.reason}.", hint=_MEMORY_HINT)
         if kind == "tool" and not model.calls_tools:
-            raise UsageError(f"{model.shown} has no tools.", hint="/model chooses another one.")
+            raise UsageError(f"{model.shown} has no tools.", hint="/model chooses another model.")
         close = get_close_matches(name.casefold(), every, n=3) or every
         names = ", ".join(every[each].called for each in close)
         raise UsageError(

@@ -137,9 +137,9 @@ class Exchange(Struct):
         for round_ in range(MAX_ROUNDS + 1):
             may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if self.core.may_write else 0)
             if self.failed_rounds >= may_fail:
-                self.lost_tools = "made only tool calls that failed or repeated others"
+                self.lost_tools = "made only tool calls that failed or repeated earlier ones"
             elif round_ == MAX_ROUNDS:
-                self.lost_tools = f"called tools in {MAX_ROUNDS} rounds and did not answer"
+                self.lost_tools = f"called tools {MAX_ROUNDS} times in a row"
             if self.lost_tools:
                 self.plan = self._plan_without_tools()
             if round_:

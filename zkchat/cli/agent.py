@@ -64,12 +64,12 @@ from zkchat.core import (
 from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, ticking
 
 StepsOption = Annotated[
-    int | None, option("--steps", "N", "Maximum steps in the plan. Default: goal.steps.", min=1, max=100)
+    int | None, option("--steps", "N", "Maximum steps in the plan. Default: the setting goal.steps.", min=1, max=100)
 ]
 TokensOption = Annotated[
-    int | None, option("--tokens", "N", "Maximum tokens for all requests and answers. Default: goal.tokens.", min=1)
+    int | None, option("--tokens", "N", "Maximum tokens sent and received. Default: the setting goal.tokens.", min=1)
 ]
-MinutesOption = Annotated[float | None, option("--minutes", "N", "Maximum minutes. Default: goal.minutes.")]
+MinutesOption = Annotated[float | None, option("--minutes", "N", "Maximum minutes. Default: the setting goal.minutes.")]
 ReviewOption = Annotated[
     ReviewTime | None,
     typer.Option(
@@ -210,7 +210,7 @@ app = typer.Typer(help="List, show, create and change agents: who answers you.",
 
 app.command(name="run", hidden=True)(run)  # as `zkchat ask --goal` it is documented
 
-AgentArgument = Annotated[str, argument("AGENT", "Its name; `zkchat config agents list` shows them.")]
+AgentArgument = Annotated[str, argument("AGENT", "The agent's name; `zkchat config agents list` shows all agents.")]
 
 _TEMPLATE = """\
 ---

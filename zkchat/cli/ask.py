@@ -83,7 +83,7 @@ SessionOption = Annotated[
 ContinueOption = Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")]
 AgentOption = Annotated[
     str | None,
-    option("--agent", "NAME", "Who answers; `zkchat config agents list` lists them."),
+    option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all."),
 ]
 PrivateOption = Annotated[bool, flag("--private", "Private: other conversations remember nothing from this one.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]

@@ -207,7 +207,7 @@ class _Question:
             return found[0]
         for place, (_, write) in enumerate(found, 1):
             self._io.note(f"  {place} {write.path}")
-        picked = self._reader.read_line(f"Edit which one (1-{len(found)})? ")
+        picked = self._reader.read_line(f"Edit which file (1-{len(found)})? ")
         numbered = {str(place): each for place, each in enumerate(found, 1)}
         return numbered.get(picked, (0, None))
 

@@ -70,7 +70,7 @@ def chat(
     """
     if sum((session is not None, continue_last, resume, new)) > 1:
         raise UsageError(
-            "A chat can continue only one session.", hint="Choose: --continue, --resume, --session or --new."
+            "A chat can continue only one session.", hint="Choose one: --continue, --resume, --session or --new."
         )
     from zkchat.cli.interactive_chat import InteractiveChat
 

@@ -22,8 +22,8 @@ from zkchat.cli.vault_consent import scope_paths
 from zkchat.core import ConfigError, Scope, hide_values, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
-    "Now run `zkchat config index`, or just chat: your notes are prepared for this model. Until then the search "
-    "works as before. `zkchat config doctor` checks whether its server answers."
+    "To prepare your notes for this model, run `zkchat config index`, or just chat. Until then the search "
+    "works as before. `zkchat config doctor` checks whether the model's server answers."
 )
 _UNAPPROVED: Final = "This takes effect once you approve all settings of the vault: zkchat config trust"
 
@@ -32,7 +32,7 @@ app = typer.Typer(help="Show and change settings, agents, servers; find what is 
 _MAX_COLUMN: Final = 80
 """Where the origins of settings begin at most; a longer line stands out."""
 KeyArgument = Annotated[str, argument("KEY", "For example context.max_tokens.")]
-ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or the vault's.")]
+ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own settings file, or the vault's.")]
 
 
 @command(app, vault=SettingsVaultOption)

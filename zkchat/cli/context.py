@@ -112,12 +112,12 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     if (use := selection_use(conversation.messages)).chosen:
         used = f"{use.used} of {use.chosen} ({100 * use.used / use.chosen:.0f} %)"
-        yield f"Of the notes, passages and tools chosen for your messages, answers used {used}."
+        yield f"Notes, passages and tools chosen for your messages: answers used {used}."
     yield from totals_lines(_totals(conversation))
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
     yield (
-        "After a few more questions zkchat can estimate how long it lasts."
+        "After a few more questions zkchat can estimate how many more fit."
         if left is None
         else f"At this pace there is room for about {left} more questions."
     )
@@ -254,7 +254,7 @@ app.command(name="import")(import_)
 def show(
     io: CommandIO,
     session: OptionalSessionArgument = None,
-    message: Annotated[int | None, option("--message -m", "N", "What was sent for answer N, and why.")] = None,
+    message: Annotated[int | None, option("--message -m", "N", "What was sent for message N, an answer.")] = None,
     request: Annotated[bool, flag("--request", "Rebuild the exact request that was sent for that answer.")] = False,
     archived: Annotated[bool, flag("--archived", "Also list messages that the model no longer sees.")] = False,
 ) -> Told:

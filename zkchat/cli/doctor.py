@@ -211,7 +211,7 @@ def _history(library: Library) -> Iterator[Finding]:
     if not status.is_repository:
         return
     if status.reason:
-        text = f"its history cannot be read ({status.reason}), so notes have the dates of their files"
+        text = f"the history of the vault cannot be read ({status.reason}), so notes have the dates of their files"
         yield Finding("git", "absent", text, "More on dates: zkchat help time")
     else:
         yield Finding(

@@ -295,7 +295,7 @@ def help_(
     else:
         _show(io, page)
         if page.name in getattr(context.find_root().command, "commands", {}):
-            io.note(f"The command of that name: zkchat {page.name} --help")
+            io.note(f"Help for the command {page.name}: zkchat {page.name} --help")
 
 
 def _everything(root: Command) -> str:

@@ -111,7 +111,7 @@ from zkchat.repl import (
 
 MAX_FILES_COUNTED: Final = 2_000
 """Of a vault that is not indexed yet: some hundredths of a second."""
-_HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to quit."
+_HELP: Final = "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit."
 _MAX_TITLE_LENGTH: Final = 40
 _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
@@ -162,7 +162,7 @@ class ChatGreeting:
         for warning in active.opened.warnings:
             self._io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
-            self._io.note("This conversation is private: others remember nothing from it.")
+            self._io.note("This conversation is private: nothing from it is remembered in other conversations.")
         if is_new and self._io.environment.stdin_is_tty:
             self._print_last_exchanges(active)
 
@@ -170,7 +170,7 @@ class ChatGreeting:
         talk = active.opened.conversation
         earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
         if earlier:
-            self._io.out(f"\n… {counted(earlier, 'earlier message')}, /history")
+            self._io.out(f"\n… {counted(earlier, 'earlier message')}; /history shows all")
         for exchange in exchanges:
             print_question(self._io, active.opened, self._view, exchange.question)
             presenter = create_presenter(self._io.environment, active.opened, self._view)

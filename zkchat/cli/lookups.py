@@ -179,7 +179,7 @@ def read_text(io: CommandIO, file: str) -> str:
         with (io.environment.cwd / file).open(encoding="utf-8") as draft:
             return draft.read(MAX_CHARACTERS + 1)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not UTF-8 text.", hint="Save it as UTF-8, or as plain text.") from error
+        raise UsageError(f"{file} is not UTF-8 text.", hint="Save it as plain text in UTF-8.") from error
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from error
 

@@ -297,11 +297,11 @@ def _way_out(error: typer.TyperException) -> str:
     if unknown and (meant := _meant(words, unknown[1])):
         return f"There is: {meant}"
     if unknown and words == ["sessions"]:
-        return f"To search what was said: zkchat sessions search {unknown[1]}"
+        return f"To search your conversations for it: zkchat sessions search {unknown[1]}"
     if unknown and not words and "Did you mean" not in error.message:
         return f"To ask about it: zkchat ask {unknown[1]}. All commands: zkchat --help"
     if words == ["sessions", "list"] and (extra := _EXTRA.search(error.message)):
-        return f"To search what was said, and when: zkchat sessions search {extra[1]}"
+        return f"To find what was said, with its date: zkchat sessions search {extra[1]}"
     return f"See: {' '.join(['zkchat', *words, '--help'])}"
 
 

@@ -197,7 +197,7 @@ TokenFileOption = Annotated[
     option(
         "--token-file",
         "FILE",
-        "With --http: the file with the token, created if missing. Default: $ZKCHAT_MCP_TOKEN, or a new one.",
+        "With --http: file with the token, created if missing. Default: the token in $ZKCHAT_MCP_TOKEN, or a new one.",
     ),
 ]
 
@@ -243,7 +243,7 @@ def mcp(
 
 def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
     if io.environment.stdin_is_tty:
-        io.note("Usually an MCP host starts this; it waits for one: zkchat help mcp. Ctrl-D stops it.")
+        io.note("Waiting for an MCP host, which usually starts this itself; see zkchat help mcp. Ctrl-D stops it.")
     from zkchat.mcp import serve_stdio
 
     serve_stdio(workspace, options, io)
@@ -439,7 +439,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
         io.note(
-            f"It starts in your home folder. If {here[0]} is a file here, write its whole path, or add --cwd FOLDER."
+            f"The server starts in your home. For the {here[0]} in this folder, give the full path or --cwd FOLDER."
         )
     for server in defined_servers(workspace.read_again()).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
@@ -570,11 +570,11 @@ def install(
 
 def _about(entry: HostEntry) -> str:
     if entry.is_writable:
-        replaced = " It replaces another entry of that name." if entry.state == "other" else ""
-        return f"For {entry.host.title}: {entry.file}.{replaced}"
+        replaced = " There it replaces another entry of that name." if entry.state == "other" else ""
+        return f"This entry belongs in the settings of {entry.host.title}: {entry.file}.{replaced}"
     if entry.state == "same":
-        return f"For {entry.host.title}: {entry.file}. It is already there."
-    return f"For {entry.host.title}: {entry.file}. Not written: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
+        return f"This entry is already in the settings of {entry.host.title}: {entry.file}."
+    return f"Not written for {entry.host.title} ({entry.file}): {_WHY_NOT[entry.state]}. {_way_out(entry)}"
 
 
 def _way_out(entry: HostEntry) -> str:

@@ -279,7 +279,7 @@ def import_(
     """
     text, privacy = _read_import(io, path)
     if privacy == "never":
-        raise UsageError(f"No model may read {path}.", hint="Its property `zkchat` says so: zkchat help privacy")
+        raise UsageError(f"No model may read {path}.", hint="Its property `zkchat` forbids it; see zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
@@ -291,7 +291,7 @@ def import_(
     new = sum(each.is_new for each in kept)
     return Told(
         data={"new": new, "facts": [each.fact for each in kept]},
-        lines=[f"Remembered {new} of {len(items)}; the others were already known."],
+        lines=[f"Remembered {new} of {counted(len(items), 'fact')}{'; the others are known' * (new < len(items))}."],
         notes=[f"{each.fact.text} {each.sentence.partition('. ')[2]}" for each in kept if each.replaced],
     )
 

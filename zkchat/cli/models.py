@@ -20,7 +20,7 @@ app = typer.Typer(help="List the available models, and fetch one.", invoke_witho
 
 ImportOption = Annotated[
     Path | None,
-    option("--import", "FILE", "Take over the models in another assistant's settings: JSON, or llm's YAML."),
+    option("--import", "FILE", "Take over the models in another program's settings: JSON, or the YAML of llm."),
 ]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --import: show what would be taken; write nothing.")]
 
@@ -118,7 +118,7 @@ def _lines(overview: ModelOverview, width: int | None) -> Iterator[str]:
     if left_out:
         yield f"… and {left_out:,} more: zkchat models --json"
     if any(row.on_this_machine is False for row in rows):
-        yield "Models elsewhere never see your private notes: zkchat help privacy"
+        yield "Models on other machines never see your private notes. To learn more: zkchat help privacy"
     if problems := problem_lines(overview.listings):
         yield from ("", *problems)
     yield from (f"\n{line}" for line in (embedding_line(overview), overview.offer) if line)

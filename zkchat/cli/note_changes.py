@@ -283,7 +283,7 @@ def reviewer_of(io: CommandIO, nothing: str, color: ColorChoice) -> ChangeReview
 
 
 SinceOption = Annotated[
-    str | None, option("--since", "TIME", "With a list: since this day or time, e.g. 2026-03-01, last week, 3d.")
+    str | None, option("--since", "TIME", "List only changes since this day or time, e.g. 2026-03-01, last week, 3d.")
 ]
 DiffOption = Annotated[bool, flag("--diff", "Show what was changed.")]
 LimitOption = Annotated[int, option("--limit", "N", "Maximum number to list.", min=1, show_default=True)]
@@ -295,7 +295,7 @@ _WHICH: Final = "zkchat undo 3 reverts the last three changes, zkchat undo --id 
 @told_command
 def undo(
     io: CommandIO,
-    which: Annotated[str, argument("N | NOTE", "How many of the last changes. Default: 1.")] = "",
+    which: Annotated[str, argument("N | NOTE", "How many changes to undo (default: 1). NOTE only with --list.")] = "",
     number: Annotated[str, option("--id", "N", "The change with this number.")] = "",
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
@@ -388,7 +388,7 @@ def changes(
     io: CommandIO,
     note: Annotated[str, argument("NOTE", "Only changes of this note.")] = "",
     since: SinceOption = None,
-    number: Annotated[int | None, option("--id", "N", "The change with this number, whole.")] = None,
+    number: Annotated[int | None, option("--id", "N", "Only the change with this number, with its diff.")] = None,
     diff: DiffOption = False,
     limit: LimitOption = 20,
 ) -> Told:
@@ -408,7 +408,7 @@ def changes(
 def _changes(io: CommandIO, note: str, since: str | None, number: int | None, diff: bool, limit: int) -> Told:
     start = parse_instant("--since", since, calendar_for(io.environment, io.vault))
     if number is not None and (note or since):
-        raise UsageError("--id names one change.", hint="Leave out the note and --since.")
+        raise UsageError("--id already names a change.", hint="Leave out the note and --since.")
     diff = diff or number is not None
     with _open_store(io) as (workspace, store):
         if number is not None:
@@ -426,7 +426,7 @@ def _changes(io: CommandIO, note: str, since: str | None, number: int | None, di
             if diff:
                 print_diff(io, workspace.paths, record.changes)
 
-    nothing = f"zkchat changed nothing {f'in {note}' if note else 'here'}{' since then' if since else ''}."
+    nothing = f"zkchat changed nothing {f'in {note}' if note else 'in this vault'}{' since then' if since else ''}."
     data = [{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found]
     return Told(data=data, show=show, notes=[] if found else [nothing])
 

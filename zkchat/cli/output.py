@@ -215,7 +215,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
     if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
         return
     if answer.text.startswith(NOTHING):
-        io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
+        io.note("Try the words that your notes use, or link a note: type [[ and the beginning of its name.")
     elif (further := min(most, conversation.further_passages.left)) > 0:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 

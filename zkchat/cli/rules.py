@@ -69,7 +69,7 @@ def describe(profile: Agent | Rule) -> str:
 
 
 def _shadowed(file: ProfileFile) -> str:
-    return f"{file.path} is not used: you have {'an agent' if file.kind == 'agent' else 'a rule'} of that name."
+    return f"{file.path} is not used: your own {'agent' if file.kind == 'agent' else 'rule'} of that name counts."
 
 
 app = typer.Typer(help="List, show and create rules for answers.", no_args_is_help=True)
@@ -117,7 +117,7 @@ def new(
     include: Annotated[
         IncludeMode,
         typer.Option(
-            "--include", help="When the model gets this rule: always, after /add, or when it fits a question."
+            "--include", help="When the model gets this rule: always, when you /add it, or when it fits a question."
         ),
     ] = "always",
     description: Annotated[str, option("--description", "TEXT", "With --include agent: the questions it is for.")] = "",
@@ -130,6 +130,6 @@ def new(
     import yaml
 
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
-    body = " ".join(text.split()) or "Write here what answers should follow."
+    body = " ".join(text.split()) or "Write here the rule that answers should follow."
     made = create(io, profile_store(io, scope), scope, "rule", name, f"---\n{head}---\n{body}\n")
     return Told(data=parse_rule(made), lines=[f"Created {made.path}."])

@@ -32,9 +32,9 @@ WriteOption = Annotated[bool, flag("--write", "Let the model propose changes to 
 PortOption = Annotated[int, option("--port", "N", f"Default: {PORT}.", min=0, max=65535)]
 HostOption = Annotated[str, option("--host", "ADDRESS", f"Where to listen. Default: {HOST}, this machine only.")]
 OriginOption = Annotated[
-    str, option("--origin", "URL", "Its address behind a proxy, for example https://notes.example.org.")
+    str, option("--origin", "URL", "Behind a proxy: the address for browsers, for example https://notes.example.org.")
 ]
-_TOKEN_FILE: Final = f"The file with the token, created if missing. Default: ${VARIABLE}, or a new one."
+_TOKEN_FILE: Final = f"The file with the token, created if missing. Default: the token in ${VARIABLE}, or a new one."
 TokenFileOption = Annotated[Path | None, option("--token-file", "FILE", _TOKEN_FILE)]
 
 
@@ -123,7 +123,7 @@ def lsp(vault: SettingsVaultOption = None) -> int:
 
     chosen = confirmed_vault(io) if vault is not None else None
     if io.environment.stdin_is_tty:
-        io.note("Usually an editor starts this; it waits for one: zkchat help lsp. Ctrl-D stops it.")
+        io.note("Waiting for an editor, which usually starts this itself; see zkchat help lsp. Ctrl-D stops it.")
     try:
         return serve(io.environment, chosen)
     except Terminated as end:  # how some editors end a server

@@ -74,7 +74,7 @@ def list_(
     sessions = known if every else [session for session in known if session.listed]
     notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat"]
     if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
-        notes = [f"{counted(left_out, 'single question')} of zkchat ask not listed: zkchat sessions list --all"]
+        notes = [f"Not listed: {counted(left_out, 'single question')} (zkchat ask). See: zkchat sessions list --all"]
     lines = [
         f"{session.id}  {local_time(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
         + (session.title or "(untitled)")
@@ -158,7 +158,7 @@ def search(
     ]
     if not hits:
         return Told(data=hits, notes=["No message matches. Try fewer or other words."])
-    told = f"To continue one: zkchat --session {hits[0].session}"
+    told = f"To continue the first session: zkchat --session {hits[0].session}"
     return Told(data=hits, lines=lines, notes=[told] * io.environment.stderr_is_tty)
 
 

@@ -266,7 +266,7 @@ def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output:
     for key, value in result.written.items():
         io.out(f"  {key} = {without_password(value)}" if value else f"  {key} removed")
     if folder is None:
-        io.out("Start in the folder of your notes: zkchat --vault FOLDER")
+        io.out("To start with the folder of your notes: zkchat --vault FOLDER")
         return
     if result.is_new_vault:
         io.out(f"Added {folder.path} to your vaults.")

@@ -106,12 +106,12 @@ app.command()(command_of("links", "neighbours"))
 @command(app)
 def fix_links(
     io: CommandIO,
-    yes: Annotated[bool, flag("--yes -y", "Make only certain repairs, without asking.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "Make only the repairs that are sure, without asking.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "Show the proposals, and change nothing.")] = False,
 ) -> Told:
     """Repair broken links: shows each proposal with its reason, and asks.
 
-    A repair is certain if exactly one file has the name, in another folder, or if only the encoding or the extension is
+    A repair is sure if exactly one file has the name, in another folder, or if only the encoding or the extension is
     wrong. A similar name or heading is only proposed. Only the target of the link changes. zkchat undo reverts all
     repairs at once.
 
@@ -122,7 +122,7 @@ def fix_links(
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(
             "Nothing was changed. This asks you about each link and needs a terminal.",
-            hint="To repair what is certain without being asked: --yes; to only show the proposals: --dry-run",
+            hint="To make the sure repairs without being asked: --yes; to only show the proposals: --dry-run",
         )
     with open_notes(io) as notes:
         session = _Repairs(notes)
@@ -157,7 +157,7 @@ def check(
     file: Annotated[str | None, argument("FILE", "The text to check; - for standard input.")] = None,
     problems: Annotated[bool, flag("--problems", "With FILE: only what your notes do not support.")] = False,
     fix: Annotated[bool, flag("--fix", "Repair broken links: shows each proposal with its reason, and asks.")] = False,
-    yes: Annotated[bool, flag("--yes -y", "With --fix: make only certain repairs, without asking.")] = False,
+    yes: Annotated[bool, flag("--yes -y", "With --fix: make only the repairs that are sure, without asking.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "With --fix: show the proposals, and change nothing.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
@@ -304,7 +304,7 @@ def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
 
 
 def _reason(repair: Repair) -> str:
-    return f"{repair.reason}, {'certain' if repair.is_sure else f'{repair.confidence:.0%}'}"
+    return f"{repair.reason}, {'sure' if repair.is_sure else f'{repair.confidence:.0%}'}"
 
 
 def _proposal_lines(proposed: Sequence[_Proposal]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def _check(table: Mapping[str, object], key: str, value: object) -> None:
         path = path_of(key)[:length]
         section = ".".join(path)
         if not isinstance(_lookup(table, path) or {}, Mapping):
-            raise ConfigError(f"'{section}' in the file is not a section.", hint=f"Run: zkchat config unset {section}")
+            raise ConfigError(f"'{section}' in the file is no section.", hint=f"Remove: zkchat config unset {section}")
     models = table.get("models")
     names = filter(is_model_name, models) if isinstance(models, Mapping) else ()
     keys = (*FIELDS, *(each for name in names for each in model_keys(name)))
@@ -101,7 +101,7 @@ def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, objec
     before = read_table(file)
     present = before.get(table, {})
     if not isinstance(present, Mapping):
-        raise ConfigError(f"'{table}' in {file} is not a section.", hint=f"Run: zkchat config unset {table}")
+        raise ConfigError(f"'{table}' in {file} is not a section.", hint=f"Remove it: zkchat config unset {table}")
     document = _document(file, None)
     if table not in document:
         document[table] = tomlkit.table(is_super_table=True)
@@ -146,7 +146,7 @@ def _write_entries(file: Path, document: TOMLDocument, expected: Mapping[str, ob
         is_as_expected = False
     if not is_as_expected:
         raise ConfigError(
-            f"zkchat cannot change this in {file} safely.",
+            f"zkchat cannot make this change in {file} safely.",
             hint="Edit that file yourself.",
         )
     write_atomically(file, text, mode=0o600)

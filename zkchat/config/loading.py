@@ -282,7 +282,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
 
 
 def left_out_warning(keys: Sequence[str]) -> str:
-    return f"Ignored in the vault's settings until you approve: {', '.join(keys)}. {HOW_TO_APPROVE}"
+    return f"Settings of the vault, ignored until you approve them: {', '.join(keys)}. {HOW_TO_APPROVE}"
 
 
 def load(
@@ -414,7 +414,7 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
         if is_section(name, prefix):
             if not isinstance(value, Mapping):
                 raise ConfigError(
-                    f"'{key}' {origin.phrase} is a section.", hint=f"Write [{key}] and its settings below."
+                    f"'{key}' {origin.phrase} is a section, not a value.", hint=f"Write [{key}] and its settings below."
                 )
             yield from flatten(value, origin, f"{key}.")
         elif prefix == "models.":
@@ -424,7 +424,7 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
         elif prefix.startswith("models.") and isinstance(value, Mapping):
             whole = key.removeprefix("models.")
             raise ConfigError(
-                f"'{key}' {origin.phrase} is not a setting.", hint=f'Quote a name with dots: [models."{whole}"]'
+                f"'{key}' {origin.phrase} is not a setting.", hint=f'A name with dots needs quotes: [models."{whole}"]'
             )
         else:
             raise unknown_setting(key, origin)

@@ -210,7 +210,7 @@ class Vault(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=100_000), "Maximum pages read of a PDF; a notice says if there are more."
     ] = 2_000
     max_pdf_seconds: Annotated[
-        int, Meta(ge=1, le=3_600), "Seconds that the text of one PDF may take; after that it is skipped."
+        int, Meta(ge=1, le=3_600), "Seconds that reading one PDF may take; after that it is skipped."
     ] = 60
 
 
@@ -219,7 +219,7 @@ class Limits(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1), "Maximum bytes that `zkchat ask` reads from a pipe; more is refused."
     ] = 8_000_000
     max_answer_chars: Annotated[
-        int, Meta(ge=1), "Maximum characters of an answer, thinking included. A longer one is stopped, and kept so far."
+        int, Meta(ge=1), "Maximum characters of an answer, thinking included. A longer one is cut off there."
     ] = 1_000_000
     max_answer_seconds: Annotated[int, Meta(ge=1), "Maximum seconds for an answer; what arrived is kept."] = 3_600
 
@@ -234,8 +234,8 @@ class Storage(Struct, frozen=True, kw_only=True):
 class Context(Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[
         ContextWindow | None,
-        "Size of the context window in tokens. Unset: the model's limit (on this machine at most 32768, "
-        "unless it has a `context_limit`), else 8192.",
+        "Size of the context window in tokens. Unset: the model's limit (at most 32768 on this machine, "
+        "unless `context_limit` is set), or 8192 if unknown.",
     ] = None
     reserve_tokens: Annotated[int, Meta(ge=1), "Tokens of the window that are kept free for the answer."] = 512
     system_share: Annotated[Share, "Share of the window for the system prompt."] = 0.10
@@ -367,8 +367,8 @@ class UserInterface(Struct, frozen=True, kw_only=True):
         str,
         Validated(parse_theme),
         Expects('"dark", "light" or "none", and your own colours after it, such as "light link=#0055cc"'),
-        "`dark`, `light` or `none`. Your own colours after it, as in `light link=#0055cc` (or `bright_blue`): "
-        f"{', '.join(f'`{role}`' for role in THEMES['dark'])}.",
+        "`dark`, `light` or `none`; your own colours may follow: `light link=#0055cc` (or `bright_blue`). "
+        f"Parts to colour: {', '.join(f'`{role}`' for role in THEMES['dark'])}.",
     ] = "dark"
     panel: Annotated[
         PanelView,
@@ -430,7 +430,7 @@ class Images(Struct, frozen=True, kw_only=True):
 
 
 _LOCAL_SERVER: Final = (
-    "`false`: this server only passes requests on to another machine, as LiteLLM or a tunnel does, so it gets no "
+    "Set `false` if the server only passes requests on to another machine (LiteLLM, a tunnel): it then gets no "
     "private notes."
 )
 
@@ -457,7 +457,7 @@ class Anthropic(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[VariableName, "Name of the variable that holds the key."] = "ANTHROPIC_API_KEY"
     local: Annotated[
         bool,
-        "`true`: a server on this machine runs the model itself, so it gets private notes too.",
+        "Set `true` if a server on this machine runs the model itself: it then gets private notes too.",
     ] = False
 
 
@@ -491,12 +491,12 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     query_timeout: Annotated[
         float,
         Meta(gt=0, le=3),
-        "Seconds that a search waits for this model. Then it uses the one that comes with zkchat.",
+        "Seconds that a search waits for the embedding model before it uses the one that comes with zkchat.",
     ] = 1.0
     options: Annotated[dict[str, object], "Extra options, sent to the server as they are: `{ num_ctx = 2048 }`."] = {}
     local: Annotated[
         bool,
-        "`false`: the server only passes requests on to another machine, so it gets no private notes.",
+        "Set `false` if the server only passes requests on to another machine: it then gets no private notes.",
     ] = True
 
 
@@ -505,7 +505,7 @@ class Model(Struct, frozen=True, kw_only=True):
     id: Annotated[
         str,
         Meta(min_length=1),
-        Expects("the name that its provider gives it"),
+        Expects("the model's name at the provider"),
         "The model's name at the provider, such as `qwen3:8b`; for `local` a name or a file.",
     ]
     base_url: Annotated[
@@ -549,12 +549,12 @@ class Model(Struct, frozen=True, kw_only=True):
         "server says.",
     ] = None
     price_cached: Annotated[
-        Price | None, "The same for tokens that the server had in its cache. Unset: as `price_input`."
+        Price | None, "Price of a million tokens from the server's cache. Unset: as `price_input`."
     ] = None
     price_output: Annotated[Price | None, "What a million tokens of its answers cost, in dollars."] = None
     options: Annotated[dict[str, object], "Extra options, sent to the server as they are: `{ top_p = 0.9 }`."] = {}
     local: Annotated[
-        bool, "`false`: its server only passes requests on to another machine, so it gets no private notes."
+        bool, "Set `false` if its server only passes requests on to another machine: it then gets no private notes."
     ] = True
 
 

@@ -203,18 +203,18 @@ def _check(definition: ServerDefinition, kind: str) -> None:
     if not (definition.command or definition.url) and definition.is_enabled:
         raise _Unusable("has neither a command nor a url")
     if kind.lower() == "sse":
-        raise _Unusable("uses HTTP+SSE, which MCP no longer supports: ask its maker for its HTTP address")
+        raise _Unusable("uses HTTP+SSE, which MCP no longer supports: ask its maker for a 'streamable HTTP' address")
     if kind and kind.lower() not in (_HTTP_TYPES if definition.url else {"stdio"}):
         reached_by = "url" if definition.url else "command"
         raise _Unusable(f"has the type '{kind[:40]}', which does not fit its {reached_by}")
     for what, texts in (
-        ("command with its arguments", (definition.command, *definition.args)),
+        ("command and arguments", (definition.command, *definition.args)),
         ("env", (*definition.env, *definition.env.values())),
         ("headers", (*definition.headers, *definition.headers.values())),
         ("url", (definition.url, definition.cwd)),
     ):
         if sum(map(len, texts)) > MAX_TEXT:
-            raise _Unusable(f"has more than {MAX_TEXT:,} characters of {what}")
+            raise _Unusable(f"has more than {MAX_TEXT:,} characters in its {what}")
 
 
 def _text(table: Mapping[str, object], key: str) -> str:
@@ -456,7 +456,7 @@ def _with_entry(entry: HostEntry, before: str | None) -> str:
     except ValueError as error:
         raise ConfigError(
             f"{entry.file} was not changed: zkchat cannot add to it without altering the rest.",
-            hint="Put the entry there yourself.",
+            hint="Add the entry for zkchat by hand.",
         ) from error
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     return f"{mark}{written}\n"

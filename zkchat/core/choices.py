@@ -205,7 +205,7 @@ def parse_theme(theme: str) -> tuple[str, dict[str, str]]:
     for word in words:
         role, _, color = word.partition("=")
         if role not in colors or not _COLOR.fullmatch(color):
-            raise ValueError(f"{word} is not a colour of a theme")
+            raise ValueError(f"{word} is not a PART=COLOUR that zkchat knows, such as link=#0055cc")
         colors[role] = color
     return name, colors
 

@@ -232,7 +232,7 @@ def _acquire(file: Path, deadline: float) -> int:
         if time.monotonic() >= deadline:
             raise LockBusy(
                 f"{file} is locked: another zkchat has been using it for too long.",
-                hint="Close it, or try again.",
+                hint="Close that zkchat, or try again.",
             )
         time.sleep(_POLL_SECONDS)
 

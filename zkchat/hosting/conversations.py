@@ -157,7 +157,7 @@ class MarkdownSurface(Surface):
 
     width = 79
     """Below the width at which lists are set in two columns."""
-    next_step = "/show N reads one."
+    next_step = "/show N shows number N of these."
 
     def __init__(self) -> None:
         self._pieces: list[str] = []

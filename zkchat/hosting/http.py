@@ -83,8 +83,8 @@ def _checked(text: str, where: str) -> str:
     if not _FORM.fullmatch(text):
         raise ConfigError(
             f"{where} does not hold a usable access token.",
-            hint=f"A token is {MIN_CHARACTERS} or more letters, digits and -._~+/= without spaces. Remove it, and "
-            "zkchat makes one.",
+            hint=f"A token is {MIN_CHARACTERS} or more letters, digits and -._~+/= without spaces. Remove "
+            f"{where}, and zkchat makes a token.",
         )
     return text
 

@@ -152,7 +152,7 @@ class NoteService(ABC, Generic[Opened]):
         except StorageError as error:
             if library.is_empty():
                 raise
-            self._notices.note(f"Notes are shown as last indexed: {error.message}")
+            self._notices.note(f"Notes are shown as last indexed, without later changes: {error.message}")
             return
         if not self._is_embedded:
             embed_for_search(library)

@@ -221,7 +221,7 @@ class RepairFinder:
     def _similar_blocks(self, block: str, blocks: Iterable[str], path: str) -> Iterator[Repair]:
         paths = self._by_block.get(block.casefold(), [])
         if len(paths) == 1 and paths[0] != path:
-            yield Repair(path=paths[0], anchor=f"^{block}", reason="the block is there now", confidence=0.9)
+            yield Repair(path=paths[0], anchor=f"^{block}", reason="the block is in that note now", confidence=0.9)
         for other in blocks:
             if likeness := self._likeness(block, other):
                 yield Repair(
@@ -297,14 +297,14 @@ class RepairFinder:
 def _respelled(target: str) -> Iterator[tuple[str, str]]:
     """Other spellings of a target, each with what is wrong about this one."""
     if "%" in target and (decoded := unquote(target)) != target:
-        yield decoded, "its name is percent-encoded"
+        yield decoded, "its name is written with %20 and the like"
     if "\\" in target:
         yield target.replace("\\", "/"), "it has backslashes"
     base = unquote(target)
     if is_note(base) and is_note(without_suffix(base)):
         yield without_suffix(base), "its extension is doubled"
     elif foreign := _FOREIGN_SUFFIX.search(base):
-        yield base[: foreign.start()] + NOTE_SUFFIX, f"the note ends in {NOTE_SUFFIX}"
+        yield base[: foreign.start()] + NOTE_SUFFIX, f"the file's name ends in {NOTE_SUFFIX}"
     if (trimmed := target.strip().strip("\"'")) != target:
         yield trimmed, "there are quotes around its name"
 

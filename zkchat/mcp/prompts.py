@@ -264,7 +264,7 @@ PROMPTS: Final[Mapping[str, HostPrompt]] = {
         description="A question, with the passages of the notes that answer it.",
         arguments={
             "question": HostArgument(
-                description="In words; [[links]] name notes to look in first.",
+                description="Your question; [[links]] name notes to look in first.",
                 complete=complete_link,
                 is_required=True,
             )

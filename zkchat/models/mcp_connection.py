@@ -372,14 +372,14 @@ class Connection:
             result = await session.read_resource(uri, allow_input_required=True)
             return answer_of_resource(_complete(result, types.ReadResourceResult))
 
-        return await self._answer(send, f"for {one_line(uri, 100)}")
+        return await self._answer(send, f"the request for {one_line(uri, 100)}")
 
     async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> ServerAnswer:
         async def send(session: ClientSession) -> ServerAnswer:
             result = await session.get_prompt(name, arguments_for(arguments), allow_input_required=True)
             return answer_of_prompt(_complete(result, types.GetPromptResult))
 
-        return await self._answer(send, f"for the prompt {one_line(name, 100)}")
+        return await self._answer(send, f"the request for the prompt {one_line(name, 100)}")
 
     async def _answer(self, send: Callable[[ClientSession], Awaitable[ServerAnswer]], what: str) -> ServerAnswer:
         """What a server answers within its limit, or a sentence; connects again where the session is gone."""

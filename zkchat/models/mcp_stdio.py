@@ -241,8 +241,8 @@ class ServerProcess:
         """What may explain that no answer was understood; empty where nothing does."""
         if not self.noise:
             return ""
-        lines = "a line that is not a message" if self.noise == 1 else f"{self.noise:,} lines that are not messages"
-        return f" (it wrote {lines} to its standard output)"
+        lines = "a line that is no MCP message" if self.noise == 1 else f"{self.noise:,} lines that are no MCP messages"
+        return f" (its standard output has {lines})"
 
 
 @asynccontextmanager

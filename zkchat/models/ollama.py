@@ -312,7 +312,7 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
             model=display_address(self.address(context)),
             if_unreachable=f"Start it with `ollama serve`, or set `{setting}`.",
             if_key_refused=if_key_refused,
-            if_model_missing="Is it the right address?",
+            if_model_missing=f"Is `{setting}` the address of an Ollama server?",
             key=self.key(context).value,
             headers=self.settings(context).get("headers", {}),
         )

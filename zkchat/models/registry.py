@@ -233,7 +233,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         setting, variable = section.get("address_setting", self.address_setting), section.get("api_key_env")
         if variable or "address_setting" not in section:
             return setting, f"Put a valid key into the variable {variable or self.service[1]}."
-        return setting, f"Put the name of its key's variable into {setting.removesuffix('base_url')}api_key_env."
+        return setting, f"Put the name of the variable with the key into {setting.removesuffix('base_url')}api_key_env."
 
     def address(self, context: ProviderContext) -> str:
         """The address that must accept a connection before `offered_models` is called; empty if there is none."""
@@ -483,8 +483,8 @@ def first_choice(
         if choice and choice.model == "quote":
             if small:
                 more = f" (and {len(small) - 1} more)" if len(small) > 1 else ""
-                use_it = f"`zkchat config set model {small[0]}` uses it."
-                suggestions.append(f"{small[0]}{more} is there, but too small to rely on: {use_it}")
+                use_it = f"`zkchat config set model {small[0]}` uses it anyway."
+                suggestions.append(f"{small[0]}{more} is there, but too small to rely on; {use_it}")
             return replace(choice, offer=" ".join(filter(None, suggestions)) or HOW_TO_GET_ONE)
         if choice:
             return choice

@@ -57,7 +57,7 @@ class StaticVectors:
         """The files in this folder are read when the first text is embedded."""
         self._folder = folder
         if not all((folder / file).is_file() for file in (_VECTORS, _TOKENIZER)):
-            raise _unusable(f"A part of the search is missing in {folder}.")
+            raise _unusable(f"Files of the search by meaning are missing in {folder}.")
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
@@ -84,7 +84,7 @@ def installed(package: str = "wordllama") -> StaticVectors:
     """The vectors of an installed package. Raises `ProviderError` if it is not installed."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise _unusable(f"A part of the search, the package '{package}', is not installed.")
+        raise _unusable(f"The search by meaning needs the package '{package}', which is not installed.")
     return StaticVectors(Path(found.submodule_search_locations[0]))
 
 

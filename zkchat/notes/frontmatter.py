@@ -213,7 +213,7 @@ def _value(node: Any, reader: "yaml.SafeLoader") -> Any:
 
 def _key(node: Any) -> str:
     if node.id != "scalar":
-        raise _Refused(f"has a {node.id} where a name should be")
+        raise _Refused(f"has a {node.id} where a property's name should be")
     return str(node.value)
 
 

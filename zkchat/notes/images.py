@@ -71,7 +71,7 @@ def read_header(data: bytes, name: str) -> ImageHeader:
     kind = _format_of(data)
     if kind is None:
         what = "is empty" if not data else "is not an image that zkchat can read, whatever its name says"
-        raise ImageUnusable(f"{name} {what}.", hint="PNG, JPEG, WebP and GIF are sent; SVG goes as text.")
+        raise ImageUnusable(f"{name} {what}.", hint="zkchat sends PNG, JPEG, WebP and GIF; of SVG, the text.")
     reader = _READERS.get(kind)
     try:
         header = reader(data) if reader else ImageHeader(format=kind)

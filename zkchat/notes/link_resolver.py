@@ -72,7 +72,7 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
 
 def _absence(link: Link) -> str:
     if not link.target:
-        return "It leads to a place in the same note, and no note was given."
+        return "It leads to a place in the note that contains it, and that note was not given."
     if link.target.startswith(_FROM_A_PLACE):
         return "There is no file at that path."
     return "Nothing has that name, alias, id or title; or several notes share that id or title."

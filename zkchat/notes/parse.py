@@ -22,7 +22,7 @@ _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "unreadable": "notes cannot be read and are found by name only",
     "extraction": "PDFs cannot be read, or only in part",
     "waiting": "PDFs are not read yet",
-    "unlisted": "files or folders are left out, such as links that lead out of the vault",
+    "unlisted": "files or folders are left out, such as symbolic links out of the vault",
     "setting": "private folders (privacy.local_only) hold no note",
     "damaged": "caches were damaged and are rebuilt",
 }
@@ -132,7 +132,7 @@ def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> I
     if matter.warning:
         yield NoteWarning(path=path, text=matter.warning, kind="frontmatter")
     if left_out := [what for what, more in has_more.items() if more]:
-        text = f"It has more {' and '.join(left_out)} than zkchat reads; the others count as text."
+        text = f"It has more {' and '.join(left_out)} than zkchat reads; the rest is read as plain text."
         yield NoteWarning(path=path, text=text, kind="excess")
 
 

@@ -365,7 +365,7 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
         if folder.is_user_wide and (is_path or not known.resembling(written, _TYPO_CUTOFF)):
             continue
         if not any(is_inside(path, folder.globs) for path in paths):
-            what = "matches no note" if folder.globs else "is empty or leads out of the vault"
+            what = "matches no note" if folder.globs else "leads out of the vault" if written else "is empty"
             nearest = known.nearest(written)
             hint = "Write folders as they are called in the vault."
             hint = f"Did you mean '{nearest[0][:-1]}'?" if nearest else hint

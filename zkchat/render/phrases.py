@@ -24,8 +24,8 @@ from zkchat.core import (
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 FILLED_BY: Final = "What fills it: /context, or zkchat context stats."
-NO_MODEL: Final = "No model is used: answers are quoted from your notes, so nothing fills a context."
-KEPT_FOR_A_MODEL: Final = "No model is used now: this is kept for when one is."
+NO_MODEL: Final = "No model is used: answers are quoted from your notes, so no context window is filled."
+KEPT_FOR_A_MODEL: Final = "No model is used now; this takes effect once one is."
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
 _MAX_SENTENCE: Final = 160
@@ -106,7 +106,7 @@ def end_sentence(goal: events.Goal) -> str:
     changes = changes_sentence(goal)
     if goal.is_finished:
         outcome = f"; {changes[0].lower()}{changes[1:-1]}" if changes else ""
-        return "Finished" + (f", {counted(blocked, 'step')} blocked" if blocked else "") + f"{outcome} ({took})."
+        return "Finished" + f", {counted(blocked, 'step')} could not be done" * bool(blocked) + f"{outcome} ({took})."
     return f"Stopped: {' '.join(filter(None, [goal.reason, changes]))} ({took})"
 
 

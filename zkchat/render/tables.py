@@ -155,7 +155,7 @@ def _name(row: ModelRow) -> str:
 
 def _abilities(row: ModelRow) -> str:
     if row.name == "quote":
-        return "no model: passages of your notes"
+        return "no model: quotes your notes"
     sees = "sees images" if row.sees_images else ""
     if row.is_small:
         return ", ".join(filter(None, ("small", "" if row.calls_tools else "no tools", sees)))

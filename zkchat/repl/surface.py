@@ -170,7 +170,7 @@ _MAX_COPY_BYTES: Final = 74_000
 _PLAIN_WIDTH: Final = 80
 
 
-NEXT_STEP: Final = "/show N reads one, /open N opens it."
+NEXT_STEP: Final = "/show N reads entry N, /open N opens it."
 
 
 class Surface(ABC):

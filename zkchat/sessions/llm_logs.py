@@ -64,7 +64,7 @@ def read_llm_logs(path: Path) -> list[Any]:
         ) from error
     found = [*log.threads(), *log.conversations()]
     if not found:
-        raise SessionError("The database has no conversations of llm.", hint="`llm logs path` says where its log is.")
+        raise SessionError("The database has no conversations of llm.", hint="`llm logs path` prints where they are.")
     return found
 
 

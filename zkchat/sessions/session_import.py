@@ -233,7 +233,7 @@ def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
             tally.leave_out_conversation(f"{_name(number, candidate)}: {error.message}")
             continue
         except RecursionError:
-            tally.leave_out_conversation(f"{_name(number, candidate)}: It is nested too deeply.")
+            tally.leave_out_conversation(f"{_name(number, candidate)}: Its JSON is nested too deeply.")
             continue
         name = _name(number, candidate)
         tally.include(inner, name if len(candidates) > 1 else "")
@@ -251,7 +251,7 @@ def _add(found: dict[str, Imported], imported: Imported, tally: Tally, name: str
     if other is None:
         found[imported.key] = imported
     elif [*other.messages] == [*imported.messages]:
-        tally.leave_out_conversation(f"{name}: It is there twice.")
+        tally.leave_out_conversation(f"{name}: It is in the file twice.")
     else:  # two conversations with one id
         _add(found, replace(imported, key=derived_id(imported.key, [*imported.messages])), tally, name)
 

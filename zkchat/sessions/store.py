@@ -293,7 +293,7 @@ class SqliteSessions(DurableDatabase):
         if len(called) > 1:
             raise SessionNotFound(
                 f"{name!r} could be any of {len(called)} sessions.",
-                hint=f"Give its id: {_listed(called[:5])}.",
+                hint=f"Give the id of the one you mean: {_listed(called[:5])}.",
             )
         return called[0]
 

@@ -58,7 +58,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 def damaged(path: Path) -> StorageDamaged:
     return StorageDamaged(
-        f"{path} is damaged.", hint="Restart zkchat: it keeps the damaged file and saves what can be read."
+        f"{path} is damaged.", hint="Restart zkchat: it keeps the damaged file and recovers what can be read."
     )
 
 
@@ -71,8 +71,8 @@ def require_regular_files(path: Path) -> None:
         except FileNotFoundError:
             if file.is_symlink():
                 raise StorageError(
-                    f"{file} is a link to a file that is not there.",
-                    hint="Mount the disk that it leads to, or remove the link.",
+                    f"{file} is a symbolic link to a file that is not there.",
+                    hint="Mount the disk with that file, or remove the link.",
                 ) from None
             continue
         except OSError as error:
@@ -329,8 +329,8 @@ def _beyond(connection: sqlite3.Connection, version: int, migrations: Sequence[M
     if not 0 < version < 1000 or _schema_of(connection) == _schema_after(migrations):
         return damaged(path)  # nobody is that far ahead, or ahead with the same tables: the number is garbage
     return StorageTooNew(
-        f"{path} was written by a newer zkchat (version {version} of its tables; this one knows {len(migrations)}).",
-        hint="Update zkchat, or set XDG_DATA_HOME to start with an empty folder.",
+        f"{path} was written by a newer zkchat (table version {version}; yours reads up to {len(migrations)}).",
+        hint="Update zkchat, or start anew with XDG_DATA_HOME set to an empty folder.",
     )
 
 

@@ -316,7 +316,7 @@ class _Recovery(Struct, Generic[Store]):
             suspect_marker(path).unlink(missing_ok=True)
             content = store.describe_content() if kept or is_restored else ""
         if kept:
-            saved = f"{content} could be saved" if content else "Nothing could be read"
+            saved = f"{content} could be recovered" if content else "Nothing could be recovered"
             return Recovered(store, (f"{path} was damaged. {saved}; the damaged file is kept as {kept}.",))
         if content:
             notice = (

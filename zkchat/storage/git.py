@@ -95,7 +95,7 @@ class Repository(Struct, frozen=True, kw_only=True):
             if _COMMIT.fullmatch(text):
                 return text
             if _LONG_COMMIT.fullmatch(text):
-                raise UnusableRepository("its format is SHA-256")
+                raise UnusableRepository("it uses the SHA-256 format")
             name = text.removeprefix("ref:").strip()
             if not text:
                 return ""
@@ -153,7 +153,7 @@ def find_repository(vault: Path) -> Repository | None:
 def _opened(entry: Path, prefix: str) -> Repository:
     status = entry.lstat()
     if stat.S_ISLNK(status.st_mode):
-        raise UnusableRepository("its folder .git is a link")
+        raise UnusableRepository("its folder .git is a symbolic link")
     _require_own(status)
     if stat.S_ISDIR(status.st_mode):
         repository = Repository(git_folder=entry, common_folder=entry, prefix=prefix)
@@ -161,9 +161,9 @@ def _opened(entry: Path, prefix: str) -> Repository:
         repository = _linked(entry, prefix)
     try:
         if not stat.S_ISDIR(repository.objects.lstat().st_mode):
-            raise UnusableRepository("its folder of objects is a link")
+            raise UnusableRepository("its folder of objects is a symbolic link")
         if any((repository.objects / "info" / name).exists() for name in ("alternates", "http-alternates")):
-            raise UnusableRepository("part of it is in another repository")
+            raise UnusableRepository("some of its objects are in another repository")
     except OSError:
         raise UnusableRepository("it has no objects") from None
     return repository

@@ -154,7 +154,7 @@ class PdfExtractor:
 
 _PROBLEMS: Final = {
     "encrypted": f"It is encrypted {_BY_NAME}",
-    "broken": f"It is not a PDF, or a broken one, {_BY_NAME}",
+    "broken": f"It is not a valid PDF {_BY_NAME}",
     "memory": f"It takes too much memory to read {_BY_NAME}",
 }
 

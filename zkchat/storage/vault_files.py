@@ -131,15 +131,15 @@ class VaultFiles:
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
         """Why an entry cannot be used; empty when it can."""
         if not _is_text(entry.name):
-            return "The name is not UTF-8; rename it to use it."
+            return "Its name is not UTF-8: rename it, so that zkchat can read it."
         if entry.is_symlink():
             target = Path(os.path.realpath(entry.path))
             if not self._contains(target):
-                return "It is a link that leads out of the vault."
+                return "It is a symbolic link that leads out of the vault."
             if not target.exists():
-                return "It is a link to nothing."
+                return "It is a symbolic link that leads nowhere."
             if target.is_dir() and (linked or Path(entry.path).parent.is_relative_to(target)):
-                return "It is a link that leads in a circle, or from one linked folder to another."
+                return f"It is a symbolic link {'inside a linked folder' if linked else 'to a folder around it'}."
         return "" if entry.is_dir() or entry.is_file() else "It is not a regular file."
 
     def _contains(self, target: Path) -> bool:

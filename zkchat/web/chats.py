@@ -104,7 +104,7 @@ class Asker:
         """Answer the question that is open. Raises `UsageError` where it is another one. From any thread."""
         asked = self._asked
         if asked is None or asked[0] != number or not asked[1].set_running_or_notify_cancel():
-            raise UsageError("This question is not open any more.")
+            raise UsageError("This question no longer waits for an answer.")
         asked[1].set_result(answer)
 
     def stop(self) -> None:
@@ -321,7 +321,7 @@ class Chats:
         if answer not in {"yes", "no", "always"}:
             raise UsageError("answer must be yes, no or always.")
         if chat is None:
-            raise UsageError("This question is not open any more.")
+            raise UsageError("This question no longer waits for an answer.")
         chat.asker.reply(text_in(body, "id", required=True), answer)
         return Json({"answered": True})
 

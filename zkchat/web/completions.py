@@ -448,7 +448,7 @@ class Completions:
                 said.insert(0, Said(_ROLES[message.role], message.text, local=message.local))
             head = message.parent_id
         if not said:
-            raise UsageError(f"The response {response} is no longer known. Send the whole conversation in input.")
+            raise UsageError(f"The response {response} is no longer known. Send the whole conversation as `input`.")
         self._sessions[_digest(said)] = self._sessions[response]
         return said
 

@@ -277,7 +277,7 @@ class Entrance(Gate):
             self._is_used = True
             return self._welcome()
         used = "This address works only once, and was opened before. " if token else ""
-        return _login_page(f"{used}Enter the token that zkchat printed when it started, or start it again.")
+        return _login_page(f"{used}Enter the token that zkchat printed when it started, or restart zkchat.")
 
     def _welcome(self) -> Response:
         answer = RedirectResponse("/", status_code=303)

@@ -245,7 +245,7 @@ class NoteEditor:
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
         follow = f"The links in {counted_files(others, 'other ')} are changed too." if others else ""
-        remarks = [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
+        remarks = [f"A broken link in {path} will lead to the moved file." for path in self._shown(summary.revived)]
         remarks += [
             f"Obsidian's setting for {setting} still names {path}: change it there."
             for setting, path in self._conventions.named_paths
@@ -348,4 +348,4 @@ class NoteEditor:
         paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
         found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
         where = ", ".join(folders)
-        return f"Those in {where}: {', '.join(map(file_title, found))}." if found else f"There are no notes in {where}."
+        return f"Templates in {where}: {', '.join(map(file_title, found))}." if found else f"No notes are in {where}."

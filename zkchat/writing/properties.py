@@ -62,7 +62,7 @@ class PropertyLines:
         self.matter: Frontmatter = frontmatter_of(text)
         if not self.matter.end and _OPENING.match(text):
             raise EditRefused(
-                "The note begins with `---`, but no properties follow: names, or a closing `---`, are missing.",
+                "The note begins with `---`, but no `name: value` lines with a closing `---` follow.",
                 hint="Correct or remove that line first.",
             )
         if self.matter.warning:
@@ -125,7 +125,7 @@ class PropertyLines:
         if not self._root:
             return
         if self._root.flow_style or any(key.value == "<<" for key, _ in self._root.value):
-            raise EditRefused("The properties are not on lines of their own, as in {a: 1, b: 2}.", hint=_BY_HAND)
+            raise EditRefused("zkchat cannot change properties written as {a: 1, b: 2} or with `<<`.", hint=_BY_HAND)
         for key, value in self._root.value:
             start = key.start_mark.index - key.start_mark.column
             colon = re.compile(r"[ \t]*:").match(self.source, key.end_mark.index)
@@ -340,7 +340,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
     if any(gap.strip(" \t\n,") for gap in gaps):
         raise EditRefused(
-            f"The list {entry.name} would lose comments or nested values in its brackets.", hint="Edit it directly."
+            f"Comments or nested values in the brackets of the list {entry.name} would be lost.", hint=_BY_HAND
         )
     separator = gaps[1] if len(gaps) > 2 else ", "
     written = [
@@ -363,7 +363,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
         if not dash or dash.end() < start:
             raise EditRefused(
                 f"The list {entry.name} does not have a line for each item.",
-                hint="Edit the passage itself.",
+                hint=_BY_HAND,
             )
         starts.append(line)
     end = len(lines.source[: entry.end].rstrip("\n"))
@@ -373,7 +373,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     chunks = [lines.source[one:two].rstrip("\n") for one, two in pairwise([*starts, end])]
     lead = lines.source[entry.colon_end : starts[0]].rstrip("\n")
     if sum(isinstance(item, Kept) for item in items) < len(chunks) and _has_inner_comments(lines, entry):
-        raise EditRefused(f"The list {entry.name} would lose its comments.", hint="Edit the passage itself.")
+        raise EditRefused(f"The comments (# …) in the list {entry.name} would be lost.", hint=_BY_HAND)
     written = (
         chunks[item.number] if isinstance(item, Kept) else f"{marker}{write_scalar(item, quotes=_quotes(entry))}"
         for item in items
@@ -491,7 +491,7 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     """What follows the colon of a property that is there, without the line end."""
     node, comment = entry.value, lines.comment(entry)
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
-        raise EditRefused(f"The property {entry.name} has properties of its own.", hint="Edit the passage itself.")
+        raise EditRefused(f"The property {entry.name} has properties of its own.", hint=_BY_HAND)
     if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
         present, wanted = (
             [f"{type(each).__name__} {each!r}" for each in values] for values in (lines.value_of(entry), value)
@@ -501,7 +501,7 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
             items += [Kept(number) for number in range(start, end)] if kind == "equal" else value[first:last]
         return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
-        raise EditRefused(f"The property {entry.name} would lose its comments.", hint="Edit the passage itself.")
+        raise EditRefused(f"The comments (# …) in the property {entry.name} would be lost.", hint=_BY_HAND)
     if isinstance(value, list):
         return _fresh(lines, value, comment)
     space = re.compile(r"[ \t]*").match(lines.source, entry.colon_end)

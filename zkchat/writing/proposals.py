@@ -104,8 +104,8 @@ def why_asked(
     """
     sentences = [*dict.fromkeys(reasons)]
     if withheld := [*filter(is_withheld, touched_paths(changes))]:
-        are = f"and {len(withheld) - 1} more are" if withheld[1:] else "is"
-        sentences.append(f"{withheld[0]} {are} kept from this model.")
+        more = f" and {len(withheld) - 1} more" if withheld[1:] else ""
+        sentences.append(f"This model may not see {withheld[0]}{more}.")
     if sentences:
         return WhyAsked(sentences=tuple(sentences), takes_yes=False, takes_always=False)
     if any(is_in_trash(move.target) for move in changes.moves):
@@ -114,14 +114,14 @@ def why_asked(
     if not outside:
         return None
     if policy.accept or always:
-        return WhyAsked(sentences=(f"{outside[0]} is outside the folders where you accept changes.",))
+        return WhyAsked(sentences=(f"{outside[0]} is outside the folders where you accept changes unasked.",))
     return WhyAsked(sentences=("You are asked about every change.",))
 
 
 def why_not_asked(changes: ChangeSet, policy: ReviewPolicy, *, always: Sequence[str] = ()) -> str:
     """Why changes need no question, as a sentence."""
     reasons = dict.fromkeys(_accepting(path, policy.accept, always) for path in touched_paths(changes))
-    return f"You were not asked, because it is in {', and in '.join(filter(None, reasons))}."
+    return f"You were not asked, because the file is in {', and in '.join(filter(None, reasons))}."
 
 
 def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
@@ -131,12 +131,12 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
         if glob.strip("/") and Glob(glob.strip("/").split("/"), whole=False).matches(components):
             return f"{glob}, which your setting write.accept names"
     folder = path.rpartition("/")[0]
-    return f"{folder or 'the top folder'}, which you agreed to in this session" if folder in folders else ""
+    return f"{folder or 'the top folder'}, where you accepted all changes in this session" if folder in folders else ""
 
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
-NOBODY_ASKED: Final = "There was nobody to ask: it needs a terminal, --yes, or a folder in write.accept."
-NEEDS_ASKING: Final = "It needs your yes at a terminal."
+NOBODY_ASKED: Final = "Nobody could be asked. Use a terminal or --yes, or list the folder in the setting write.accept."
+NEEDS_ASKING: Final = "This change needs your yes at a terminal."
 ALWAYS_CHANGING: Final = "Another program keeps changing the same files. Nothing was written."
 MAX_ATTEMPTS: Final = 3
 """Times that a proposal is brought to files that changed meanwhile, where links follow or the user is asked again."""

@@ -59,7 +59,7 @@ class Followed(Struct, frozen=True, kw_only=True):
         """What the user should know of it, as sentences."""
         said = [brought_to_present(self.rebased)] if self.rebased else []
         if self.links:
-            said.append(f"{counted(self.links, 'link')} added in the meantime: changed too.")
+            said.append(f"Also changed: {counted(self.links, 'link')} added in the meantime.")
         return tuple(said)
 
 
@@ -106,7 +106,7 @@ def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:
     """The error for files that somebody else changed where they are to be changed."""
     names = ", ".join(clash.path for clash in clashes)
     return FilesChanged(
-        f"Changed meanwhile, in the same place: {names}.", hint="Nothing was written.", conflicts=clashes
+        f"Another program changed the same lines meanwhile: {names}.", hint="Nothing was written.", conflicts=clashes
     )
 
 

@@ -242,7 +242,7 @@ class _Write:
         if len(_CODE.findall(edit.after)) > len(_CODE.findall(edit.before)):
             reasons.append(f"{edit.path} would hold code that plugins of Obsidian may run.")
         if edit.before and edit.after and written_class(edit.before) != written_class(edit.after):
-            reasons.append(f"It changes which models may see {edit.path}.")
+            reasons.append(f"The change affects which models may see {edit.path}.")
         self._staged.reasons_to_ask += [each for each in reasons if each not in self._staged.reasons_to_ask]
         self._staged.remarks += [each for each in edit.remarks if each not in self._staged.remarks]
         before, after = (shown_text(text) for text in (edit.before, edit.after))

@@ -119,11 +119,11 @@ def _with_way_on(
     """The error, with what can be undone nevertheless."""
     if count > 1:
         error.message = f"None of the {count} changes was undone. {error.message}"
-    ways = [f"To undo the {len(before)} made after it: zkchat undo {len(before)}"] if before else []
+    ways = [f"To undo only later changes: zkchat undo {len(before)}"] if before else []
     blocked = [stuck]
     for record in (each for each in applied if each.id < stuck.id):
         if not any(_overlap(each, record) for each in blocked):
-            ways.append(f"Another change: zkchat undo --id {record.id}")
+            ways.append(f"To undo an earlier change instead: zkchat undo --id {record.id}")
             break
         blocked.append(record)
     error.hint = " ".join([error.hint, *ways])

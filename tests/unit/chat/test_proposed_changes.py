@@ -99,7 +99,7 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     (item,) = (item for item in context.items if item.name == "Append to Sleep.md")
     (row,) = (line for line in context_lines(context) if line.startswith("Messages"))
     assert row.endswith("only for this message: proposed change Append to Sleep.md")
-    assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
+    assert (item.reason, item.this_turn_only) == ("what became of the model's proposals", True)
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)
     assert rebuilt.messages == model.requests[-1].messages
     assert rebuilt.tools == model.requests[-1].tools

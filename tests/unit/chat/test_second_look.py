@@ -162,7 +162,7 @@ def test_where_the_second_request_fails_the_first_answer_is_the_answer_and_it_is
     events = events_of(talk.say(QUESTION))
     answer = answer_of(events)
     assert (answer.text, answer.status, answer.references) == (UNFOUNDED, "complete", ())
-    assert "zkchat could not ask it again. It is down." in [event.text for event in of_kind(events, Warned)]
+    assert "zkchat could not ask the model again. It is down." in [event.text for event in of_kind(events, Warned)]
     assert texts(talk) == [QUESTION, UNFOUNDED]
     model = Saying("It leaks.", "Never asked for.")
     later = conversation_over(library, store, model, session=store.get(talk.session_id), look_again=True)
@@ -192,7 +192,7 @@ def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(own_library
     talk = conversation_over(own_library, provider=model, look_again=True, policy=Policy(auto=False), **shares)
     events = events_of(talk.say(f"{QUESTION} {'Tell me all of it. ' * 208}"))
     assert answer_of(events).text == UNFOUNDED
-    assert any("zkchat could not ask it again. The context is full" in event.text for event in of_kind(events, Warned))
+    assert any("could not ask the model again. The context is full" in event.text for event in of_kind(events, Warned))
 
 
 def test_a_model_elsewhere_is_not_handed_what_stays_here(own_library: Library, tmp_path: Path) -> None:

@@ -99,8 +99,8 @@ def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
     if refreshed:
         own_library.refresh()
     assert warnings(events_of(talk.say("And then, [[Bees]]?"))) == [
-        "Bees.md no longer exists; the model read it earlier. What was said about it stays in the conversation; "
-        "/branch goes back to an earlier message."
+        "Bees.md no longer exists; the model read it earlier. What was said about it stays in the conversation. "
+        "To go back to before that: /branch"
     ]
     assert "Bees hum." in provider.requests[-1].messages[1].text
     assert "no longer exists" not in asked(provider)

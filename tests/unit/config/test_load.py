@@ -224,7 +224,7 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files:
     files.vault.write_text('"ollama.host" = "http://evil.example"')
     assert files.load().settings.ollama.host == "http://mine:1", "a quoted key does not get around trust"
     assert loaded.every_warning == (
-        "Ignored in the vault's settings until you approve: model, ollama.host. To see and approve what comes with "
+        "Settings of the vault, ignored until you approve them: model, ollama.host. To see and approve what comes with "
         "the vault: zkchat config trust",
     )
 

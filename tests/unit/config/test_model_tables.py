@@ -85,7 +85,7 @@ def test_a_vaults_tables_count_only_after_approval_and_then_beside_the_users_own
         ("provider = 'olama'", f'{PROVIDER_CHOICES}, but it is the text "olama".'),
         ("temperature = 3", "a number of at least 0 and up to 2, but it is 3."),
         ("options = 'x'", 'a table, but it is the text "x".'),
-        ("id = ''", 'the name that its provider gives it, but it is the text "".'),
+        ("id = ''", 'the model\'s name at the provider, but it is the text "".'),
     ],
 )
 def test_a_wrong_value_is_told_with_its_model(user: Path, line: str, says: str) -> None:
@@ -129,7 +129,7 @@ def test_any_other_line_is_a_name_with_or_without_quotes_in_a_key(user: Path, na
 
 def test_a_name_with_dots_that_lacks_its_quotes_is_told_how_to_get_them(user: Path) -> None:
     error = refused(user, FAST.replace("models.fast", "models.gpt-4.1"))
-    assert error.hint == 'Quote a name with dots: [models."gpt-4.1"]'
+    assert error.hint == 'A name with dots needs quotes: [models."gpt-4.1"]'
     assert unset(user, "models.gpt-4.1")
     error = refused(user, FAST.replace("models.fast", 'models."gpt-4.1"') + "tempature = 1\n")
     assert error.hint == "Did you mean 'models.gpt-4.1.temperature'?"

@@ -278,7 +278,7 @@ def test_all_conversations_of_a_list_are_read_and_a_bad_one_is_named() -> None:
     assert file.tally.conversations == [
         "2 (“B”): It has no messages that can be read.",
         "3: It is not a conversation.",
-        "4 (“A”): It is there twice.",
+        "4 (“A”): It is in the file twice.",
     ]
 
 

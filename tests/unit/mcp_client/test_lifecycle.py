@@ -72,7 +72,7 @@ def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> N
     assert said["mute"] == "The MCP server mute did not answer within 2 s."
     assert said["chatters"] == "The MCP server chatters did not answer within 2 s."
     assert said["wordy"] == (
-        "The MCP server wordy did not answer within 2 s (it wrote a line that is not a message to its standard output)."
+        "The MCP server wordy did not answer within 2 s (its standard output has a line that is no MCP message)."
     )
 
 

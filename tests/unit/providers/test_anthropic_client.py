@@ -256,7 +256,7 @@ def test_what_a_filter_stopped_and_what_is_too_long_are_told_apart(server: Serve
     assert isinstance(failure(model(server))[1], PromptTooLong)
 
 
-@pytest.mark.parametrize(("kind", "said"), [("overloaded_error", "failed (529): Busy"), ("other", "broke off: Busy")])
+@pytest.mark.parametrize(("kind", "said"), [("overloaded_error", "failed (529): Busy"), ("other", "answer: Busy")])
 def test_an_error_instead_of_an_answer_is_told_as_others_are(server: Server, kind: str, said: str) -> None:
     error = {"type": "error", "error": {"type": kind, "message": "Busy"}}
     server.events = [WIRE.named("error", json.dumps(error).encode())]

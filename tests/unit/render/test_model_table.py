@@ -21,7 +21,7 @@ def test_models_stand_in_columns_with_the_one_in_use_marked(width: int | None) -
         "  quick = openai:gpt-5-mini  272,000  api.openai.com  no tools",
         "  gone = ollama:gone               ?  ?               not reachable",
         "  local:tiny                   2,048  this machine    small, no tools",
-        "  quote                               this machine    no model: passages of your notes",
+        "  quote                               this machine    no model: quotes your notes",
     ]
 
 

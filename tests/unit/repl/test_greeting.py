@@ -29,7 +29,7 @@ def greeted(session: Session | None = None, last: Session | None = None, **more:
 def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
     assert greeted() == [
         "zkchat · garden · 1,234 notes · ollama:qwen3:8b",
-        "Ask; [[ names a note, / a command. /help for help, Ctrl-D to quit.",
+        "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit.",
     ]
     assert greeted(notes=1)[0] == "zkchat · garden · 1 note · ollama:qwen3:8b"
     assert greeted(model=ModelInfo(provider="quote", id="", needs_notes=True))[0].endswith(

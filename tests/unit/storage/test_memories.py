@@ -81,7 +81,7 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path) -> None
             ("I like coffee", "I like tea", False, ""),
             ("I sleep late", "", True, "writer"),
         ]
-    assert "2 facts could be saved" in notices[0]
+    assert "2 facts could be recovered" in notices[0]
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -119,7 +119,7 @@ def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_entry_saved_as
         assert store.append(store.find("Short").id, [message(7)])
     kept = path.with_name(KEPT)
     assert opened.notices == (
-        f"{path} was damaged. 2 sessions with 12 messages could be saved; the damaged file is kept as {kept}.",
+        f"{path} was damaged. 2 sessions with 12 messages could be recovered; the damaged file is kept as {kept}.",
     )
     assert kept.read_bytes() == damaged
 
@@ -138,7 +138,7 @@ def test_a_log_without_its_file_is_damage_and_kept(killed: Path, lose: Callable[
     opened = open_at(killed)
     with opened.store as store:
         assert store.sessions() == []
-    assert "was damaged. Nothing could be read" in opened.notices[0]
+    assert "was damaged. Nothing could be recovered" in opened.notices[0]
     assert killed.with_name(f"{KEPT}-wal").stat().st_size
 
 
@@ -228,7 +228,7 @@ def test_damage_that_shows_later_is_recovered_at_the_next_opening(path: Path, pl
     again = open_at(path)
     with again.store as store:
         assert sum(len(messages) for messages in texts(store).values()) == 11
-    assert "2 sessions with 11 messages could be saved" in again.notices[0]
+    assert "2 sessions with 11 messages could be recovered" in again.notices[0]
     assert not path.with_name("sessions.db.suspect").exists()
 
 

@@ -94,10 +94,10 @@ def test_links_are_followed_inside_the_vault_and_reported_where_they_leave_it(ro
     (root / "gone.png").symlink_to("nowhere.png")
     assert paths_in(root) == ["alias.md", "folder/a.md", "folder/b/c.md", "real/a.md", "real/b/c.md"]
     assert warnings_about(root) == {
-        "out": "It is a link that leads out of the vault.",
-        "out.md": "It is a link that leads out of the vault.",
-        "peek.md": "It is a link that leads out of the vault.",
-        "gone.md": "It is a link to nothing.",
+        "out": "It is a symbolic link that leads out of the vault.",
+        "out.md": "It is a symbolic link that leads out of the vault.",
+        "peek.md": "It is a symbolic link that leads out of the vault.",
+        "gone.md": "It is a symbolic link that leads nowhere.",
     }
     assert files_of(root).read("folder/b/c.md") == "real/b/c.md"
     assert files_of(root).read("alias.md") == "real/a.md"
@@ -137,7 +137,7 @@ def test_pipes_sockets_and_the_like_are_reported_and_never_waited_for(root: Path
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes only there")
 def test_names_that_are_no_text_are_reported(root: Path) -> None:
     Path(os.fsdecode(bytes(root) + b"/caf\xe9.md")).write_text("x")
-    assert list(warnings_about(root).values()) == ["The name is not UTF-8; rename it to use it."]
+    assert list(warnings_about(root).values()) == ["Its name is not UTF-8: rename it, so that zkchat can read it."]
     assert paths_in(root) == []
     with pytest.raises(NoteNotFound):
         files_of(root).read("caf\udce9.md")

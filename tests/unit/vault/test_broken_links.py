@@ -19,9 +19,9 @@ NOTES = {
 WRONG = {
     "[[Old/Compost heap]]": ("Garden/Compost heap.md", "it is in Garden/ now"),
     "[x](old/Compost%20heap.md)": ("Garden/Compost heap.md", "it is in Garden/ now"),
-    "[[Compost%20heap]]": ("Garden/Compost heap.md", "its name is percent-encoded"),
+    "[[Compost%20heap]]": ("Garden/Compost heap.md", "its name is written with %20 and the like"),
     "[[Compost heap.md.md]]": ("Garden/Compost heap.md", "its extension is doubled"),
-    "[[Compost heap.markdown]]": ("Garden/Compost heap.md", "the note ends in .md"),
+    "[[Compost heap.markdown]]": ("Garden/Compost heap.md", "the file's name ends in .md"),
     r"[[Garden\Compost heap]]": ("Garden/Compost heap.md", "it has backslashes"),
     "![[img/heap.png]]": ("pictures/heap.png", "it is in pictures/ now"),
     "[[Sub/Other]]": ("Other.md", "it is at the top of the vault now"),

@@ -42,7 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("What did I write on 8 March?", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
         ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
         ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
-        ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is from 2026-09-21."),
+        ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest passage found is from 2026-09-21."),
         (
             "When did I last write about compost?",
             "Daily/2026-11-15.md",
@@ -154,7 +154,7 @@ def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, questi
 
 def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
     found = find_evidence(garden, "last meeting with Zebedee", ())
-    assert found.remark == "The newest is from 2026-09-21."
+    assert found.remark == "The newest passage found is from 2026-09-21."
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_more_than_is_looked_at_is_text_and_the_note_says_so(
     note = parse_note("Odd.md", text)
     assert len(known(note)) == MAX_ITEMS
     assert [warning.text for warning in note.warnings] == [
-        f"It has more {kind} than zkchat reads; the others count as text."
+        f"It has more {kind} than zkchat reads; the rest is read as plain text."
     ]
     assert "".join(section.text for section in sections_of(note, text)).count("h") == text.count("h")
 

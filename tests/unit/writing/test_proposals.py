@@ -73,7 +73,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     proposed.staged.create("Inbox/Tea.md", "green\n", title="Create")
     assert settle(proposed).decision == "applied"
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
-    assert settle(proposed).reason == "You were not asked, because it is in Inbox, which you agreed to in this session."
+    assert settle(proposed).reason.endswith("file is in Inbox, where you accepted all changes in this session.")
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit")
     assert settle(proposed).decision == "declined"
@@ -282,6 +282,6 @@ def test_why_nobody_was_asked_names_each_folder_and_who_accepts_it_once() -> Non
     assert folders_of(moving("A/x.md", ".trash/x.md")) == ("A",)
     changes = writing("Inbox/A.md", "Inbox/B.md", "Sleep/A.md", "Top.md")
     assert why_not_asked(changes, INBOX, always=["Sleep", ""]) == (
-        "You were not asked, because it is in Inbox, which your setting write.accept names, and in Sleep, which "
-        "you agreed to in this session, and in the top folder, which you agreed to in this session."
+        "You were not asked, because the file is in Inbox, which your setting write.accept names, and in Sleep, where "
+        f"{(agreed := 'you accepted all changes in this session')}, and in the top folder, where {agreed}."
     )

@@ -213,5 +213,5 @@ def test_code_that_a_plugin_would_run_and_another_privacy_are_to_be_asked_about(
     desk.call("set_property", path="Tea", key="zkchat", value="local")
     assert desk.staged.reasons_to_ask == [
         "Code.md would hold code that plugins of Obsidian may run.",
-        "It changes which models may see Tea.md.",
+        "The change affects which models may see Tea.md.",
     ]

@@ -57,7 +57,7 @@ WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
 SAVED_KINDS = frozenset({"answer", "conversation"})
 _NOT_UTF8 = "Some of its characters are not UTF-8 and are shown as \ufffd."
-_MISPLACED = "`zkchat` appears twice, or is not among the properties at the top, between two lines of ---"
+_MISPLACED = "The property `zkchat` appears twice, or is not at the top of the note, between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 

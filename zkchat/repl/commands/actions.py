@@ -227,7 +227,7 @@ async def show(context: CommandContext, argument: str) -> Outcome:
         return show_result(context, show_action(open_vault(context), place))
     reading = context.browser.view.reading
     if reading is None:
-        raise UsageError("There is no next page.", hint="/show [[Note]], a path, or a number.")
+        raise UsageError("There is no next page.", hint="First show a note: /show [[Note]]")
     place, path, position = reading
     if position.is_end:
         raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")

@@ -226,7 +226,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there and (part := compaction_of(marker)):
-            context.surface.print(f"Summary #{part.number} does not apply here. /compact makes a new one.")
+            context.surface.print(f"Summary #{part.number} is not used in this branch. /compact makes a new one.")
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where you were; /branch lists all branches.")

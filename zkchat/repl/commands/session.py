@@ -73,7 +73,7 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=context.conversation.session_id or None, model=name)
 
 
-_GOES: Final = "The server is not on this machine. It gets your notes, except private ones, and your key if set. "
+_GOES: Final = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
 
 
 async def _use_server(context: CommandContext, address: str) -> Outcome:
@@ -132,7 +132,7 @@ _MAX_DESCRIPTION = 60
 _STATES: Mapping[str, str] = {
     "waiting": "is not connected yet",
     "connecting": "is being connected",
-    "lost": "is no longer connected; the next call connects it again",
+    "lost": "is no longer connected; it is connected again when one of its tools is called",
     "failed": "cannot be used",
 }
 
@@ -298,8 +298,8 @@ def complete_write(_context: CommandContext, text: str) -> list[str]:
     return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
 
 
-_WHAT_PAGE: Final = "a note in your vault, is sent to the model with every message: what it should always know."
-_IN_A_SHELL: Final = "In a shell zkchat memory list shows them, and zkchat memory forget ID deletes."
+_WHAT_PAGE: Final = "a note in your vault for what the model should always know, is sent with every message."
+_IN_A_SHELL: Final = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
 _NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
@@ -352,7 +352,7 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
     before = conversation.agent
     if not argument:
         context.surface.print(
-            f"{before.name} answers. /agent NAME chooses another agent, @NAME before a message only for that one."
+            f"Agent {before.name} answers. /agent NAME chooses another, @NAME before a message only for that message."
         )
         others = (
             f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
@@ -377,7 +377,7 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     before = await items.tokens()
     page = found or PAGES[0]
     if not found:
-        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} There is none yet. Create one?"):
+        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         create_file(context, page, _NEW_PAGE, command="/memory")
@@ -401,7 +401,7 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
 
 async def remember(context: CommandContext, argument: str) -> Outcome:
     if not argument:
-        raise UsageError("What should zkchat remember?", hint="/remember My thesis is due on 30 June.")
+        raise UsageError("What should zkchat remember?", hint="For example: /remember My thesis is due on 30 June.")
     context.surface.print(context.items.conversation.remember(argument).sentence)
     return NOTHING
 

@@ -190,8 +190,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         name="today",
         arguments="[DAYS]",
         help="tasks and changes",
-        details="Today's daily note, open tasks by due date, notes that changed in the last seven days, or DAYS, notes "
-        "from this day in earlier years, and what is not linked. With --summary, a model adds a summary.",
+        details="Shows today's daily note, open tasks by due date, notes changed in the last DAYS days (default: 7), "
+        "notes from this day in earlier years, and mentions without a link. With --summary, a model adds a summary.",
         act=actions.today,
     ),
     Command(
@@ -199,7 +199,7 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[DAYS]",
         help="/today --summary",
-        details="The old name of /today.",
+        details="The old name of /today --summary.",
         act=actions.brief,
     ),
     Command(
@@ -207,8 +207,8 @@ _OF_NOTES: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[NOTE]",
         help="link mentioned notes",
-        details="Shows each mention of a note without a link; you press y or n. With NOTE (as in /show): where others "
-        "mention it, then what it mentions. Without: mentions in the newest notes. /undo reverts all links at once.",
+        details="Shows each mention of a note without a link: y links it, n does not. With NOTE (as in /show): first "
+        "those of NOTE, then those in it. Without NOTE: those in the newest notes. /undo reverts all links at once.",
         act=actions.link,
         complete=complete_place,
         describe=describe_number,
@@ -231,7 +231,7 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         aliases=("refs",),
         arguments="[N]",
         help="sources of an answer",
-        details="Lists all, and why each was used; N shows what was found in one of them.",
+        details="Lists the sources of the last answer, and why each was used; N shows what was found in source N.",
         act=answer.refs,
         complete=complete_reference_number,
     ),
@@ -260,7 +260,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="copy",
         arguments="[N]",
         help="copy the answer",
-        details="The last one, or message N, goes to the clipboard; if your terminal cannot do that, it is printed.",
+        details="The last answer, or message N, goes to the clipboard; if your terminal cannot do that, it is printed.",
         act=answer.copy,
         complete=complete_message_number,
     ),
@@ -304,8 +304,8 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[on]",
         help="model may edit notes",
         details="/write on lets the model propose changes to your notes: you see each as a diff after the answer, "
-        "and say yes or no. /write off stops that. /write alone tells whether it is on, where you are "
-        "not asked, and what happened to the last proposal; /write diff shows that proposal.",
+        "and say yes or no. /write off stops that. /write alone tells whether it is on, in which "
+        "folders you are not asked, and what happened to the last proposal; /write diff shows that proposal.",
         act=session.write,
         complete=session.complete_write,
     ),
@@ -324,9 +324,9 @@ _OTHER: Final[Sequence[Command]] = (
         name="undo",
         arguments="[N or #ID]",
         help="undo a change",
-        details="The last change that zkchat made to your notes, or the last N, shown first; /undo --list lists "
-        "them, /undo #3 is change 3. Files are restored exactly, to the last byte. A file that has changed "
-        "since is left alone.",
+        details="Shows the last change that zkchat made to your notes, or the last N, and reverts it if you say yes; "
+        "/undo #3 reverts change 3, /undo --list lists changes. Files are restored exactly, to the last byte. A file "
+        "that has changed since is left alone.",
         act=answer.undo,
     ),
     Command(
@@ -340,7 +340,7 @@ _OTHER: Final[Sequence[Command]] = (
         name="edit",
         is_minor=True,
         help="change the question",
-        details="Your last one comes back to the prompt. What you send replaces it in a new branch.",
+        details="Your last message comes back to the prompt. What you send replaces it in a new branch.",
         act=history.edit,
     ),
     Command(
@@ -349,8 +349,8 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[N]",
         help="go back, try another way",
         details="Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes "
-        "to one, /branch 4 continues after answer 4, or instead of question 4. What came later is kept as a "
-        "branch.",
+        "to branch 1; /branch 4 continues after message 4 or, if that is a question of yours, instead of it. What came "
+        "later is kept as a branch.",
         act=history.branch,
         complete=history.complete_branch,
     ),
@@ -396,7 +396,7 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[WORDS]",
         help="sessions of the vault",
-        details="The last used first, or those about WORDS; * marks the one you are in.",
+        details="Lists sessions, the last used first; with WORDS, only those about them. * marks the one you are in.",
         act=history.sessions,
     ),
     Command(
@@ -440,8 +440,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="compact",
         arguments="[FOCUS]",
         help="summarise what is old",
-        details="Older messages leave the context and a summary replaces them; with FOCUS, one that keeps most "
-        "about that; brief or full before it for less or more. Nothing is deleted, and /uncompact reverts it.",
+        details="Older messages leave the context and a summary replaces them. It keeps most about FOCUS, if "
+        "given; brief or full before FOCUS makes it shorter or longer. Nothing is deleted, and /uncompact reverts it.",
         act=context_window.compact,
     ),
     Command(
@@ -485,15 +485,15 @@ _OTHER: Final[Sequence[Command]] = (
         name="rules",
         is_minor=True,
         help="rules of the session",
-        details="Lists when each is sent, and its tokens; * marks those sent every time.",
+        details="Lists the rules, when each is sent and how many tokens it takes; * marks those sent every time.",
         act=session.rules,
     ),
     Command(
         name="tools",
         is_minor=True,
         help="what the model can do",
-        details="Lists when each tool is sent, and its tokens; * marks those sent every time. Tools of MCP servers are "
-        "called server/tool; if a server cannot be used, you see why.",
+        details="Lists the tools, when each is sent and how many tokens it takes; * marks those sent every time. "
+        "Tools of MCP servers are called server/tool; if a server cannot be used, you see why.",
         act=session.tools,
     ),
     Command(
@@ -510,8 +510,8 @@ _OTHER: Final[Sequence[Command]] = (
         name="memory",
         arguments="[FACT]",
         help="keep a fact for later",
-        details="It is used in other sessions when it is relevant; zkchat memory list shows all facts. "
-        "@NAME before it: only with that agent. Without "
+        details="The fact is used in other sessions when it is relevant; zkchat memory list shows all facts. "
+        "With @NAME before FACT, only that agent gets it. Without "
         "FACT, opens ZKCHAT.md, which is part of every conversation about this vault, in your editor. If "
         "there is none, you can create it.",
         act=session.memory,
@@ -521,8 +521,8 @@ _OTHER: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="TEXT",
         help="keep a fact for later",
-        details="It is used in other sessions when it is relevant. zkchat memory list shows all facts. "
-        "@NAME before it: only with that agent.",
+        details="The fact is used in other sessions when it is relevant. zkchat memory list shows all facts. "
+        "With @NAME before TEXT, only that agent gets it.",
         act=session.remember,
     ),
     Command(
@@ -562,7 +562,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("Up, Down", "earlier messages; lines of a long one"),
         ("Ctrl-R", "search earlier messages; Enter takes one"),
         ("Ctrl-A, Ctrl-E", "go to the beginning, or the end, of the line"),
-        ("Ctrl-W, Ctrl-U, Ctrl-K", "delete a word, to the beginning, to the end of the line"),
+        ("Ctrl-W, Ctrl-U, Ctrl-K", "delete a word; to the line's beginning; to its end"),
         ("Ctrl-Y, Ctrl-_", "insert what was deleted; undo"),
     ),
     "Completing": (

@@ -281,11 +281,11 @@ class VaultTree(VaultFiles):
                 if found is None or is_only_case(move):
                     return ""
                 if not os.path.samestat(status, found):
-                    return f"{move.source} and {move.target} are both there, and were not changed."
+                    return f"{move.source} and {move.target} both exist, and were not changed."
                 target.unlink()  # it had both names for a moment
                 return ""
             if found is None:
-                return f"{move.source} is no longer where zkchat moved it, {move.target}."
+                return f"zkchat moved {move.source} to {move.target}, but it is no longer there."
         self.move(move.reversed(), temporary)
         return ""
 
@@ -357,7 +357,7 @@ class VaultTree(VaultFiles):
         except OSError:  # what was a link when it was looked at is none when it is read
             raise _changing_link(path) from None
         if not self._contains(target):
-            raise OutsideVault(f"{path} leads out of the vault through a link.", hint="Give a file inside the vault.")
+            raise OutsideVault(f"{path} leads out of the vault through a symbolic link.", hint="Give another file.")
         return list(target.relative_to(self._root).parts)
 
     def _open_folder(self, parts: Sequence[str]) -> Place:
@@ -472,7 +472,7 @@ def _is_hidden_in_disguise(name: str) -> bool:
 
 
 def _changing_link(path: str) -> VaultError:
-    return VaultError(f"{path} goes through a symbolic link that just changed; it was not touched.")
+    return VaultError(f"{path} goes through a symbolic link that just changed, so the file was left alone.")
 
 
 def is_only_case(move: FileMove) -> bool:

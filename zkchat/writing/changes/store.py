@@ -324,7 +324,7 @@ def _notice(title: str, left: Sequence[str], *, is_undo: bool, is_done: bool) ->
     if len(left) > _MAX_NAMED:
         lines.append(f"… and {len(left) - _MAX_NAMED} more.")
     if is_done:
-        lines.append("All its other files, and the links in them, were changed; zkchat undo --list shows it.")
+        lines.append("The change was made to all other files and the links in them; zkchat undo --list shows it.")
     return "\n".join(lines)
 
 
@@ -456,7 +456,7 @@ class GitCommits:
         if code:
             lines = errors.strip().splitlines() or [os.fsdecode(output).strip().partition("\n")[0]]
             said = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0])
-            raise _Failed(f"git says: {said}" if said else f"git ended with {code}.")
+            raise _Failed(f"git says: {said}" if said else f"git failed with exit code {code}.")
         return output
 
     def _run(self, arguments: Sequence[str], files: Sequence[str] = ()) -> tuple[int, bytes, str]:

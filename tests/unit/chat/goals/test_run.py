@@ -329,7 +329,7 @@ def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library
     again = writing(library, store, vault, reviewer, "Three.", "All.")
     events = events_of(goal_run(again, library).resume())
     warnings = [event.text for event in events if isinstance(event, Warned)]
-    assert "Proposed again, as before: 2 changes." in warnings
+    assert "Proposed again, because not yet reviewed: 2 changes." in warnings
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
 
 

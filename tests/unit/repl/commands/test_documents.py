@@ -80,7 +80,7 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
         ("/show 7", "There is no hit 7: there are none yet. /search and /sources show the numbers."),
         ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/open ²", "There is no note '²' in the vault. To search for it: /search WORDS"),
-        ("/show more", "There is no next page. /show [[Note]], a path, or a number."),
+        ("/show more", "There is no next page. First show a note: /show [[Note]]"),
         ("/show photo.png", "photo.png is not text. Open it with another program."),
         ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. To search for it: /search WORDS"),
     ],

@@ -170,7 +170,7 @@ def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
 
 def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
     compact(harness, "m1", "m2")
-    assert "Summary #1 does not apply here. /compact makes a new one." in harness.typed("/branch 4")
+    assert "Summary #1 is not used in this branch. /compact makes a new one." in harness.typed("/branch 4")
     assert "does not apply" not in harness.typed("/branch b1")
 
 

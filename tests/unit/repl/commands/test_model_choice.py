@@ -27,7 +27,7 @@ def test_models_are_listed_with_their_windows_and_where_they_run(harness: Comman
         ("scripted:play", ("this machine", "tools"), True),
         ("ollama:qwen3:8b", ("40,960 tokens", "this machine", "tools"), False),
         ("quick", ("272,000 tokens", "api.openai.com"), False),
-        ("quote", ("this machine", "no model: passages of your notes"), False),
+        ("quote", ("this machine", "no model: quotes your notes"), False),
     ]
     assert rows[2].search == "openai:gpt-5-mini"
     assert harness.surface.lines == [

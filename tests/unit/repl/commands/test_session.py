@@ -126,7 +126,7 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
         ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
         ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
         ("/drop rule Units", "Units is not sent in this session."),
-        ("/remember", "What should zkchat remember? /remember My thesis is due on 30 June."),
+        ("/remember", "What should zkchat remember? For example: /remember My thesis is due on 30 June."),
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
     ],
 )
@@ -150,7 +150,7 @@ def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     harness = ConversationHarness(library, calls_tools=False, profiles=())
     assert harness.typed("/rules") == "There are no rules yet. Create one: zkchat memory rules new NAME TEXT."
     assert harness.typed("/tools") == "reciting:x has no tools: it can only answer."
-    assert harness.typed("/add tool read_document") == "reciting:x has no tools. /model chooses another one."
+    assert harness.typed("/add tool read_document") == "reciting:x has no tools. /model chooses another model."
     assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Create one: zkchat memory rules new"
 
 
@@ -211,9 +211,9 @@ def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: Conver
     assert "always there [always]" in harness.typed("/why [[Harbour]]")
     assert harness.typed("/why [[Beekeeping]]").splitlines() == [
         "Beekeeping.md was not sent for the last answer: it did not match the question.",
-        "1. The search does not find Beekeeping.md: it has none of your words, and nothing close to them.",
+        "1. The search does not find Beekeeping.md: the note has none of your words, and nothing close to them.",
         "   Add words of the question to the note or its aliases, or write [[Beekeeping]] in the question.",
-        "/show N reads one, /open N opens it.",
+        "/show N reads entry N, /open N opens it.",
         "It was never sent in this session.",
     ]
 
@@ -272,7 +272,7 @@ def test_what_a_tool_read_was_there_too_and_without_a_record_there_is_no_why(har
         "- read by the model, not cited",
         "It was sent for message 2.",
     ]
-    assert why(harness, context=None) == ["There is no context data for the last answer."]
+    assert why(harness, context=None) == ["No record says what was sent for the last answer."]
 
 
 def test_what_changed_since_an_answer_is_shown(harness: ConversationHarness, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_search_numbers_its_hits_and_the_numbers_can_be_shown(harness: CommandHa
     assert told.splitlines() == [
         "1. Coffee (Coffee.md:1 · text)",
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
-        "/show N reads one, /open N opens it.",
+        "/show N reads entry N, /open N opens it.",
     ]
     assert "sleep" in harness.surface.marked
     assert harness.typed("/show 1").splitlines()[0] == "Coffee"
@@ -78,7 +78,7 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
         ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
         ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Tea", "Tea links to nothing, and nothing links to it."),
-        ("/backlinks Tea", "No other note links to Tea. Perhaps one mentions it: zkchat show 'Tea.md' --mentions"),
+        ("/backlinks Tea", "No other note links to Tea. To see which mention it: zkchat show 'Tea.md' --mentions"),
         ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
         ("/recent 1999", "No note changed from 1999-01-01 to 1999-12-31."),
         (f"/recent {'9' * 5_000}", f"'{'9' * 5_000}' {NO_TIME}"),
@@ -99,7 +99,7 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
         "Backlinks (1)",
         "3. Coffee.md:3",
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
-        "/show N reads one, /open N opens it.",
+        "/show N reads entry N, /open N opens it.",
     ]
     assert harness.typed("/show 2") == "[[Nowhere]] does not lead to a note. It leads to nothing."
     assert harness.typed("/links 1").splitlines()[:5] == [

@@ -20,7 +20,7 @@ def test_the_last_answer_or_a_numbered_one_is_checked_and_its_places_can_be_show
             "2. ✗ Adults need eight hours of sleep. (contradicted: another number · Sleep.md:3)",
             "   “Adults need seven hours of sleep.”",
             "0 of 2 statements are in your notes, 1 contradicts them, 1 is not there.",
-            "/show N reads one, /open N opens it.",
+            "/show N reads entry N, /open N opens it.",
         ]
         assert harness.typed("/show 2").splitlines()[0] == "Sleep"
         assert "No note says it." in " ".join(harness.typed("/show 1").splitlines())

@@ -637,7 +637,7 @@ RENAMED = (
     "A change was interrupted and has been completed: Rename Center.\n"
     "Mitte.md could not be moved back: Center.md exists again.\n"
 )
-REST = "All its other files, and the links in them, were changed; zkchat undo --list shows it."
+REST = "The change was made to all other files and the links in them; zkchat undo --list shows it."
 
 
 def interrupted_rename(disk: Disk, *, at: int) -> dict[str, bytes]:
@@ -711,7 +711,7 @@ def test_where_it_cannot_be_told_whether_a_file_was_moved_both_are_left_and_name
     disk.restart()
     assert disk.contents == {"A.md": b"another", "B.md": b"a"}
     assert disk.notices == [
-        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md and B.md are both there, "
+        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md and B.md both exist, "
         "and were not changed."
     ]
 

@@ -168,11 +168,11 @@ BROKEN: list[tuple[Callable[[Path], object], str]] = [
     (lambda folder: (folder / "HEAD").unlink(), "it has no HEAD"),
     (_head("ref: ../../secret\n"), "its HEAD is not understood"),
     (_head("ref: refs/heads/../../x\n"), "its HEAD is not understood"),
-    (_head("f" * 64), "its format is SHA-256"),
+    (_head("f" * 64), "it uses the SHA-256 format"),
     (_head("x" * 9999), "HEAD cannot be read"),
-    (_alternate, "part of it is in another repository"),
+    (_alternate, "some of its objects are in another repository"),
     (lambda folder: shutil.rmtree(folder / "objects"), "it has no objects"),
-    (_link, "its folder .git is a link"),
+    (_link, "its folder .git is a symbolic link"),
     (_file("gitdir: moved\n"), "its .git file does not lead to its own repository"),
     (_file("gitdir: /etc\n"), "its .git file does not lead to its own repository"),
     (_file("anything"), "its .git file does not lead to its own repository"),
@@ -198,7 +198,7 @@ def test_without_commits_git_or_a_repository_there_is_no_history(vault: Path, tm
     plain.mkdir()
     assert (over(plain).head(), over(plain).status()) == ("", HistoryStatus(is_repository=False))
     git(repository(tmp_path / "long", "--object-format=sha256"), "commit", "-q", "--allow-empty", "-m", "x")
-    assert over(tmp_path / "long").status().reason == "its format is SHA-256"
+    assert over(tmp_path / "long").status().reason == "it uses the SHA-256 format"
 
 
 def test_damaged_objects_cost_the_dates_and_nothing_else(vault: Path) -> None:
@@ -208,4 +208,4 @@ def test_damaged_objects_cost_the_dates_and_nothing_else(vault: Path) -> None:
         file.chmod(0o600)
         file.write_bytes(b"nothing")
     found = over(vault).read(head, "")
-    assert (found.files, found.trouble) == ({}, "it failed with 128")
+    assert (found.files, found.trouble) == ({}, "it failed: exit code 128")

@@ -113,7 +113,7 @@ def test_missing_objects_are_fetched_from_nowhere(hostile: Path, marker: Path) -
     marker.unlink(missing_ok=True)
     (hostile / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     reader = over(hostile)
-    assert reader.read(reader.head(), "").trouble == "it failed with 128"
+    assert reader.read(reader.head(), "").trouble == "it failed: exit code 128"
     assert not marker.exists()
 
 

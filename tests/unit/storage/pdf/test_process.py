@@ -58,7 +58,7 @@ def test_one_process_extracts_file_after_file_and_knows_no_secret(extractor: Pdf
 
 
 def test_a_file_that_is_no_pdf_or_encrypted_is_one_trouble(extractor: PdfExtractor) -> None:
-    broken = ExtractedText(trouble="It is not a PDF, or a broken one, and is only found by its name.")
+    broken = ExtractedText(trouble="It is not a valid PDF and is only found by its name.")
     for data in HOPELESS.values():
         assert found(extractor, data) == broken
     encrypted = found(extractor, ENCRYPTED.read_bytes())

@@ -60,7 +60,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ),
         ("[[Nobody]]", None, "Nothing has that name, alias, id or title; or several notes share that id or title."),
         ("[[../Naming]]", "Naming.md", "There is no file at that path."),
-        ("[[#Naming]]", None, "It leads to a place in the same note, and no note was given."),
+        ("[[#Naming]]", None, "It leads to a place in the note that contains it, and that note was not given."),
         ("[[https://example.org]]", None, "It is an address outside the vault."),
     ],
 )

@@ -170,7 +170,7 @@ def test_a_byte_order_mark_and_any_line_end_are_understood(end: str) -> None:
     ("yaml", "reason"),
     [
         ("title: a: b", "is not valid YAML (mapping values are not allowed in this context in line 2)"),
-        ("title: {? {a: b}}", "has a mapping where a name should be"),
+        ("title: {? {a: b}}", "has a mapping where a property's name should be"),
         ("a: !!python/object/apply:os.system [x]\nb: !!python/name:x y", "is not valid YAML"),
         ("a: \0", "has a value that cannot be read"),
         ("a: 0x" + "f" * 1_000, "has a number that is too long"),

@@ -77,7 +77,7 @@ def test_links_in_notes_that_were_not_shown_follow_after_another_yes(tmp_path: P
     for path in ("New.md", "Out.md"):
         assert text(world, path) == "[[Centre]] and [[Centre#Hub|h]]\n"
         assert [path in {write.path for write in asked.writes} for asked in reviewer.asked] == [False, True]
-    assert reviewer.remarks == ["4 links added in the meantime: changed too."]
+    assert reviewer.remarks == ["Also changed: 4 links added in the meantime."]
     assert (outcome.decision, outcome.edited, outcome.proposed) == ("applied", False, outcome.changes)
 
 
@@ -97,7 +97,7 @@ def test_a_link_added_to_a_note_of_the_set_follows_without_another_question(tmp_
     assert text(world, "A.md") == "[[Centre]] first\n\none [[Centre]]\n\ntwo\n\nthree\n" + edit
     assert len(reviewer.asked) == 1
     assert outcome.reason == (
-        "Changed meanwhile: A.md. The proposal was adapted to the new text. 1 link added in the meantime: changed too."
+        "Changed meanwhile: A.md. The proposal was adapted to the new text. Also changed: 1 link added in the meantime."
     )
 
 
@@ -115,7 +115,7 @@ def test_where_the_same_place_was_changed_nothing_is_written(tmp_path: Path) -> 
 def test_a_yes_beforehand_holds_for_links_that_are_written_meanwhile(tmp_path: Path) -> None:
     world, _, outcome = rename(tmp_path, lambda world: world.note("New.md", "[[Hub]]\n"), assumes_yes=True)
     assert text(world, "New.md") == "[[Centre]]\n"
-    assert outcome.reason == "1 link added in the meantime: changed too."
+    assert outcome.reason == "Also changed: 1 link added in the meantime."
 
 
 def test_a_note_that_the_user_left_out_stays_left_out(tmp_path: Path) -> None:
