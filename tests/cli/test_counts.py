@@ -61,7 +61,7 @@ def test_an_answer_tells_the_tokens_and_the_time_of_its_parts_and_calls(world: W
     assert "search (1 call, " in shown
     typed = world.run("chat", "-c", "--model", play, stdin="/context\n").out
     assert "search (1 call, " in typed
-    assert "So far 2 requests took" in typed
+    assert "So far 2 requests sent" in typed
 
 
 def test_the_totals_of_a_session_hold_what_was_archived_and_what_summaries_took(world: World) -> None:
@@ -79,7 +79,7 @@ def test_the_totals_of_a_session_hold_what_was_archived_and_what_summaries_took(
     assert found["totals"]["estimated"] == 0
     assert found["totals"]["prompt_tokens"] >= 700 * (10 + made)  # a summary may be asked for twice
     assert found["totals"]["completion_tokens"] >= 90 * (10 + made)
-    assert f"So far {10 + made} requests took" in world.run("context", "stats", "--model", play).out
+    assert f"So far {10 + made} requests sent" in world.run("context", "stats", "--model", play).out
 
 
 def test_the_window_is_told_to_fill_once_at_each_mark_and_again_after_a_compaction(world: World) -> None:

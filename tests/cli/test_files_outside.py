@@ -36,7 +36,7 @@ def test_a_file_outside_is_sent_after_a_yes(scene: Scene, model: str) -> None:
     for name in (str(scene.world.home / "todo.txt"), "~/todo.txt"):
         said = ask(scene, model, f"What is in @{name}?", typed="y\n")
         assert "todo.txt is outside the vault." in said
-        assert f"Send it to {model}, which runs {'on this machine' if model == HERE else 'elsewhere'}?" in said
+        assert f"Send it to {model}, which runs {'on this machine' if model == HERE else 'on another machine'}?" in said
         assert SECRET.lower() in scene.server.received()
 
 
@@ -93,7 +93,7 @@ def test_there_is_no_way_round_the_rules_of_the_vault(scene: Scene) -> None:
 def test_what_is_no_text_is_told(scene: Scene) -> None:
     (scene.world.home / "data.bin").write_bytes(b"\0\1\2")
     for name, why in (
-        ("~/data.bin", "has no text"),
+        ("~/data.bin", "is not a text file"),
         ("~/none.txt", "There is no file"),
         ("~/", "not a regular file"),
         ("/dev/zero", "not a regular file"),

@@ -305,7 +305,7 @@ def test_words_without_quotes_are_refused(world: World) -> None:
 def test_a_new_note_says_that_it_left_the_pipe_alone(garden: World) -> None:
     """In a loop over a file, what stands there belongs to others."""
     made = garden.run("note", "new", "Old age", "--yes", stdin="Eighty.")
-    assert made.err == "Standard input was not read. To write it into the note: zkchat note new 'Old age' -\n"
+    assert made.err == "Standard input was not read. To add it to the note: zkchat note append 'Old age' -\n"
     assert garden.run("note", "new", "Age", "-", "--yes", stdin="Eighty.").err == ""
     assert (garden.vault / "Age.md").read_text() == "Eighty.\n"
 

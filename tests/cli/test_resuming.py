@@ -65,6 +65,7 @@ def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: Wor
     assert len(world.run("sessions", "list").out.splitlines()) == 2, "looking at it does not list it"
     stats = ("context", "stats", "--model", two_sessions)
     assert "The conversation “two”, last used 20" in world.run(*stats).err, "and not the single question"
+    assert world.run("context", "show", "--json").json["session"]["title"] == "Once?", "what was sent last"
     assert world.run(*stats, "Once?").err == world.run(*stats, "--json").err == ""
     assert "“two”" in world.run("context", "compact", "--dry-run", "--model", two_sessions).err
     assert world.run("ask", "-c", "Twice?", "--model", two_sessions).code == 0

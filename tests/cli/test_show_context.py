@@ -25,7 +25,10 @@ def test_a_pipe_gets_the_answer_alone_and_standard_error_what_was_sent(world: Wo
     assert "+ note Sleep.md [manual], 10 tokens: linked in the message" in lines
     assert any(line.startswith("+ tool read_document [always], ") for line in lines)
     assert any(line.startswith("+ 1 message, ") for line in lines)
-    assert "- memory ZKCHAT.md, left out (unapproved): came with the vault and is not approved" in lines
+    assert (
+        "- memory ZKCHAT.md, left out (not approved: zkchat config trust): came with the vault and is not approved"
+        in lines
+    )
 
 
 def test_json_has_the_record_also_of_a_turn_that_failed(world: World, model: str) -> None:

@@ -607,7 +607,7 @@ def test_facts_of_a_local_note_are_local_and_of_one_never_to_be_read_there_are_n
     question = "What is my lighthouse password?"
     for name in ("@Never.md", "Never.md", str(scene.world.vault / "Never.md")):
         refused = scene.world.run("memory", "import", name)
-        assert (refused.code, "is never to be read" in refused.err) == (ExitCode.USAGE, True)
+        assert (refused.code, "No model may read" in refused.err) == (ExitCode.USAGE, True)
     assert scene.world.run("memory", "list", "--json").json == []
     for name in ("@About.md", "About.md", "@Folder/About.md", "Folder/../Folder/About.md", "@Other name.md"):
         (known,) = scene.world.run("memory", "import", name, "--json").json["facts"]

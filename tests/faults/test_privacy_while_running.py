@@ -221,7 +221,7 @@ def after_an_answer(server: Recorder, act: Callable[[], object]) -> Iterator[Non
 
 def test_what_a_chat_saves_of_a_note_that_is_local_by_then_is_local_too(scene: Scene, server: Recorder) -> None:
     with after_an_answer(server, lambda: write(vault_file(scene), LOCAL)):
-        scene.world.run("chat", "--plain", "--model", OVER_OLLAMA.elsewhere, stdin=f"{QUESTION}\n/save Saved.md\n")
+        scene.world.run("chat", "--plain", "--model", OVER_OLLAMA.elsewhere, stdin=f"{QUESTION}\n/save Saved.md\ny\n")
     assert "quollsecret" in server.received()
     assert "zkchat: local" in (scene.world.vault / "Saved.md").read_text()
 

@@ -99,7 +99,7 @@ def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = ""
 @contextmanager
 def open_session_conversation(io: CommandIO, session: str | None, model: str | None) -> Iterator[OpenConversation]:
     with io.sessions() as store:
-        found = find_session_or_last(store, session)
+        found = find_session_or_last(store, session, listed=True)
     options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
     with open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:

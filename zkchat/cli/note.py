@@ -158,7 +158,7 @@ def new(
     made = change_notes(io, "note new", stage, yes=yes, dry_run=dry_run)
     if text is None and not template and io.environment.stdin_is_piped:
         # Not read unasked: in a loop over a file, what is there belongs to others.
-        unread = f"Standard input was not read. To write it into the note: zkchat note new {quote(title)} -"
+        unread = f"Standard input was not read. To add it to the note: zkchat note append {quote(title)} -"
         made = replace(made, notes=[*made.notes, unread])
     if not (open_ and made.data["applied"]):
         return made

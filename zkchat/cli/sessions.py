@@ -50,14 +50,14 @@ app = typer.Typer(help="List, show, search, rename and delete conversations.", n
 SessionArgument = Annotated[str, argument("SESSION", "Its id, the start of its id, or its title.")]
 
 
-def find_session_or_last(store: SessionStore, name: str | None) -> Session:
-    """The one named, else the last one used that lists show, else the last question."""
+def find_session_or_last(store: SessionStore, name: str | None, *, listed: bool = False) -> Session:
+    """The one named, else the last one used; where it is to be one that lists show, the last question is the last."""
     if name is not None:
         return store.find(name)
     sessions = store.sessions()
     if not sessions:
         raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat")
-    return next((each for each in sessions if each.listed), sessions[0])
+    return next((each for each in sessions if each.listed or not listed), sessions[0])
 
 
 @command(app, "list")
