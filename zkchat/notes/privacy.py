@@ -371,7 +371,7 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
             hint = f"Did you mean '{nearest[0][:-1]}'?" if nearest else hint
             yield NoteWarning(
                 path=SETTING,
-                text=f"'{folder.written}' {what}, so no note is private because of it. {hint}",
+                text=f"'{folder.written}' {what}, so it keeps no note private. {hint}",
                 kind="setting",
             )
 

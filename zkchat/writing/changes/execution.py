@@ -341,7 +341,7 @@ class Execution:
 
 
 def _left(change: ContentChange) -> str:
-    return f"{change.path} was changed by somebody else, so it was left alone."
+    return f"{change.path} was changed by another program, so it was left alone."
 
 
 def _not_moved_back(move: FileMove) -> str:

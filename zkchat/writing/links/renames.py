@@ -370,8 +370,7 @@ def remarks_on_new(changed: Iterable[ChangedMeaning], path: str, meant: str = ""
         meant = meant or ", ".join(meant_before(taken_over))
         remarks.append(f"{counted_links(taken_over)} that led to {meant} will lead to {path}.")
     if revived := [each for each in found if not each.meant]:
-        leads = "leads" if sum(each.links for each in revived) == 1 else "lead"
-        remarks.append(f"{counted_links(revived)} that led nowhere {leads} to {path}.")
+        remarks.append(f"{counted_links(revived)} that led nowhere will lead to {path}.")
     return tuple(remarks)
 
 

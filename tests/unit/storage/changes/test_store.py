@@ -628,8 +628,8 @@ def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Di
     disk.restart()
     assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
     assert disk.notices == [
-        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md was changed by somebody "
-        "else, so it was left alone."
+        "A change was interrupted and has been undone, except for 1 file: Change.\nA.md was changed by another "
+        "program, so it was left alone."
     ]
 
 
@@ -677,7 +677,7 @@ def test_a_note_that_was_changed_too_is_left_and_named_when_a_rename_is_complete
     disk.note("3.md", b"[[Center]] is theirs")
     disk.restart()
     assert disk.contents == {**done, "Center.md": b"another", "3.md": b"[[Center]] is theirs"}
-    assert disk.notices == [f"{RENAMED}3.md was changed by somebody else, so it was left alone.\n{REST}"]
+    assert disk.notices == [f"{RENAMED}3.md was changed by another program, so it was left alone.\n{REST}"]
 
 
 def test_a_crash_while_a_rename_is_completed_is_no_end(disk: Disk) -> None:

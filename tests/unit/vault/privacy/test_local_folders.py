@@ -41,7 +41,7 @@ def test_what_leads_out_of_the_vault_matches_nothing_and_is_warned_of(entry: str
     assert matched(entry) == []
     (text,) = warned(entry)
     assert text.startswith(f"'{entry}' ")
-    assert "no note is private because of it" in text
+    assert "it keeps no note private" in text
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_leads_out_of_the_vault_matches_nothing_and_is_warned_of(entry: str
 )
 def test_an_entry_that_matches_nothing_is_warned_of_with_the_nearest_folder(entry: str, nearest: str) -> None:
     (text,) = warned(entry)
-    assert text == f"'{entry}' matches no note, so no note is private because of it. Did you mean '{nearest}'?"
+    assert text == f"'{entry}' matches no note, so it keeps no note private. Did you mean '{nearest}'?"
 
 
 def test_an_entry_for_all_vaults_may_match_nothing_in_this_one_unless_it_is_almost_a_folder_of_it() -> None:
