@@ -103,7 +103,7 @@ def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: 
     assert "Remember “" not in first.err
     assert "remember" not in tools(world)
     again = chat(world, model, "I prefer coffee.", "/remember I like coffee.", options=("--continue",))
-    assert "This conversation is private: others" in again.err
+    assert "This conversation is private: nothing" in again.err
     assert "remember" not in tools(world)
     assert facts(world) == []
     chat(world, model, "Hello!", "/new", "Hello again!", options=("--private",))

@@ -155,7 +155,7 @@ def test_proposed_changes_wait_for_a_yes(world: World, answer: str, decision: st
                     web.post("/api/chat/stop", {"session": session})
                     continue
                 wrong = {"session": session, "id": "99", "answer": "yes"}
-                assert "not open" in web.post("/api/review", wrong)["error"]["message"]
+                assert "no longer waits" in web.post("/api/review", wrong)["error"]["message"]
                 assert "answer must be" in web.post("/api/review", {**wrong, "answer": "maybe"})["error"]["message"]
                 reply = {"session": session, "id": event["id"], "answer": answer}
                 assert web.post("/api/review", reply) == {"answered": True}

@@ -106,7 +106,7 @@ def test_a_package_that_is_not_installed_or_incomplete_is_named(package: Path) -
     with pytest.raises(ProviderError, match="'no_such_vectors'") as raised:
         installed("no_such_vectors")
     assert "pip install" in raised.value.hint
-    with pytest.raises(ProviderError, match="is missing in"):
+    with pytest.raises(ProviderError, match="are missing in"):
         StaticVectors(package)
     shutil.copy(FOLDER / VECTORS, package / VECTORS)
     (package / TOKENIZER).write_text("{}")

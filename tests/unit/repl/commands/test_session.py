@@ -171,7 +171,7 @@ def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(har
 def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: ConversationHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/memory") == "Nothing was written."
-    assert "zkchat memory forget ID deletes." in harness.typed("/memory forget")
+    assert "zkchat memory forget ID deletes one." in harness.typed("/memory forget")
     assert (harness.files, harness.page_editor.edited) == ({}, [])
     harness.surface.says_yes = True
     assert harness.typed("/memory").startswith("ZKCHAT.md is sent with every message.")
