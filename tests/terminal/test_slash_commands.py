@@ -142,6 +142,6 @@ def test_a_message_is_edited_in_the_prompt_and_the_page_of_the_vault_in_the_edit
     chat.say(" now", "Eight hours")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Eight hours."]
     chat.terminal.send("/memory\r")
-    chat.see("ZKCHAT.md, a note in your vault, is sent to the model with every message")
+    chat.see("ZKCHAT.md, a note in your vault for what the model should always know")
     chat.say("y", "ZKCHAT.md is sent with every message")
     assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everyone")
