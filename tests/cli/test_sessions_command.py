@@ -64,6 +64,15 @@ def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     assert world.run("sessions", "list", "--all").out.splitlines()[0].endswith("     1 message  Lost?")
 
 
+def test_a_list_without_sessions_names_the_single_questions(world: World) -> None:
+    world.note("Sleep.md", "Seven hours.\n")
+    world.run("ask", "How many hours?", "--model", "quote")
+    assert (
+        world.run("sessions", "list").err
+        == "Not listed: 1 single question (zkchat ask). See: zkchat sessions list --all\n"
+    )
+
+
 def test_a_session_is_shown_message_by_message(world: World, talk: str) -> None:
     shown = world.run("sessions", "show", "sleep").out
     assert shown.startswith(f"Sleep  {talk}\n")

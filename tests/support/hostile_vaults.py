@@ -166,18 +166,3 @@ def hot_journal(vault: Path, name: str) -> None:
         content, journal = path.read_bytes(), path.with_name(f"{name}-journal").read_bytes()
     path.write_bytes(content)
     path.with_name(f"{name}-journal").write_bytes(journal)
-
-
-def files_that_run(vault: Path, witness: Path) -> None:
-    """What a desktop runs, or renders with what is in it, and a note that links to each."""
-    files = {
-        "run.sh": f"#!/bin/sh\necho run.sh >> '{witness}'\n",
-        "x.desktop": f"[Desktop Entry]\nType=Application\nName=x\nExec=sh -c \"echo x.desktop >> '{witness}'\"\n",
-        "page.html": "<script>fetch('http://127.0.0.1:9/page')</script>",
-        "drawing.svg": "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
-    }
-    for name, content in files.items():
-        (vault / name).write_text(content)
-        (vault / name).chmod(0o755)
-    (vault / "Disguised.md").symlink_to("run.sh")
-    (vault / "Links to programs.md").write_text("".join(f"[[{name}]]\n" for name in (*files, "Disguised")))

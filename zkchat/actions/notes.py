@@ -42,8 +42,9 @@ _ALIKE: Final = 90
 _BY_MEANING: Final = "meaning"
 """Why a passage is found that has none of the words."""
 _MOST_BY_MEANING: Final = 2
-"""Of these, below passages that have the words; and no score lower than `_CLEARLY_NEAR`, where 0.3 is the nearest."""
+"""Of these, below passages that have the words."""
 _CLEARLY_NEAR: Final = 0.2
+"""The score of these at least; by the built-in vectors 0.3 is the nearest."""
 _MAX_COMMITS: Final = 1_000
 _SHORT_ID: Final = 7
 _Event = tuple[tuple[date, time], NumberedRow]
@@ -101,12 +102,11 @@ def search(
 
 
 def find_passages(library: Library, query: str, limit: int, *, notes: bool) -> list[Passage]:
-    """The best, in their order; where some have the words, few and clearly near ones by meaning alone."""
+    """The best, in their order; below the last that has the words, few and clearly near ones by meaning alone."""
     found = (library.documents if notes else library.search)(OpenText(query), limit=limit)
-    near = [each for each in found if each.why == _BY_MEANING]
-    if len(near) < len(found):
-        near = [each for each in near if each.score >= _CLEARLY_NEAR][:_MOST_BY_MEANING]
-    return [each for each in found if each.why != _BY_MEANING or each in near]
+    with_words = max((place for place, each in enumerate(found, 1) if each.why != _BY_MEANING), default=0)
+    near = [each for each in found[with_words:] if each.score >= _CLEARLY_NEAR]
+    return [*found[:with_words], *near[:_MOST_BY_MEANING]] if with_words else [*found]
 
 
 def _nothing(library: Library, asked: str) -> str:

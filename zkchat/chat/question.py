@@ -159,14 +159,13 @@ def _asks_early(text: str, most: int) -> bool:
 
 def told_in(text: str) -> str:
     """What a message tells: all where it asks for nothing, else "I'm off to Trieste." before "What is compost?"."""
-    said = sentences(text) if REQUEST.search(text) else [text]
-    return " ".join(filter(_tells, said)) if any(map(_asks, said)) else text
+    return said_in(text, counts=_tells)
 
 
-def said_in(text: str) -> str:
+def said_in(text: str, *, counts: Callable[[str], bool] = lambda sentence: not _asks(sentence)) -> str:
     """What a message says beside what it asks: a later question may be about any of it."""
-    said = sentences(text)
-    return " ".join(each for each in said if not _asks(each)) if any(map(_asks, said)) else text
+    said = sentences(text) if REQUEST.search(text) else [text]
+    return " ".join(filter(counts, said)) if any(map(_asks, said)) else text
 
 
 def _asks(sentence: str) -> bool:

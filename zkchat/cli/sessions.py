@@ -73,7 +73,7 @@ def list_(
         known = store.sessions()
     sessions = known if every else [session for session in known if session.listed]
     notes = [] if known else ["There are no sessions in this vault yet. Start one: zkchat"]
-    if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
+    if (left_out := len(known) - len(sessions)) and (io.environment.stderr_is_tty or not sessions):
         notes = [f"Not listed: {counted(left_out, 'single question')} (zkchat ask). See: zkchat sessions list --all"]
     lines = [
         f"{session.id}  {local_time(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "

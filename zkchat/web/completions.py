@@ -57,8 +57,8 @@ from zkchat.web.chats import WebOptions
 OWN: Final = "zkchat"
 """The model that the settings choose."""
 AGENT: Final = "agent:"
-MAX_REMEMBERED: Final = 1_000
-"""Conversations of clients that are gone on with in their sessions; of others, what was said is stored anew."""
+MAX_REMEMBERED: Final = 2_000
+"""Two for each answer, after which clients go on in its session: what was said, and the id of a response."""
 MAX_SOURCES: Final = 12
 SOURCES: Final = "\n\nSources: "
 MAX_COMPARED: Final = 10
@@ -500,10 +500,9 @@ async def _response_events(
         return b"".join(event("output_text.delta", **of_item, delta=text, logprobs=[]) for text in texts) or BEAT
 
     try:
-        empty = Completion(completion.model)
         yield event("created", response=completion.response("in_progress"))
         yield event("output_item.added", output_index=0, item={**completion.item("in_progress"), "content": []})
-        yield event("content_part.added", **of_item, part=empty.part())
+        yield event("content_part.added", **of_item, part={**completion.part(), "text": "", "annotations": []})
         yield said(first)
         async for items in pieces:
             yield said(items)

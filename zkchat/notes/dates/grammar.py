@@ -8,6 +8,7 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from zkchat.core import Calendar, DayRange
+from zkchat.language import languages
 from zkchat.notes.dates import calendar as ranges
 from zkchat.notes.dates.calendar import Expression, Strength, Token, Unit
 
@@ -285,7 +286,7 @@ class Grammar:
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
         begin = self._articles(at)
-        if begin == len(self._tokens) or (begin == at and self._language not in {"pl", "ru"}):  # they say it by a case
+        if begin == len(self._tokens) or (begin == at and not languages()[self._language].get("marks_case")):
             return None
         productions = (self._literal, self._month, self._unit, self._year)
         return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)

@@ -192,8 +192,6 @@ async def context(context: CommandContext, argument: str) -> Outcome:
 async def compact(context: CommandContext, argument: str) -> Outcome:
     if not context.conversation.window.live:
         raise UsageError("There is nothing to summarise yet.")
-    if context.conversation.model.needs_notes:
-        context.surface.print_dimmed(phrases.KEPT_FOR_A_MODEL)
     first, _, rest = argument.partition(" ")
     detail = next((each for each in DETAILS if each == first.lower()), None)
     return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
