@@ -1,19 +1,18 @@
 """The provider `anthropic`: Claude, by Anthropic's own SDK (extra `zkchat[anthropic]`)."""
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
     ConfigError,
     Exchange,
-    Finish,
     FinishReason,
     ImageRule,
     ModelChunk,
@@ -26,13 +25,12 @@ from zkchat.core import (
     ProviderStatus,
     ThinkingChunk,
     TokenUsage,
-    ToolCallPart,
     ToolRequested,
     from_plain,
     install_command,
     without_password,
 )
-from zkchat.models.completions import MAX_ARGUMENT_CHARS, MAX_CALLS, ThinkingSplitter, finish_chunks
+from zkchat.models.completions import MAX_CALLS, PartialCall, ThinkingSplitter
 from zkchat.models.errors import BadReply, Endpoint, ResponseTooLarge, map_client_error, said_in
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
@@ -49,19 +47,17 @@ from zkchat.models.transport import (
     MAX_LINE_BYTES,
     MAX_RESPONSE_BYTES,
     QUICK,
+    ServerModel,
     TransportPolicy,
     arguments_object,
     client_settings,
     replace_surrogates,
-    stream_with_retries,
-    truncation_warning,
-    with_timeouts,
 )
 from zkchat.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError, AsyncAnthropic
+    from anthropic import AsyncAnthropic
 
 T = TypeVar("T")
 Block = dict[str, Any]
@@ -111,7 +107,7 @@ class _Facts(Struct):
         return found if isinstance(found, bool) else None
 
 
-class Anthropic:
+class Anthropic(ServerModel["AsyncAnthropic"]):
     def __init__(
         self,
         model: str,
@@ -129,13 +125,11 @@ class Anthropic:
         """
         setting, if_key_refused = hints
         self._model = model
-        self._address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC
-        self._is_anthropic = self._address == ANTHROPIC
-        self._settings = settings
-        self._policy = with_timeouts(policy, settings)
-        self._may_run_here = may_run_here(self._address, model, local=settings.local)
-        self._endpoint = Endpoint(
-            server="Anthropic" if self._is_anthropic else display_address(self._address),
+        address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC
+        self._is_anthropic = address == ANTHROPIC
+        self._may_run_here = may_run_here(address, model, local=settings.local)
+        endpoint = Endpoint(
+            server="Anthropic" if self._is_anthropic else display_address(address),
             model=model,
             if_unreachable=f"Check the network and `{setting}`; `zkchat config doctor` shows what answers.",
             if_key_refused=if_key_refused,
@@ -144,56 +138,40 @@ class Anthropic:
             headers=headers or {},
         )
         self._facts = _Facts()
-        self._connected = False
         self._thoughts: dict[str, list[Block]] = {}
         """By the id of a call, what was thought before it: the server wants it back with the result."""
-
-    @property
-    def info(self) -> ModelInfo:
-        facts, said = self._facts, self._settings
-        sees = facts.can("image_input") is not False if said.sees_images is None else said.sees_images
-        return ModelInfo(
+        info = ModelInfo(
             provider="anthropic",
-            id=self._model,
-            context_limit=said.context_limit or facts.max_input_tokens,
-            is_limit_declared=said.context_limit is not None,
-            calls_tools=said.calls_tools is not False,
-            sees_images=sees,
+            id=model,
+            context_limit=settings.context_limit,
+            is_limit_declared=settings.context_limit is not None,
+            calls_tools=settings.calls_tools is not False,
+            sees_images=settings.sees_images is not False,
             image_rule=_IMAGES,
-            on_this_machine=self._may_run_here and self._connected,
-            is_located=self._connected or not self._may_run_here,
+            is_located=not self._may_run_here,
         )
+        super().__init__(info, address, endpoint=endpoint, settings=settings, policy=policy)
 
-    async def connect(self) -> None:
-        """Ask the server about the model, once. A server other than Anthropic's need not know the question."""
-        if self._connected:
-            return
-        policy = replace(self._policy, first_chunk_timeout=self._policy.connect_timeout)
-
-        async def learn(client: "AsyncAnthropic") -> _Facts:
-            try:
-                return from_plain(_Facts, (await client.models.retrieve(self._model)).to_dict(mode="json"))
-            except Exception as error:
-                if not self._is_anthropic and getattr(error, "status_code", 0) == 404:
-                    return _Facts()
+    async def _learn(self, client: "AsyncAnthropic") -> ModelInfo:
+        """A server other than Anthropic's need not know the question."""
+        try:
+            facts = from_plain(_Facts, (await client.models.retrieve(self._model)).to_dict(mode="json"))
+        except Exception as error:
+            if self._is_anthropic or getattr(error, "status_code", 0) != 404:
                 raise
-
-        self.knowing(await self.ask_once(learn, policy))
+            facts = _Facts()
+        return self.knowing(facts)
 
     def knowing(self, facts: _Facts) -> ModelInfo:
         """What is known of it with what its server says."""
-        self._facts, self._connected = facts, True
-        return self.info
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        return self._request(lambda client: self._ask(client, request), self._policy)
-
-    async def ask_once(self, ask: Callable[["AsyncAnthropic"], Awaitable[T]], policy: TransportPolicy) -> T:
-        async def asked(client: "AsyncAnthropic") -> AsyncGenerator[T, None]:
-            yield await ask(client)
-
-        async with aclosing(self._request(asked, policy)) as answers:
-            return await anext(answers)
+        self._facts, declared = facts, self._settings.sees_images
+        return replace(
+            self._info,
+            context_limit=self._settings.context_limit or facts.max_input_tokens,
+            sees_images=facts.can("image_input") is not False if declared is None else declared,
+            on_this_machine=self._may_run_here,
+            is_located=True,
+        )
 
     def _request(
         self, ask: Callable[["AsyncAnthropic"], AsyncGenerator[T, None]], policy: TransportPolicy
@@ -202,14 +180,19 @@ class Anthropic:
             from anthropic import APIStatusError
 
             try:
-                async with client, aclosing(ask(client)) as items:
+                async with aclosing(ask(client)) as items:
                     async for item in items:
                         yield item
             except APIStatusError as error:
-                raise _bad_reply(error) from None
+                status = error.status_code
+                if status < 300:  # in the middle of an answer
+                    inner = error.body.get("error") if isinstance(error.body, dict) else None
+                    status = _STATUS.get(inner.get("type", ""), 0) if isinstance(inner, dict) else 0
+                # The exception of the SDK holds the key.
+                reply = BadReply(status, said_in(error.body), error.response.headers.get("retry-after", ""))
+                raise reply from None
 
-        # The client is made outside the generators, so that the time its import takes is not taken for the server's.
-        return stream_with_retries(lambda: asked(self._client()), endpoint=self._endpoint, policy=policy)
+        return super()._request(asked, policy)
 
     def _client(self) -> "AsyncAnthropic":
         if self._is_anthropic and not self._endpoint.key:
@@ -244,13 +227,10 @@ class Anthropic:
                     yield chunk
         for chunk in answer.end(self._endpoint, request, self._settings):
             if isinstance(chunk, ToolRequested):
-                self._remember(chunk.call.call_id, answer.thoughts)
+                self._thoughts[chunk.call.call_id] = answer.thoughts
+                while len(self._thoughts) > _MAX_REMEMBERED:
+                    del self._thoughts[next(iter(self._thoughts))]
             yield chunk
-
-    def _remember(self, call_id: str, thoughts: list[Block]) -> None:
-        self._thoughts[call_id] = thoughts
-        while len(self._thoughts) > _MAX_REMEMBERED:
-            del self._thoughts[next(iter(self._thoughts))]
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         thinking = self._thinking(request)
@@ -293,15 +273,6 @@ class Anthropic:
             return {"type": "adaptive", "display": "summarized"}
         is_able = self._facts.can("thinking", "types", "enabled") and self._most_tokens > THINKING_TOKENS
         return {"type": "enabled", "budget_tokens": THINKING_TOKENS} if is_able else None
-
-
-def _bad_reply(error: "APIStatusError") -> BadReply:
-    """What the server said, without the exception of the SDK, which holds the key."""
-    status = error.status_code
-    if status < 300:  # in the middle of an answer
-        inner = error.body.get("error") if isinstance(error.body, dict) else None
-        status = _STATUS.get(inner.get("type", ""), 0) if isinstance(inner, dict) else 0
-    return BadReply(status, said_in(error.body), error.response.headers.get("retry-after", ""))
 
 
 async def _tell(request: "httpx2.Request") -> None:
@@ -394,15 +365,6 @@ def _id(call_id: str) -> str:
     return _NO_ID.sub("_", call_id) or "_"
 
 
-class _Call(Struct):
-    """A tool call that is still arriving."""
-
-    id: str
-    name: str
-    arguments: list[str] = field(default_factory=list)
-    length: int = 0
-
-
 class _Answer:
     """Assembles a streamed answer from its events."""
 
@@ -410,29 +372,29 @@ class _Answer:
         self.thoughts: list[Block] = []
         """As they are sent back."""
         self._splitter = ThinkingSplitter()  # for models of other servers
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, PartialCall] = {}
         self._reason = ""
         self._usage = _Usage()
 
     def chunks(self, event: Mapping[str, Any]) -> Iterator[ModelChunk]:
         match event:
             case {"type": "message_start", "message": {"usage": usage}} | {"type": "message_delta", "usage": usage}:
-                self._count(usage)
+                said = from_plain(_Usage, usage)
+                for name in said.__struct_fields__:
+                    if (value := getattr(said, name)) is not None:
+                        setattr(self._usage, name, value)
                 self._reason = (event.get("delta") or {}).get("stop_reason") or self._reason
-            case {"type": "content_block_start", "index": int(index), "content_block": block}:
-                yield from self._begun(index, block)
-            case {"type": "content_block_delta", "index": int(index), "delta": delta}:
-                yield from self._added(index, delta)
+            case {"type": "content_block_start", "index": int(index), "content_block": block} | {
+                "type": "content_block_delta",
+                "index": int(index),
+                "delta": block,
+            }:
+                yield from self._added(index, block)
 
-    def _count(self, usage: object) -> None:
-        said = from_plain(_Usage, usage)
-        for name in said.__struct_fields__:
-            if (value := getattr(said, name)) is not None:
-                setattr(self._usage, name, value)
-
-    def _begun(self, index: int, block: Mapping[str, Any]) -> Iterator[ModelChunk]:
+    def _added(self, index: int, block: Mapping[str, Any]) -> Iterator[ModelChunk]:
+        """What begins a block, or goes on with it."""
         match block:
-            case {"type": "text", "text": str(text)} if text:
+            case {"type": "text" | "text_delta", "text": str(text)} if text:
                 yield from self._splitter.feed(text)
             case {"type": "thinking"}:
                 self.thoughts.append({"type": "thinking", "thinking": "", "signature": ""})
@@ -441,20 +403,13 @@ class _Answer:
             case {"type": "redacted_thinking", "data": str(data)}:
                 self.thoughts.append({"type": "redacted_thinking", "data": data})
             case {"type": "tool_use", "id": str(id_), "name": str(name)} if len(self._calls) < MAX_CALLS:
-                self._calls[index] = _Call(id_, name)
-
-    def _added(self, index: int, delta: Mapping[str, Any]) -> Iterator[ModelChunk]:
-        match delta:
-            case {"type": "text_delta", "text": str(text)} if text:
-                yield from self._splitter.feed(text)
+                self._calls[index] = PartialCall(id_, name)
             case {"type": "thinking_delta", "thinking": str(text)} if text:
                 yield from self._thought(text)
             case {"type": "signature_delta", "signature": str(signature)} if self.thoughts:
                 self.thoughts[-1]["signature"] = signature
             case {"type": "input_json_delta", "partial_json": str(text)} if call := self._calls.get(index):
-                if call.length <= MAX_ARGUMENT_CHARS:
-                    call.arguments.append(text)
-                    call.length += len(text)
+                call.add(text)
 
     def _thought(self, text: str) -> Iterator[ThinkingChunk]:
         if self.thoughts and "thinking" in self.thoughts[-1]:
@@ -469,8 +424,7 @@ class _Answer:
         if self._reason == "refusal":
             raise ProviderError(f"A filter of {endpoint.name} stopped the answer.", hint="Ask in other words.")
         for call in self._calls.values():
-            arguments = "".join(call.arguments) or "{}"
-            yield ToolRequested(call=ToolCallPart(call_id=call.id, name=call.name, arguments=arguments))
+            yield call.chunk
         said = self._usage
         cached = said.cache_read_input_tokens or 0
         usage = TokenUsage(
@@ -479,10 +433,7 @@ class _Answer:
             thinking_tokens=(said.output_tokens_details or {}).get("thinking_tokens") or 0,
             cached_tokens=cached,
         )
-        reason = _REASONS.get(self._reason, "stop")
-        warning = truncation_warning(request, usage, endpoint)
-        finish = Finish(reason=reason, usage=settings.priced(usage), warning=warning)
-        yield from finish_chunks(self._splitter, finish)
+        yield from self._splitter.finish(_REASONS.get(self._reason, "stop"), usage, request, endpoint, settings)
 
 
 class AnthropicDescriptor(ProviderDescriptor, frozen=True):

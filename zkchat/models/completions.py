@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from zkchat.core import (
     Finish,
@@ -94,19 +93,45 @@ class ThinkingSplitter:
             self._open.append(text)
             yield ThinkingChunk(text=text)
 
-
-def finish_chunks(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextChunk | Finish]:
-    """The end of an answer. One that is nothing but thinking without an end is shown: what is asked for is in it."""
-    if finish.reason == "stop" and (thought := splitter.unclosed):
-        yield TextChunk(text=thought)
-        finish = replace(finish, warning=f"{UNCLOSED} {finish.warning}".strip())
-    yield finish
+    def finish(
+        self,
+        reason: FinishReason,
+        usage: TokenUsage | None,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        settings: ModelSettings,
+    ) -> Iterator[TextChunk | Finish]:
+        """The end of an answer. One that is only thinking without an end is shown: what is asked for is in it."""
+        warning = truncation_warning(request, usage, endpoint)
+        if reason == "stop" and (thought := self.unclosed):
+            yield TextChunk(text=thought)
+            warning = f"{UNCLOSED} {warning}".strip()
+        yield Finish(reason=reason, usage=settings.priced(usage), warning=warning)
 
 
 MAX_ARGUMENT_CHARS = 100_000
 """Of one call; more is left out."""
 MAX_CALLS = 100_000
 """Of one answer; more are left out."""
+
+
+class PartialCall(Struct):
+    """A tool call that is still arriving."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, arguments: str) -> None:
+        if self.length <= MAX_ARGUMENT_CHARS:
+            self.arguments.append(arguments)
+            self.length += len(arguments)
+
+    @property
+    def chunk(self) -> ToolRequested:
+        call_id, arguments = self.id or f"call-{secrets.token_hex(4)}", "".join(self.arguments) or "{}"
+        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
 
 
 def message_param(message: PromptMessage, detail: ImageDetail = "high") -> dict[str, object]:
@@ -200,15 +225,6 @@ class _Event(Struct):
     error: Any = None
 
 
-class _PartialCall(Struct):
-    """A tool call that is still arriving."""
-
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-    length: int = 0
-
-
 class StreamedAnswer:
     """Assembles a streamed answer from its parts."""
 
@@ -216,8 +232,8 @@ class StreamedAnswer:
         self._endpoint = endpoint
         self._settings = settings
         self._splitter = ThinkingSplitter()
-        self._calls: list[_PartialCall] = []
-        self._call_at: dict[int | None, _PartialCall] = {}
+        self._calls: list[PartialCall] = []
+        self._call_at: dict[int | None, PartialCall] = {}
         self._reason = ""
         self._usage: TokenUsage | None = None
 
@@ -259,24 +275,18 @@ class StreamedAnswer:
         if self._reason == "content_filter":
             raise ProviderError(f"A filter of {self._endpoint.name} stopped the answer.", hint="Ask in other words.")
         for call in self._calls:
-            call_id, arguments = call.id or f"call-{secrets.token_hex(4)}", "".join(call.arguments) or "{}"
-            yield ToolRequested(call=ToolCallPart(call_id=call_id, name=call.name, arguments=arguments))
+            yield call.chunk
         reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
-        warning = truncation_warning(request, self._usage, self._endpoint)
-        usage = self._settings.priced(self._usage)
-        yield from finish_chunks(self._splitter, Finish(reason=reason, usage=usage, warning=warning))
+        yield from self._splitter.finish(reason, self._usage, request, self._endpoint, self._settings)
 
     def _add(self, delta: _CallDelta) -> None:
         """Add a delta to its call. Some servers give all calls the same index, and only the ids differ."""
         call = self._call_at.get(delta.index)
         if call is None or (delta.id and call.id and delta.id != call.id):
-            call = self._call_at[delta.index] = _PartialCall()
+            call = self._call_at[delta.index] = PartialCall()
             if len(self._calls) < MAX_CALLS:
                 self._calls.append(call)
         call.id = call.id or delta.id or ""
         if delta.function:
             call.name = call.name or delta.function.name or ""
-            arguments = delta.function.arguments or ""
-            if call.length <= MAX_ARGUMENT_CHARS:
-                call.arguments.append(arguments)
-                call.length += len(arguments)
+            call.add(delta.function.arguments or "")

@@ -78,13 +78,11 @@ class ServerEmbedder:
         self._dimensions = 0
         """Known once it has embedded anything; what it refuses from then on is about the text."""
         self._chars_per_token = _CHARS_PER_TOKEN
-        self.name = f"{provider}:{endpoint.model.removesuffix(':latest')}{self._method_mark()}"
+        # The mark tells vectors that cannot be compared apart, though one model made them.
+        method = f"{settings.dimensions or ''}\n{self._query_prefix}\n{self._document_prefix}"
+        mark = f"#{sha256(method.encode()).hexdigest()[:8]}" if method.strip("\n") else ""
+        self.name = f"{provider}:{endpoint.model.removesuffix(':latest')}{mark}"
         self.batch_size = settings.batch_size
-
-    def _method_mark(self) -> str:
-        """What tells vectors that cannot be compared apart, though one model made them; empty for the plain way."""
-        method = f"{self._settings.dimensions or ''}\n{self._query_prefix}\n{self._document_prefix}"
-        return f"#{sha256(method.encode()).hexdigest()[:8]}" if method.strip("\n") else ""
 
     @property
     def dimensions(self) -> int:
@@ -232,7 +230,12 @@ class ServerEmbedder:
         url = f"{self._address}/api/embed" if self._is_ollama else f"{self._address}/embeddings"
         reply = self._requests.ask(url, body, seconds, connect_timeout)
         try:
-            rows = [*reply["embeddings"]] if self._is_ollama else _ordered([*reply["data"]])
+            if self._is_ollama:
+                rows = [*reply["embeddings"]]
+            else:
+                entries = [*reply["data"]]
+                named = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(entries)}
+                rows = [named[place] for place in range(len(entries))]
         except (ValueError, TypeError, LookupError, AttributeError):
             raise self._invalid(_NO_VECTORS, _OTHER_MODEL) from None
         return self._checked(rows, len(texts))
@@ -317,12 +320,6 @@ def _is_refusal(failed: RequestFailed) -> bool:
 
 def _is_too_long(failed: RequestFailed) -> bool:
     return failed.status == 413 or any(words in failed.said.casefold() for words in _TOO_LONG)
-
-
-def _ordered(entries: list[Any]) -> list[Any]:
-    """The rows of OpenAI's protocol in the order of the texts. Raises `ValueError`, `TypeError` and `LookupError`."""
-    rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(entries)}
-    return [rows[place] for place in range(len(entries))]
 
 
 def _numbers_of(row: Any) -> Rows:

@@ -38,12 +38,6 @@ class Endpoint:
     def name(self) -> str:
         return f"{self.server} ({self.model})"
 
-    def without_keys(self, text: str) -> str:
-        """What a server said, which may repeat what it was sent."""
-        for sent in (self.key, *self.headers.values()):
-            text = text.replace(sent, "…") if len(sent) > 3 else text  # less is a word
-        return text
-
 
 class BadReply(Exception):
     """A server refused a request, or broke off its answer with an error."""
@@ -93,8 +87,18 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 def map_error(error: Exception, endpoint: Endpoint) -> Failure:
-    """Map what was raised while a server was asked."""
-    return _map_reply(error, endpoint) if isinstance(error, BadReply) else _map_exception(error, endpoint)
+    """Map what was raised while a server was asked: a reply, else by the exception, its causes, and the members of
+    groups among them."""
+    if isinstance(error, BadReply):
+        return _map_reply(error, endpoint)
+    chain: list[BaseException] = [error]
+    for each in chain:
+        inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        chain += [one for one in (each.__cause__ or each.__context__, *inner) if one is not None and one not in chain]
+    names = {kind.__name__ for each in chain for kind in type(each).__mro__}
+    rule = next(rule for rule in _RULES if not names.isdisjoint(rule[0].split()))
+    text = rule[1].format(name=endpoint.name, server=endpoint.server)
+    return Failure(text=text, hint=rule[2] or endpoint.if_unreachable, transient=rule[3])
 
 
 def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
@@ -121,7 +125,9 @@ def invalid_answer(endpoint: Endpoint) -> Failure:
 
 
 def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
-    name, said = endpoint.name, endpoint.without_keys(reply.text)
+    name, said = endpoint.name, reply.text
+    for sent in (endpoint.key, *endpoint.headers.values()):  # which it may repeat
+        said = said.replace(sent, "…") if len(sent) > 3 else said  # less is a word
     said = " ".join(said.split())[:MAX_QUOTED_CHARS] or "it gave no reason."
     transient = reply.status >= 500
     match reply.status:
@@ -198,15 +204,3 @@ _RULES: tuple[tuple[str, str, str, bool], ...] = (
     ("HTTPError RequestError CookieConflict", "{name} cannot be asked.", _DOCTOR, False),
     ("Exception", "The request to {name} failed.", _DOCTOR, False),
 )
-
-
-def _map_exception(error: Exception, endpoint: Endpoint) -> Failure:
-    """By the exception, its causes, and the members of groups among them."""
-    chain: list[BaseException] = [error]
-    for each in chain:
-        inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
-        chain += [one for one in (each.__cause__ or each.__context__, *inner) if one is not None and one not in chain]
-    names = {kind.__name__ for each in chain for kind in type(each).__mro__}
-    rule = next(rule for rule in _RULES if not names.isdisjoint(rule[0].split()))
-    text = rule[1].format(name=endpoint.name, server=endpoint.server)
-    return Failure(text=text, hint=rule[2] or endpoint.if_unreachable, transient=rule[3])

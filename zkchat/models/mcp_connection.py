@@ -64,7 +64,12 @@ class BoundedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         response = await super().send(request, **options)
         if request.method == "POST":
-            self.refusal = _refusal(response)
+            self.refusal = ""
+            if response.status_code >= 400:
+                self.refusal = describe_status(response.status_code, str(response.request.url))
+            elif response.next_request is not None:
+                target = without_secrets(str(response.next_request.url))
+                self.refusal = f"redirects to {target}, which is not followed: check its `url` in the settings"
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             raise ServerFault("compressed its answer though not asked to")
@@ -92,15 +97,6 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-def _refusal(response: httpx2.Response) -> str:
-    if response.status_code >= 400:
-        return describe_status(response.status_code, str(response.request.url))
-    if response.next_request is not None:
-        target = without_secrets(str(response.next_request.url))
-        return f"redirects to {target}, which is not followed: check its `url` in the settings"
-    return ""
 
 
 _CHANGES = ToolListChangedNotification | PromptListChangedNotification | ResourceListChangedNotification
@@ -317,7 +313,8 @@ class Connection:
         self._expand = expand
         self._connect_seconds = connect_seconds
         self._log = ServerLog(log_file)
-        self._secrets: tuple[str, ...] = ()
+        self._secrets: Sequence[str] = ()
+        """What must not be shown of the definition."""
         self._address = ""
         self._reason = ""
         """Why there is no connection, as a sentence without the hint."""
@@ -436,7 +433,10 @@ class Connection:
         """Connect, and stay so until it is over. Never raises."""
         try:
             definition = self._expand(self.status.definition)
-            self._secrets, self._address = _secrets_of(definition), definition.url
+            # Headers and their words, since a scheme may stand before a key.
+            values = [*definition.headers.values(), *definition.env.values()]
+            words = {word for value in values for word in (value, *value.split()) if len(word) >= 6}
+            self._secrets, self._address = sorted(words, key=len, reverse=True), definition.url
             end = anyio.current_time() + self._connect_seconds
             with self._scope:
                 if not await self._was_held(definition, end, only_older=False):
@@ -468,17 +468,14 @@ class Connection:
                     return False
                 self._conclude(await link.describe(error))
                 return True
-            await self._stay(link)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(follow_changes, link, self.status.name, self._renew)
+                await link.over.wait()
+                tasks.cancel_scope.cancel()
+            closed = MCPError(types.CONNECTION_CLOSED, "Connection closed")
+            self._conclude(describe(closed) if self._is_closed else await link.describe(closed))
+            self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
             return True
-
-    async def _stay(self, link: Link) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(follow_changes, link, self.status.name, self._renew)
-            await link.over.wait()
-            tasks.cancel_scope.cancel()
-        closed = MCPError(types.CONNECTION_CLOSED, "Connection closed")
-        self._conclude(describe(closed) if self._is_closed else await link.describe(closed))
-        self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
     def _renew(self, offers: Offers, **changes: Any) -> None:
         lists, lacking = offers
@@ -498,13 +495,6 @@ class Connection:
         for secret in self._secrets:
             clause = clause.replace(secret, "…")
         return f"The MCP server {self.status.name} {clause.rstrip('.')}."
-
-
-def _secrets_of(definition: ServerDefinition) -> tuple[str, ...]:
-    """What must not be shown of a definition: headers, and their words, since a scheme may stand before a key."""
-    values = [*definition.headers.values(), *definition.env.values()]
-    words = {word for value in values for word in (value, *value.split()) if len(word) >= 6}
-    return tuple(sorted(words, key=len, reverse=True))
 
 
 def _complete(result: object, kind: type[T]) -> T:

@@ -110,7 +110,7 @@ def answer_of_tool(result: types.CallToolResult) -> ServerAnswer:
 
 
 def answer_of_resource(result: types.ReadResourceResult) -> ServerAnswer:
-    return _answer((_embedded(content) for content in result.contents), (content.uri for content in result.contents))
+    return _answer(map(_embedded, result.contents), (content.uri for content in result.contents))
 
 
 def answer_of_prompt(result: types.GetPromptResult) -> ServerAnswer:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import secrets
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from importlib import import_module
@@ -13,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
-    Finish,
     FinishReason,
     ModelChunk,
     ModelInfo,
@@ -25,12 +23,11 @@ from zkchat.core import (
     ProviderStatus,
     ThinkingChunk,
     TokenUsage,
-    ToolCallPart,
     ToolRequested,
     from_plain,
     without_password,
 )
-from zkchat.models.completions import ThinkingSplitter, call_schema, finish_chunks
+from zkchat.models.completions import PartialCall, ThinkingSplitter, call_schema
 from zkchat.models.embedding_conventions import convention_for, is_only_for_embedding
 from zkchat.models.errors import BadReply, Endpoint, said_in
 from zkchat.models.openai import with_shown_vision
@@ -64,8 +61,8 @@ from zkchat.models.transport import (
     fetch_list,
     json_of,
     lines_of,
+    open_client,
     replace_surrogates,
-    truncation_warning,
     within_seconds,
 )
 
@@ -107,7 +104,7 @@ class _Part(Struct):
     error: Any = None
 
 
-class Ollama(ServerModel):
+class Ollama(ServerModel["httpx.AsyncClient"]):
     def __init__(
         self,
         model: str,
@@ -143,6 +140,9 @@ class Ollama(ServerModel):
             is_located=not self._may_run_here,
         )
         super().__init__(info, host, endpoint=endpoint, settings=settings, policy=policy)
+
+    def _client(self) -> "httpx.AsyncClient":
+        return open_client(self._address, self._endpoint, self._policy.connect_timeout)
 
     async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
         shown = await json_of(client, "POST", f"{self._address}/api/show", {"model": self._model})
@@ -196,11 +196,9 @@ class Ollama(ServerModel):
             return
         usage = None
         if last.prompt_eval_count is not None:
-            counted = TokenUsage(prompt_tokens=last.prompt_eval_count, completion_tokens=last.eval_count or 0)
-            usage = self._settings.priced(counted)
+            usage = TokenUsage(prompt_tokens=last.prompt_eval_count, completion_tokens=last.eval_count or 0)
         reason: FinishReason = "length" if last.done_reason == "length" else "tool_calls" if called else "stop"
-        finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
-        for chunk in finish_chunks(splitter, finish):
+        for chunk in splitter.finish(reason, usage, request, self._endpoint, self._settings):
             yield chunk
 
 
@@ -236,9 +234,7 @@ def _chunks(part: _Part, splitter: ThinkingSplitter) -> Iterator[ModelChunk]:
         yield from splitter.feed(message.content)
     for call in message.tool_calls or ():
         arguments = json.dumps(call.function.arguments, ensure_ascii=False)
-        yield ToolRequested(
-            call=ToolCallPart(call_id=f"call-{secrets.token_hex(4)}", name=call.function.name, arguments=arguments)
-        )
+        yield PartialCall(name=call.function.name, arguments=[arguments]).chunk
 
 
 KEY_VARIABLE: Final = "OLLAMA_API_KEY"

@@ -52,6 +52,7 @@ from zkchat.models.transport import (
     fetch_list,
     json_of,
     lines_of,
+    open_client,
     within_seconds,
 )
 
@@ -189,7 +190,7 @@ class _Models(Struct):
     data: tuple[dict[str, Any], ...]
 
 
-class OpenAI(ServerModel):
+class OpenAI(ServerModel["httpx.AsyncClient"]):
     def __init__(
         self,
         model: str,
@@ -241,7 +242,7 @@ class OpenAI(ServerModel):
     def _client(self) -> "httpx.AsyncClient":
         if self._is_openai and not self._endpoint.key:
             raise ProviderError(f"There is no key for OpenAI ({self._model}).", hint=self._endpoint.if_key_refused)
-        return super()._client()
+        return open_client(self._address, self._endpoint, self._policy.connect_timeout)
 
     async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
         try:

@@ -9,10 +9,10 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
 MAX_LINE_BYTES: Final = 2_000_000
 """Of one line, which holds an event of a stream or all of a reply."""
@@ -193,8 +194,8 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
         raise map_client_error(error, endpoint).error from None
 
 
-class ServerModel(ABC):
-    """A model behind a server; subclasses speak the protocol of one kind of server."""
+class ServerModel(ABC, Generic[Client]):
+    """A model behind a server; subclasses speak the protocol of one kind of server, by a client of their own."""
 
     def __init__(
         self, info: ModelInfo, address: str, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
@@ -218,23 +219,23 @@ class ServerModel(ABC):
         if self._connected:
             return
         policy = replace(self._policy, first_chunk_timeout=self._policy.connect_timeout)
-        self._info = await self._request_once(self._learn, policy)
+        self._info = await self.ask_once(self._learn, policy)
         self._connected = self._info.is_located
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         return self._request(lambda client: self._ask(client, request), self._policy)
 
-    async def _request_once(self, ask: Callable[["httpx.AsyncClient"], Awaitable[T]], policy: TransportPolicy) -> T:
-        async def asked(client: "httpx.AsyncClient") -> AsyncGenerator[T, None]:
+    async def ask_once(self, ask: Callable[[Client], Awaitable[T]], policy: TransportPolicy) -> T:
+        async def asked(client: Client) -> AsyncGenerator[T, None]:
             yield await ask(client)
 
         async with aclosing(self._request(asked, policy)) as answers:
             return await anext(answers)
 
     def _request(
-        self, ask: Callable[["httpx.AsyncClient"], AsyncGenerator[T, None]], policy: TransportPolicy
+        self, ask: Callable[[Client], AsyncGenerator[T, None]], policy: TransportPolicy
     ) -> AsyncGenerator[T, None]:
-        async def asked(client: "httpx.AsyncClient") -> AsyncGenerator[T, None]:
+        async def asked(client: Client) -> AsyncGenerator[T, None]:
             async with client, aclosing(ask(client)) as items:
                 async for item in items:
                     yield item
@@ -242,8 +243,9 @@ class ServerModel(ABC):
         # The client is made outside the generators, so that the time its import takes is not taken for the server's.
         return stream_with_retries(lambda: asked(self._client()), endpoint=self._endpoint, policy=policy)
 
-    def _client(self) -> "httpx.AsyncClient":
-        return open_client(self._address, self._endpoint, self._policy.connect_timeout)
+    @abstractmethod
+    def _client(self) -> Client:
+        """A client for the server. Raises `ProviderError` where there can be none."""
 
     def _sampling(self, request: ModelRequest) -> tuple[float | None, int | None]:
         """Temperature and limit of an answer; None is the server's default."""
@@ -251,11 +253,11 @@ class ServerModel(ABC):
         return sampling_for(request, self._settings, conservative=conservative)
 
     @abstractmethod
-    async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
+    async def _learn(self, client: Client) -> ModelInfo:
         """What the server says of the model."""
 
     @abstractmethod
-    def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
+    def _ask(self, client: Client, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
 
 
 def client_settings(address: str) -> dict[str, Any]:

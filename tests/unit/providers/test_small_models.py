@@ -15,7 +15,7 @@ from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, parse_size, size_in_name
-from zkchat.models.transport import ServerModel, TransportPolicy
+from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 
@@ -58,8 +58,8 @@ def asked(server: Server, protocol: str, settings: ModelSettings, request: Model
     return {name: value for name, value in wanted.items() if name in names}
 
 
-def connected(server: Server, protocol: str, settings: ModelSettings) -> ServerModel:
-    model: ServerModel = (
+def connected(server: Server, protocol: str, settings: ModelSettings) -> Ollama | OpenAI:
+    model: Ollama | OpenAI = (
         Ollama("tells", host=server.address, settings=settings, policy=QUICK)
         if protocol == "ollama"
         else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, settings=settings, policy=QUICK)
