@@ -112,7 +112,15 @@ def make_brief(
     changed.sort(key=lambda path: newness(dates[path]), reverse=True)
     if daily in dates:
         changed = [daily, *(path for path in changed if path != daily)]
-    notes = [_brief_note(path, dates[path], first) for path in changed]
+    notes = [
+        BriefNote(
+            path=path,
+            title="",
+            date=dates[path].changed,
+            is_new=dates[path].written.is_told and first <= dates[path].written.day,
+        )
+        for path in changed
+    ]
     past_day, past = _past(dates, today)
     before = first_titled(library, past, most)
     linked = {path for edge in library.edges(changed) for path in edge} if unlinked else {*changed}
@@ -134,20 +142,17 @@ def make_brief(
     )
 
 
-def _brief_note(path: str, dates: NoteDates, first: date) -> BriefNote:
-    is_new = dates.written.is_told and first <= dates.written.day
-    return BriefNote(path=path, title="", date=dates.changed, is_new=is_new)
-
-
 def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[BriefNote]]:
     """The notes of this day in earlier years, the latest first; where there are none, of a month or a week ago."""
     written = {path: each.written for path, each in dates.items() if each.written.is_told}
     anniversaries = {(today.month, today.day)}
     if today.month == 2 and today.day == 28 and not isleap(today.year):
         anniversaries.add((2, 29))
+    last = today.replace(day=1) - timedelta(days=1)
+    month_before = last.replace(day=today.day) if today.day <= last.day else None
     kinds: dict[PastDay, Callable[[date], bool]] = {
         "year": lambda day: day.year < today.year and (day.month, day.day) in anniversaries,
-        "month": lambda day: day == _month_before(today),
+        "month": lambda day: day == month_before,
         "week": lambda day: day == today - timedelta(days=7),
     }
     for kind, is_meant in kinds.items():
@@ -155,12 +160,6 @@ def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[Br
             found.sort(key=lambda path: written[path].day, reverse=True)
             return kind, [BriefNote(path=path, title="", date=written[path]) for path in found]
     return "year", []
-
-
-def _month_before(day: date) -> date | None:
-    """The same day of the month before; None where that month is shorter."""
-    last = day.replace(day=1) - timedelta(days=1)
-    return last.replace(day=day.day) if day.day <= last.day else None
 
 
 def _beginning(library: Library, path: str) -> str:

@@ -21,7 +21,6 @@ from zkchat.core import (
     NoteDate,
     NoteDates,
     NotesOfDays,
-    OpenTask,
     Resolved,
     VaultError,
     counted,
@@ -522,15 +521,12 @@ def _list_tasks(asked: _Asked) -> CatalogAnswer:
     of_them = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" else ""
     more = (f", {others:,} more {are}" if others else of_them) + (f", {dateless}" if undated else "")
     found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
-    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in found[: asked.most])
+    rows: list[Row] = []
+    for task in found[: asked.most]:
+        due = f"{'due' if task.due else 'scheduled'} {task.day}" if task.day else ""
+        rows.append(Row(path=task.path, details=", ".join(filter(None, (task.text, due, f"line {task.line}")))))
     heading = f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{more}:"
-    return CatalogAnswer(heading=heading, rows=rows, more=len(found) - len(rows))
-
-
-def _describe_task(task: OpenTask) -> str:
-    """What is to be done, by when, and its line."""
-    due = f"{'due' if task.due else 'scheduled'} {task.day}" if task.day else ""
-    return ", ".join(filter(None, (task.text, due, f"line {task.line}")))
+    return CatalogAnswer(heading=heading, rows=tuple(rows), more=len(found) - len(rows))
 
 
 _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {

@@ -188,7 +188,6 @@ _HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "vault", 
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _MAX_FOLDER_TOKENS: Final = 4
-_TAG_WORDS: Final = frozenset({"tagged", "tag", "with"})
 
 
 _TASK_WORDS: Final = frozenset(
@@ -428,8 +427,10 @@ def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool)
     is_odd = len(orders) > 1 or (numbers and not (orders or changes))
     if is_odd or not meanings <= _NOTE_WORDS or not _is_whole(phrase, meanings, bool(orders), changes=changes):
         return None
-    if _asks_what_a_day_says(phrase, meanings):
-        return None
+    period = phrase.period
+    is_day = period is not None and period.first and period.end and (period.end - period.first).days == 1
+    if is_day and "written" in meanings and meanings.isdisjoint({"note", "single", "count", "tag", "folder"}):
+        return None  # what was written on a single day is answered with the notes of the day themselves
     if has_filter or orders or changes or (phrase.has("list") and "count" not in meanings):
         return replace(
             _filtered("notes", phrase),
@@ -440,13 +441,6 @@ def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool)
             limit=numbers[0] if numbers else None,
         )
     return CatalogQuery(kind="count") if {"count", "note"} <= meanings else None
-
-
-def _asks_what_a_day_says(phrase: _Phrase, meanings: frozenset[str]) -> bool:
-    """Whether it asks what was written on a single day: that is answered with the notes of the day themselves."""
-    period = phrase.period
-    is_day = period is not None and period.first and period.end and (period.end - period.first).days == 1
-    return bool(is_day) and "written" in meanings and meanings.isdisjoint({"note", "single", "count", "tag", "folder"})
 
 
 def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
@@ -556,7 +550,10 @@ def _with_tags(phrase: _Phrase, places: Sequence[int], kept: Sequence[int]) -> _
     joined = set[str]()
     for number, at in enumerate(places):
         first = at
-        while first and _leads_to_tag(tokens[first - 1]):
+        while first and (
+            tokens[first - 1].meaning in {"tagged", "tag", "with"}
+            or any(tokens[first - 1].may_mean(word) for word in ("or", "and", "not"))
+        ):
             first -= 1
         before = range(first, at)
         is_not = any(tokens[each].may_mean("not") for each in before)
@@ -576,11 +573,6 @@ def _with_tags(phrase: _Phrase, places: Sequence[int], kept: Sequence[int]) -> _
         any_tag="or" in joined,
         without_tags=tuple(filter(None, unwanted)),
     )
-
-
-def _leads_to_tag(token: Token) -> bool:
-    """Whether a word may stand between two tags, or before the first of them."""
-    return token.meaning in _TAG_WORDS or any(token.may_mean(word) for word in ("or", "and", "not"))
 
 
 def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None) -> CatalogQuery | None:

@@ -140,9 +140,12 @@ def find_undated_evidence(
 
 
 def _quotable(ranked: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
-    """What is quoted of those that come near the best."""
-    close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
-    return _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
+    """What is quoted of those that come near the best. Those that are shown at once come before all others, so that
+    whoever asks for more reads each of them once."""
+    near = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
+    quoted = passages_of(near, notes)
+    close = _close(quoted)
+    return [*close, *(each for each in quoted if each not in close)][:MAX_EVIDENCE]
 
 
 def _alike(library: Library, asked: str, ranked: Sequence[Candidate], scope: Scope) -> list[Candidate]:
@@ -158,22 +161,16 @@ def _alike(library: Library, asked: str, ranked: Sequence[Candidate], scope: Sco
     found = {_place(each): each for each in map(Candidate, telling(rank_blocks(question, near)))}
     places = dict.fromkeys([*map(_place, ranked[:_MAX_KEPT_IN_DOUBT]), *found])
     compared = [known.get(place) or found[place] for place in places]
-    likenesses = library.likenesses(asked, [_headed(each.ranked) for each in compared])
-    alike = [_weighed(each, likeness) for each, likeness in zip(compared, likenesses, strict=False)]
+    headed = ["\n".join((*each.ranked.heading_path[-1:], each.ranked.block.text)) for each in compared]
+    alike: list[Candidate] = []
+    for each, likeness in zip(compared, library.likenesses(asked, headed), strict=False):
+        score = WORDS_IN_DOUBT * each.score + LIKENESS_WEIGHT * max(0.0, likeness)
+        alike.append(replace(each, ranked=replace(each.ranked, likeness=likeness, score=score)))
     return sorted(alike, key=lambda each: -each.score)
 
 
 def _place(candidate: Candidate) -> tuple[str, str]:
     return candidate.path, candidate.ranked.block.text
-
-
-def _weighed(candidate: Candidate, likeness: float) -> Candidate:
-    score = WORDS_IN_DOUBT * candidate.score + LIKENESS_WEIGHT * max(0.0, likeness)
-    return replace(candidate, ranked=replace(candidate.ranked, likeness=likeness, score=score))
-
-
-def _headed(ranked: RankedBlock) -> str:
-    return "\n".join((*ranked.heading_path[-1:], ranked.block.text))
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -265,7 +262,8 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
     if candidate.linked:
         return inf
     ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
-    (similarity,) = library.similarities(asked, [_described(ranked)])
+    described = "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
+    (similarity,) = library.similarities(asked, [described])
     return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
 
 
@@ -285,17 +283,6 @@ def _nearer(ranked: RankedBlock, similarity: float) -> RankedBlock:
 def _said(ranked: RankedBlock) -> str:
     """The block with its heading: the title, which all blocks of a note share, tells none of them apart."""
     return "\n".join((*(each for each in ranked.heading_path[-1:] if each != ranked.passage.title), ranked.block.text))
-
-
-def _described(ranked: RankedBlock) -> str:
-    """The block with what it is called, for a comparison by meaning."""
-    return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
-
-
-def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that are shown at once before all others, so that whoever asks for more reads each of them once."""
-    close = _close(candidates)
-    return [*close, *(each for each in candidates if each not in close)]
 
 
 def _close(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -363,30 +350,20 @@ def _evidence(library: Library, candidates: Iterable[Candidate]) -> tuple[Eviden
 
 def _quoted(library: Library, candidate: Candidate) -> Evidence:
     ranked, passage = candidate.ranked, candidate.ranked.passage
+    heading = "" if ranked.block.kind == "faq" else anchor_of(passage.path, ranked.heading_path)
+    # Exact as long as the file is the one that was indexed.
+    text = library.read(passage.path)
+    first, last = find_lines(text, passage.first_line, passage.last_line, ranked.block.text)
     return Evidence(
         text=excerpt(ranked.block, ranked.best_sentences, max_characters(ranked.block.text)),
         relative_path=passage.path,
         title=passage.title,
         wikilink=library.link_into(passage.path, ranked.heading_path),
-        heading="" if ranked.block.kind == "faq" else _heading(passage, ranked.heading_path),
-        lines=_lines(library, ranked),
+        heading=heading if heading != passage.title else "",
+        lines=LineRange(first=first, last=last),
         score=round(min(1.0, candidate.score / MAX_SCORE), 4),
         linked=candidate.linked,
         date=candidate.date.day if candidate.date else None,
         outdated_by=library.link_to(candidate.outdated_by) if candidate.outdated_by else "",
         outdates=tuple(dict.fromkeys(map(library.link_to, candidate.outdates))),
     )
-
-
-def _heading(passage: Passage, heading_path: Sequence[str]) -> str:
-    """The innermost heading, or the page, unless it only repeats the title."""
-    heading = anchor_of(passage.path, heading_path)
-    return heading if heading != passage.title else ""
-
-
-def _lines(library: Library, ranked: RankedBlock) -> LineRange:
-    """Where the block stands in the file: exact as long as the file is the one that was indexed."""
-    passage = ranked.passage
-    text = library.read(passage.path)
-    first, last = find_lines(text, passage.first_line, passage.last_line, ranked.block.text)
-    return LineRange(first=first, last=last)

@@ -87,7 +87,10 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
     newer_than: dict[int, list[int]] = {}
     for newer, mine in enumerate(first):
         for older, theirs in enumerate(first):
-            if is_newer(mine.date, theirs.date) and _disagree(question, said[newer], said[older]):
+            one, another = said[newer], said[older]
+            is_one_place = one.relative_path == another.relative_path and one.heading == another.heading
+            is_doubted = is_newer(mine.date, theirs.date) and not is_one_place
+            if is_doubted and answer_differently(question, one, another):
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
     for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
@@ -122,12 +125,6 @@ def are_worth_showing(dates: Sequence[NoteDate | None]) -> bool:
 
 def _day_of(passage: DatedPassage) -> date:
     return passage.date.day if passage.date else date.min
-
-
-def _disagree(question: str, one: Evidence, another: Evidence) -> bool:
-    """Whether what two passages say on the question differs in a number, a date, a name or a negation."""
-    is_one_place = one.relative_path == another.relative_path and one.heading == another.heading
-    return not is_one_place and answer_differently(question, one, another)
 
 
 def _on_topic(question: str, text: str) -> str:
@@ -212,16 +209,12 @@ def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate
     if names:
         found = _holding(library, names, ranked)
         shares = {said: question.share(question.held(said)) for said in {said for _, said in found}}
-        ranked = [_meeting(each, shares[said]) for each, said in found]
+        ranked = []
+        for each, said in found:  # a block counts as meeting the share of the question that its note meets
+            more = max(0.0, shares[said] - each.coverage)
+            score = each.score + (COVERAGE_WEIGHT + FAMILY_WEIGHT) * more
+            ranked.append(replace(each, coverage=each.coverage + more, score=score))
     return _with_dates(library, [*map(Candidate, ranked)])
-
-
-def _meeting(ranked: RankedBlock, share: float) -> RankedBlock:
-    """A block that counts as meeting this share of the question, since its note does."""
-    more = max(0.0, share - ranked.coverage)
-    return replace(
-        ranked, coverage=ranked.coverage + more, score=ranked.score + (COVERAGE_WEIGHT + FAMILY_WEIGHT) * more
-    )
 
 
 def with_names_first(library: Library, names: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:

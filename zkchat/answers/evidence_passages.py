@@ -191,7 +191,10 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
         found.append(text.quoted(each, passage, span) if span and span[0] < span[1] else each)
-    return _deduplicated(found)
+    kept: dict[str, Candidate] = {}  # the first of each wording
+    for each in found:
+        kept.setdefault(" ".join(terms(each.ranked.block.text)), each)
+    return [*kept.values()]
 
 
 def max_characters(text: str) -> int:
@@ -257,14 +260,6 @@ class _CutText(Struct, frozen=True):
         return start, end + len(self.blocks[last].text) if end >= 0 else -1
 
 
-def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The first of each wording."""
-    kept: dict[str, Candidate] = {}
-    for candidate in candidates:
-        kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
-    return [*kept.values()]
-
-
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
     """How the notes begin whose name is all that the question says; none where it asks for a place in one."""
     topic = frozenset(query_terms(topic_of(asked)))
@@ -276,7 +271,7 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
     paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
-        paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
+        paths += [path for path in found if any(topic == {*query_terms(name)} for name in library.names(path))]
     openings: list[list[Candidate]] = []
     for path in (each for each in dict.fromkeys(paths) if each not in with_section):
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
@@ -291,14 +286,8 @@ def _named(library: Library, asked: str) -> list[str]:
     if whole := _called(library, asked):
         return whole
     parts = parts_of(asked)
-    if not 1 < len(parts) <= _MAX_NAMED:
-        return []
-    found: list[str] = []
-    for part in parts:
-        if not (paths := _called(library, part)):
-            return []
-        found += paths
-    return found
+    of_each = [_called(library, part) for part in parts] if 1 < len(parts) <= _MAX_NAMED else []
+    return [path for paths in of_each for path in paths] if all(of_each) else []
 
 
 def _called(library: Library, text: str) -> list[str]:
@@ -315,10 +304,6 @@ def resolved(library: Library, name: str) -> list[str]:
             return [each for each in (path, *others) if library.is_indexed(each)]
         case _:
             return []
-
-
-def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
-    return any(topic == frozenset(query_terms(name)) for name in library.names(path))
 
 
 def opening_of(library: Library, path: str, anchor: str) -> list[Candidate]:

@@ -98,10 +98,6 @@ class Claim(Struct, frozen=True):
         dates = {"month": self.months, "weekday": self.weekdays}
         return frozenset({each.unit for each in self.quantities} | {name for name, days in dates.items() if days})
 
-    @property
-    def is_affirmed(self) -> bool:
-        return all(clause.polarity == "affirmed" for clause in self.clauses)
-
 
 def parse_claim(sentence: str, language: str) -> Claim:
     """Parse a sentence of a language of `LANGUAGES`; of one without end, only its beginning."""
@@ -156,20 +152,14 @@ def _clause(tokens: Sequence[Token], skipped: set[str], language: str) -> Clause
         for token in tokens
         if token.kind == "word" and token.word not in _ignored(language) and skipped.isdisjoint({token.word, token.key})
     )
+    negators = sum(word in listed("negators", language) for word in spoken)
+    count = negators or int(not listed("second_negators", language).isdisjoint(spoken))
+    is_unclear = count > 1 or not listed("unclear", language).isdisjoint(spoken)
     return Clause(
         terms=frozenset(term for term in content if len(term) > 1),
         relations=listed("relations", language).intersection(spoken),
-        polarity=_polarity(spoken, language),
+        polarity="unclear" if is_unclear else "denied" if count else "affirmed",
     )
-
-
-def _polarity(spoken: list[str], language: str) -> Polarity:
-    negators = sum(word in listed("negators", language) for word in spoken)
-    seconds = sum(word in listed("second_negators", language) for word in spoken)
-    count = negators or min(seconds, 1)
-    if count > 1 or not listed("unclear", language).isdisjoint(spoken):
-        return "unclear"
-    return "denied" if count else "affirmed"
 
 
 def _unit(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:

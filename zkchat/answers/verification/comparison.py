@@ -225,22 +225,19 @@ class _Alignment:
         """Whether one denies what the other says: both say what is denied, in the same order, and little else."""
         denied = [each.target for each in self._said.operators if each.word == NEGATION]
         clauses = {self._held.tokens[place].clause for place in self._taken}
-        between = self._between_connectives()
+        # The part of the sentence with all that is matched, from one "and" to the next.
+        before = [each for each in self._held.connectives if each < min(self._taken)]
+        after = [each for each in self._held.connectives if each > max(self._taken)]
+        between = range(max(before, default=0), min(after, default=len(self._held.tokens)))
+        has_date = any(token.date for token in self._said.tokens)
         there = [each for each in self._held.content if self._held.tokens[each].clause in clauses and each in between]
         in_order = [self._matches[place] for place in self._said.content if place in self._matches]
         return (
             all(target in self._matches for target in denied)
             and len(self._taken) >= MIN_DENIED_SHARE * len(there)
-            and not (self._said.has_date and any(self._held.tokens[each].date for each in {*there} - self._taken))
+            and not (has_date and any(self._held.tokens[each].date for each in {*there} - self._taken))
             and in_order == sorted(in_order)
         )
-
-    def _between_connectives(self) -> range:
-        """The part of the sentence with all that is matched, from one "and" to the next."""
-        first, last = min(self._taken), max(self._taken)
-        before = [each for each in self._held.connectives if each < first]
-        after = [each for each in self._held.connectives if each > last]
-        return range(max(before, default=0), min(after, default=len(self._held.tokens)))
 
     # Numbers.
 
@@ -253,11 +250,6 @@ class _Alignment:
         is_year = _is_year(self._said.tokens[mine])
         alike = [place for place in self._held.numbers if _is_year(self._held.tokens[place]) == is_year]
         return len(alike) == 1
-
-    def _stands_for_one(self, place: int) -> bool:
-        """Whether the sentence has "a year" where the statement has another number of years."""
-        is_one = 1.0 in self._said.tokens[place].values
-        return not is_one and self._matches.get(place + 1) in self._held.single_units
 
     def _counts_more_than_one(self, place: int) -> bool:
         """Whether the sentence has another number of years where the statement has "a year"."""
@@ -279,8 +271,9 @@ class _Alignment:
         places = self._replaced(place)
         others = [self._held.tokens[each] for each in places]
         if token.kind == "number":
-            is_other = any(each.kind == "number" for each in others) or self._stands_for_one(place)
-            return {"number"} if is_other else {None}
+            # "A year" may stand where the statement has another number of years.
+            is_unlike_one = 1.0 not in token.values and self._matches.get(place + 1) in self._held.single_units
+            return {"number"} if is_unlike_one or any(each.kind == "number" for each in others) else {None}
         if token.date:
             return {"name"} if any(self._is_other_date(place, each) for each in places) else {None}
         if place in self._said.names:
@@ -322,7 +315,7 @@ class _Alignment:
         theirs = [
             each
             for each in self._held.operators
-            if self._bears_on_statement(each)
+            if (each.word == CONDITION or each.target < 0 or each.target in self._taken)
             or (each.word in with_number and self._bears_on_other_number(self._held, each, self._taken))
         ]
         negated = [each for each in mine if each.word == NEGATION]
@@ -349,9 +342,6 @@ class _Alignment:
         """Whether it stands with a number that the other does not have: "since 2011"."""
         is_number = operator.target >= 0 and sentence.tokens[operator.target].kind == "number"
         return is_number and operator.target not in matched
-
-    def _bears_on_statement(self, operator: Operator) -> bool:
-        return operator.word == CONDITION or operator.target < 0 or operator.target in self._taken
 
 
 def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:

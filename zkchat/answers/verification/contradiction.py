@@ -174,12 +174,13 @@ class _Comparison(Struct, frozen=True):
     def _is_denied_by(self, claim: Claim, source: _Source) -> bool:
         """Whether a clause of a passage denies what the answer affirms."""
         held = claim.terms | self.asked if len(claim.terms) < 2 else claim.terms
+        relations = frozenset(word for clause in claim.clauses for word in clause.relations)
         return any(
             clause.polarity == "denied"
             and bool(clause.terms)
             and coverage(clause.terms, held) >= MIN_DENIED_COVERAGE
             and coverage(claim.terms, clause.terms | source.context) >= MIN_COVERAGE
-            and clause.relations <= _relations_of(claim)
+            and clause.relations <= relations
             and self._shares_enough(claim.terms, clause.terms | source.context)
             for clause in source.claim.clauses
         )
@@ -188,7 +189,8 @@ class _Comparison(Struct, frozen=True):
         """Whether some passage says the same with the same polarity."""
         denied = {clause.terms for clause in claim.clauses if clause.polarity == "denied"}
         for other in (*(source.claim for source in self.sources), *self.supports):
-            if not denied and other.is_affirmed and coverage(claim.terms, other.terms) == 1:
+            is_affirmed = all(clause.polarity == "affirmed" for clause in other.clauses)
+            if not denied and is_affirmed and coverage(claim.terms, other.terms) == 1:
                 return True
             clauses = (clause.terms for clause in other.clauses if clause.polarity == "denied")
             if any(coverage(terms, held) == 1 for held in clauses for terms in denied):
@@ -209,8 +211,12 @@ class _Comparison(Struct, frozen=True):
 
     def _is_another(self, mine: Quantity, claim: Claim, other: Claim, tolerance: float) -> bool:
         """Whether the other has a different number of the same, and no passage has this one."""
+        # What the claim begins with stands before the other number too, unless the question is about it.
+        is_asked_for = claim.first in self.asked | mine.after
         theirs = [
-            each for each in other.quantities if each.unit == mine.unit and self._has_same_subject(claim, mine, each)
+            each
+            for each in other.quantities
+            if each.unit == mine.unit and (is_asked_for or claim.first not in each.after)
         ]
         if not theirs or any(f"{value:g}" in self.known for value in mine.values):
             return False
@@ -220,10 +226,6 @@ class _Comparison(Struct, frozen=True):
         values = [value for each in theirs for value in each.values]
         is_between = len(theirs) > 1 and any(min(values) <= value <= max(values) for value in mine.values)
         return not is_known and not is_between
-
-    def _has_same_subject(self, claim: Claim, mine: Quantity, theirs: Quantity) -> bool:
-        """Whether what the claim begins with stands before the other number too, unless the question is about it."""
-        return claim.first in self.asked | mine.after or claim.first not in theirs.after
 
     # Names.
 
@@ -248,10 +250,6 @@ def are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
         for mine in one.values
         for theirs in another.values
     )
-
-
-def _relations_of(claim: Claim) -> frozenset[str]:
-    return frozenset(word for clause in claim.clauses for word in clause.relations)
 
 
 def coverage(terms: frozenset[str], held: frozenset[str]) -> float:

@@ -188,10 +188,6 @@ class ParsedSentence(Struct, frozen=True):
     """The first letters of its content: what shares none of them is no form of its words."""
 
     @property
-    def has_date(self) -> bool:
-        return any(token.date for token in self.tokens)
-
-    @property
     def numbers(self) -> list[int]:
         return [place for place in self.content if self.tokens[place].kind == "number"]
 
@@ -226,7 +222,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
     content = tuple(
         place
         for place, token in enumerate(tokens)
-        if place not in taken and (_is_content(token, lexicon) or _is_unit(token, tokens[place - 1 : place]))
+        if place not in taken and _is_content(token, tokens[place - 1 : place], lexicon)
     )
     order = {place: number for number, place in enumerate(content)}
     operators = (Operator(word, places[0], _target(tokens, order, places[0])) for word, places in found)
@@ -239,7 +235,9 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         marks_case=lexicon.marks_case,
         roles={place: _role(tokens, order, place, lexicon) for place in content},
         single_units=frozenset(
-            each for each in content if each and _is_single(tokens[each - 1], tokens[each], lexicon)
+            each
+            for each in content
+            if each and tokens[each - 1].word in lexicon.ones and tokens[each].word in lexicon.units_of_time
         ),
         connectives=tuple(place for place, token in enumerate(tokens) if token.word in lexicon.connectives),
         beginnings=frozenset(beginning(tokens[each]) for each in content),
@@ -257,27 +255,19 @@ def beginning(token: Token) -> str:
     )
 
 
-def _is_content(token: Token, lexicon: _Lexicon) -> bool:
+def _is_content(token: Token, before: tuple[Token, ...], lexicon: _Lexicon) -> bool:
     match token.kind:
         case "word":
             if token.date:
                 return True
-            if len(token.word) == 1:
-                return token.is_capitalised and token.word != "i"
+            if len(token.word) == 1:  # after a number it is a unit, such as that of grams
+                is_unit = any(each.kind == "number" for each in before)
+                return is_unit or (token.is_capitalised and token.word != "i")
             return token.word not in lexicon.stop_words and token.word not in lexicon.operators
         case "letter":
             return token.word not in lexicon.function_letters
         case "number" | "sign":
             return True
-
-
-def _is_unit(token: Token, before: tuple[Token, ...]) -> bool:
-    """Whether a single letter, such as that of grams, stands after a number."""
-    return token.kind == "word" and len(token.word) == 1 and any(each.kind == "number" for each in before)
-
-
-def _is_single(before: Token, token: Token, lexicon: _Lexicon) -> bool:
-    return before.word in lexicon.ones and token.word in lexicon.units_of_time
 
 
 def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -18,7 +18,6 @@ from zkchat.answers.verification.claims import LANGUAGES
 from zkchat.answers.verification.comparison import Comparison, Source, compare, weights_of
 from zkchat.answers.verification.sentence_parser import (
     CONDITION,
-    ParsedSentence,
     Token,
     listed,
     parse_sentence,
@@ -123,21 +122,15 @@ def _states_something(sentence: str) -> bool:
         return False
     beginning = text[:_MAX_BEGINNING]
     spoken = terms_words(beginning)
-    if len(spoken) <= _MAX_GREETING_WORDS and _is_greeting(spoken, bare):
-        return False
-    return _is_told(beginning)
-
-
-def _is_greeting(spoken: list[str], bare: str) -> bool:
     unspaced = tuple(of_all("greetings", spaced=False).split())
-    return " ".join(spoken) in _small_talk() or spoken[0] in listed("greetings") or bare.startswith(unspaced)
-
-
-def _is_told(text: str) -> bool:
-    """Whether there is more than stop words and words about the text itself."""
-    content = {*query_words(text)}
+    if len(spoken) <= _MAX_GREETING_WORDS and (
+        " ".join(spoken) in _small_talk() or spoken[0] in listed("greetings") or bare.startswith(unspaced)
+    ):
+        return False
+    # There is more than stop words and words about the text itself.
+    content = {*query_words(beginning)}
     has_topic = any(len(word) > 2 or not word.isascii() for word in content - listed("asides"))
-    return has_topic and len(content) + (len(terms_words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
+    return has_topic and len(content) + (len(spoken) >= _MIN_WORDS) >= _MIN_CONTENT
 
 
 @cache
@@ -356,7 +349,8 @@ class _Verifier(Struct, frozen=True):
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
         language = self._language(statement, passages)
         said = parse_sentence(_without_source(statement.text), language)
-        weights = self._weights(said)
+        keys = {said.tokens[place].key for place in said.content}
+        weights = weights_of(keys, self.library.idf(keys), idf(max(1, self.library.note_count()), 1))
         is_divided = ";" not in statement.text and "；" not in statement.text
         for passage in passages:
             for unit in self._units(passage):
@@ -371,10 +365,6 @@ class _Verifier(Struct, frozen=True):
             return found
         near = "\n".join([statement.text, *(passage.text for passage in passages[:1])])
         return detect_language(near) or self.language or guess_language(near, LANGUAGES) or ""
-
-    def _weights(self, said: ParsedSentence) -> dict[str, float]:
-        keys = {said.tokens[place].key for place in said.content}
-        return weights_of(keys, self.library.idf(keys), idf(max(1, self.library.note_count()), 1))
 
     def _places(self, hits: Sequence[_Hit]) -> tuple[SourcePlace, ...]:
         found: list[SourcePlace] = []
