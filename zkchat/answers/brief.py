@@ -124,9 +124,8 @@ def make_brief(
     past_day, past = _past(dates, today)
     before = first_titled(library, past, most)
     linked = {path for edge in library.edges(changed) for path in edge} if unlinked else {*changed}
-    alone = {
-        path for path in changed if path not in linked and any(map(str.isalpha, file_title(path)))
-    }  # no daily note
+    # A name without letters is that of a daily note.
+    alone = {path for path in changed if path not in linked and any(map(str.isalpha, file_title(path)))}
     return DailyBrief(
         today=today,
         days=days,

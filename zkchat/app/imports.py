@@ -24,7 +24,6 @@ from zkchat.core import (
     SessionNotFound,
     SessionStore,
     ZkchatError,
-    head_of,
     messages_of,
     open_regular,
 )
@@ -193,7 +192,7 @@ def _extension(store: SessionStore, session_id: str, imported: "Imported") -> _E
         entries = store.entries(session_id)
     except SessionNotFound:
         return None
-    known, head = messages_of(entries), head_of(entries)
+    known, head = messages_of(entries), History(entries).head
     wanted = [body for body in imported.bodies_for(session_id) if isinstance(body, MessageEntry)]
     missing: list[EntryBody] = [body for body in wanted if body.message.id not in known]
     added = len({body.message.id for body in wanted if body.message.id not in known})

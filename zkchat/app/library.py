@@ -32,7 +32,6 @@ from zkchat.core import (
     FileStamp,
     ModelProvider,
     NoteFiles,
-    NoteIndex,
     NoteWarning,
     OpenText,
     PdfUnread,
@@ -195,7 +194,7 @@ def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
 
 class PdfTexts(NamedTuple):
     store: ExtractedTexts
-    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+    extraction: Callable[[NoteFiles, SqliteNoteIndex], TextExtraction] | None = None
 
 
 class UnreadPdfs:

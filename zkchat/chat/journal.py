@@ -35,7 +35,6 @@ from zkchat.core import (
     Warned,
     compaction_of,
     counted,
-    orphans_of,
     shorten,
 )
 
@@ -254,7 +253,7 @@ class Journal:
         if self.session and not self.store.enter(self.session.id):
             text = "This session is also open in another terminal; you can use both."
             return [Warned(text=text, hint="Messages sent there arrive here when you send your next one.")]
-        bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
+        bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in self.history.orphans]
         last = self.history.last
         calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
         if calls:

@@ -390,7 +390,6 @@ if TYPE_CHECKING:
         kinds_of,
         read_body,
         read_entry,
-        read_json_body,
         read_message,
         sessions_called,
         stored_body,
@@ -405,10 +404,8 @@ if TYPE_CHECKING:
         abstained_turns,
         branches_of,
         compaction_of,
-        head_of,
         mark_condensed,
         messages_of,
-        orphans_of,
         spent,
         thread_of,
         totals_of,
@@ -466,7 +463,6 @@ if TYPE_CHECKING:
     )
     from zkchat.core.vault_ports import (
         CommitHistory,
-        DateStore,
         Embedder,
         ExtractedTexts,
         ExtractionStore,
@@ -475,12 +471,9 @@ if TYPE_CHECKING:
         ListedFiles,
         NoteCatalog,
         NoteFiles,
-        NoteIndex,
-        SegmentStore,
         TextEmbedder,
         TextExtractor,
         TextIndex,
-        VectorIndex,
         Workers,
     )
 else:

@@ -71,31 +71,27 @@ def changed_blocks(old: Sequence[str], new: Sequence[str]) -> list[LineBlock]:
 
 def hunks_of(old: Sequence[str], new: Sequence[str], context: int = CONTEXT_LINES) -> Iterator[Hunk]:
     """The changed lines with their context; changes that stand close to each other are one hunk."""
-    group: list[LineBlock] = []
+    groups: list[list[LineBlock]] = []
     for block in changed_blocks(old, new):
-        if group and block.old_start - group[-1].old_end > 2 * context:
-            yield _hunk(group, old, new, context)
-            group = []
-        group.append(block)
-    if group:
-        yield _hunk(group, old, new, context)
-
-
-def _hunk(blocks: Sequence[LineBlock], old: Sequence[str], new: Sequence[str], context: int) -> Hunk:
-    before = min(context, blocks[0].old_start)
-    after = min(context, len(old) - blocks[-1].old_end)
-    start, end = blocks[0].old_start - before, blocks[-1].old_end + after
-    lines: list[DiffLine] = []
-    place = start
-    for block in blocks:
-        lines += (DiffLine(" ", line) for line in old[place : block.old_start])
-        lines += (DiffLine("-", line) for line in old[block.old_start : block.old_end])
-        lines += (DiffLine("+", line) for line in new[block.new_start : block.new_end])
-        place = block.old_end
-    lines += (DiffLine(" ", line) for line in old[place:end])
-    new_start = blocks[0].new_start - before
-    new_count = blocks[-1].new_end + after - new_start
-    return Hunk(old_start=start, old_count=end - start, new_start=new_start, new_count=new_count, lines=tuple(lines))
+        if groups and block.old_start - groups[-1][-1].old_end <= 2 * context:
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    for blocks in groups:
+        before = min(context, blocks[0].old_start)
+        after = min(context, len(old) - blocks[-1].old_end)
+        start, end = blocks[0].old_start - before, blocks[-1].old_end + after
+        lines: list[DiffLine] = []
+        place = start
+        for block in blocks:
+            lines += (DiffLine(" ", line) for line in old[place : block.old_start])
+            lines += (DiffLine("-", line) for line in old[block.old_start : block.old_end])
+            lines += (DiffLine("+", line) for line in new[block.new_start : block.new_end])
+            place = block.old_end
+        lines += (DiffLine(" ", line) for line in old[place:end])
+        new_start = blocks[0].new_start - before
+        counts = {"old_count": end - start, "new_count": blocks[-1].new_end + after - new_start}
+        yield Hunk(old_start=start, new_start=new_start, lines=tuple(lines), **counts)
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -128,12 +124,8 @@ def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]
             passages += reversed(inner[:-1])
         elif passages_left and (a_end - a) * (b_end - b) <= _MAX_PRODUCT:
             passages_left -= 1
-            passages += reversed([(a + i, b + j) for i, j in _close_matches(old[a:a_end], new[b:b_end])])
-
-
-def _close_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    for i, j, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-        yield from ((i + step, j + step) for step in range(size))
+            close = SequenceMatcher(None, old[a:a_end], new[b:b_end], autojunk=False).get_matching_blocks()
+            passages += reversed([(a + i + step, b + j + step) for i, j, size in close for step in range(size)])
 
 
 def _unique_matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -511,8 +503,10 @@ def _updated_links(blocks: Sequence[LineBlock], old: Sequence[str], new: Sequenc
             return 0
         pairs = zip(old[block.old_start : block.old_end], new[block.new_start : block.new_end], strict=True)
         for before, after in pairs:
-            if not is_note(path):
-                count += max(1, _differing_links(before, after), _differing_texts(before, after))
+            if not is_note(path):  # in a line of a canvas or base a quoted text is a path or holds links
+                texts = zip_longest(_QUOTED.findall(before), _QUOTED.findall(after), fillvalue="")
+                differing = sum(max(1, _differing_links(one, other)) for one, other in texts if one != other)
+                count += max(1, _differing_links(before, after), differing)
             elif _LINK.sub("", before) != _LINK.sub("", after):
                 return 0
             else:
@@ -522,12 +516,6 @@ def _updated_links(blocks: Sequence[LineBlock], old: Sequence[str], new: Sequenc
 
 def _differing_links(before: str, after: str) -> int:
     return sum(one != other for one, other in zip_longest(_LINK.findall(before), _LINK.findall(after)))
-
-
-def _differing_texts(before: str, after: str) -> int:
-    """The same in a line of a canvas or base, where a quoted text is a path or holds links."""
-    pairs = zip_longest(_QUOTED.findall(before), _QUOTED.findall(after), fillvalue="")
-    return sum(max(1, _differing_links(one, other)) for one, other in pairs if one != other)
 
 
 def is_in_trash(path: str) -> bool:

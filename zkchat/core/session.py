@@ -11,7 +11,7 @@ from msgspec import Struct
 from zkchat.core.choices import Decision, Role
 from zkchat.core.events import Goal
 from zkchat.core.message import ChatMessage, Part, Priority, RequestContext, RequestItem, UnknownPart
-from zkchat.core.values import Tagged, Unknown, Value, defaults_of, from_json, from_plain, to_plain, without_defaults
+from zkchat.core.values import Tagged, Unknown, Value, defaults_of, from_plain, to_plain, without_defaults
 
 
 class MessageEntry(Tagged, frozen=True, kw_only=True, tag="message"):
@@ -215,11 +215,6 @@ def _stored_context(context: RequestContext, write_items: ItemsWriter) -> dict[s
         kept = {name: value for name, value in to_plain(usage).items() if name not in usage.computed}
         written["usage"] = {**kept, "budgets": budgets}
     return written
-
-
-def read_json_body(text: str, read_items: ItemsReader | None = None) -> EntryBody:
-    """As `read_body`, of JSON as it is stored. Raises `ValueError`, and `InvalidValue` for JSON that is no entry."""
-    return read_body(from_json(text), read_items)
 
 
 def read_body(plain: Any, read_items: ItemsReader | None = None) -> EntryBody:

@@ -49,16 +49,6 @@ def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
     return History(entries).thread
 
 
-def head_of(entries: Iterable[Entry]) -> str | None:
-    """The message after which the conversation continues."""
-    return History(entries).head
-
-
-def orphans_of(entries: Iterable[Entry]) -> list[ChatMessage]:
-    """Answers whose writer stopped before it could store them whole."""
-    return History(entries).orphans
-
-
 def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
     """An answer with one more chunk of it."""
     text = (draft.text if draft else "") + chunk.text

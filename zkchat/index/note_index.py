@@ -181,7 +181,7 @@ def _directly_in(database: sqlite3.Connection, query: str, prefix: str) -> Itera
 
 
 class SqliteVectors(VectorFiles):
-    """Implements `ports.embeddings.VectorIndex`. The files stay when the index is built anew."""
+    """Vectors of passages, by the digest of what was embedded and by method. They stay when the index is built anew."""
 
     def __init__(self, file: CacheDatabase, index: Path) -> None:
         super().__init__(index)
@@ -200,7 +200,7 @@ class SqliteVectors(VectorFiles):
 
 
 class SqliteNoteIndex:
-    """Implements `ports.note_index.NoteIndex`.
+    """A cache, so any of its methods may raise `StorageDamaged`, and `reset` helps. Each sees, or makes, one state.
 
     Each thread has its own connection, so that nobody waits for a refresh to read.
     """
@@ -219,6 +219,7 @@ class SqliteNoteIndex:
         return _open_cached, (self._path,)
 
     def take_damage(self) -> bool:
+        """Whether it was found damaged when it was opened, and begun anew; told once."""
         was_damaged, self._file.was_damaged = self._file.was_damaged, False
         return was_damaged
 
@@ -331,10 +332,12 @@ class SqliteNoteIndex:
     # --- changing it ---
 
     def apply(self, batch: IndexBatch) -> int:
+        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
         with self._writing() as database:
             return apply_batch(database, batch)
 
     def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
+        """Remember listings of folders, and forget folders. Refused if notes changed since `generation`."""
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
@@ -343,9 +346,11 @@ class SqliteNoteIndex:
             return True
 
     def name_rule(self) -> int:
+        """The number of the rule by which dates were found in names; 0 at first."""
         return self._state("name_rule")
 
     def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
+        """By path, the dates in names by another rule. Returned is the generation of the index."""
         with self._writing() as database:
             rows = [(day, path, day) for path, day in days.items()]
             changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
@@ -354,6 +359,7 @@ class SqliteNoteIndex:
             return generation
 
     def commits_read(self) -> tuple[str, str]:
+        """The commit up to which the history was read, and what was in the way."""
         for head, trouble in self._rows((str, str), "SELECT head, trouble FROM commits_read"):
             return head, trouble
         return "", ""
@@ -377,6 +383,7 @@ class SqliteNoteIndex:
             database.executemany("INSERT INTO unlisted VALUES (?, ?, ?)", rows)
 
     def is_complete(self) -> bool:
+        """False while a refresh is under way, and after one that was interrupted."""
         return bool(self._state("complete"))
 
     def finish(self) -> None:
@@ -386,6 +393,7 @@ class SqliteNoteIndex:
     # --- links ---
 
     def notes_to_resolve(self, limit: int) -> list[str]:
+        """Notes whose links may lead elsewhere now, some of them."""
         return [path for (path,) in self._rows((str,), note_schema.NOTES_TO_RESOLVE, limit)]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
@@ -425,6 +433,7 @@ class SqliteNoteIndex:
     def store_resolutions(
         self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
     ) -> bool:
+        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
@@ -469,6 +478,7 @@ class SqliteNoteIndex:
             return _segment_heads(database)
 
     def dead_sections(self) -> list[int]:
+        """The sections of segments that are in the vault no more."""
         with self._reading() as database:
             return _dead_sections(database)
 
@@ -478,6 +488,7 @@ class SqliteNoteIndex:
             return parts, _dead_sections(database)
 
     def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
+        """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
         with self._writing() as database:
             present = {number for (number,) in database.execute("SELECT id FROM segments")}
             if not present.issuperset(old):

@@ -36,7 +36,6 @@ from zkchat.core import (
     from_plain,
     lazy_pattern,
     read_body,
-    read_json_body,
     read_message,
     shorten,
     stored_body,
@@ -345,7 +344,7 @@ def _bodies_of(text: str, items: ItemReader | None) -> list[EntryBody]:
     holds_several = text.startswith(_SEVERAL)
     if not holds_several:
         try:
-            return [read_json_body(text, items.read if items else None)]
+            return [read_body(from_json(text), items.read if items else None)]
         except InvalidValue:
             pass
     plain = from_json(text)

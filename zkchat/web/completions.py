@@ -46,7 +46,6 @@ from zkchat.core import (
     UsageError,
     ZkchatError,
     events,
-    head_of,
     thread_of,
 )
 from zkchat.hosting import ASKED_AGAIN, REPLACED, Worker
@@ -435,7 +434,7 @@ class Completions:
     def _known(self, store: SessionStore, before: Sequence[Said]) -> str:
         """The session of what a client was told, unless somebody has gone on in it; empty where it is not known."""
         session, head = self._sessions.pop(_digest(before), ("", None))
-        return session if session and head_of(store.entries(session)) == head else ""
+        return session if session and History(store.entries(session)).head == head else ""
 
     def _said_until(self, response: str) -> list[Said]:
         """What had been said when a response was given, from which a client may go on more than once."""

@@ -11,7 +11,7 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.core.errors import SessionError
 from zkchat.core.message import ChatMessage, DocumentReference, ImagePart, TextPart
 from zkchat.core.session import DraftEntry, Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
-from zkchat.core.session_history import head_of, messages_of, thread_of
+from zkchat.core.session_history import History, messages_of, thread_of
 from zkchat.sessions.note_export import as_json
 from zkchat.sessions.session_import import Imported, ImportedFile, read_conversations
 
@@ -144,7 +144,7 @@ def test_an_answer_that_was_stored_late_does_not_move_the_conversation_there() -
         HeadEntry(message_id="q1"),
         message("a1", "q1", "Rest.", role="assistant"),
     )
-    assert head_of(before) == head_of(after) == "q1"
+    assert History(before).head == History(after).head == "q1"
     assert messages_of(after)["a1"].text == "Rest."
 
 

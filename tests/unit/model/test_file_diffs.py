@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 import pytest
 
@@ -138,13 +139,12 @@ def test_long_texts_are_compared_in_linear_time(
     old: Sequence[str], new: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[int] = []
-    closely = line_diff._close_matches
 
-    def counted(one: Sequence[str], other: Sequence[str]):  # type: ignore[no-untyped-def]
+    def counted(_: None, one: Sequence[str], other: Sequence[str], *, autojunk: bool) -> SequenceMatcher[str]:
         compared.append(len(one) * len(other))
-        return closely(one, other)
+        return SequenceMatcher(None, one, other, autojunk=autojunk)
 
-    monkeypatch.setattr(line_diff, "_close_matches", counted)
+    monkeypatch.setattr(line_diff, "SequenceMatcher", counted)
     Counting.looks = 0
     assert changed_blocks(Counting(old), Counting(new))
     assert Counting.looks <= 100 * (len(old) + len(new))

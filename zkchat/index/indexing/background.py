@@ -19,7 +19,6 @@ from zkchat.core import (
     FileStamp,
     IndexBatch,
     NoteFiles,
-    NoteIndex,
     NoteWarning,
     ProviderError,
     StorageDamaged,
@@ -29,6 +28,7 @@ from zkchat.core import (
 )
 from zkchat.index.indexing.embedding import EmbeddingWork, KeepOn
 from zkchat.index.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import Answer, Asked, VectorSearch
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TextExtraction:
     """Extracts what the index waits for. Every thread may use it."""
 
     def __init__(
-        self, files: NoteFiles, index: NoteIndex, store: ExtractionStore, extractor: Callable[[], TextExtractor]
+        self, files: NoteFiles, index: SqliteNoteIndex, store: ExtractionStore, extractor: Callable[[], TextExtractor]
     ) -> None:
         self._files = files
         self._index = index
@@ -305,7 +305,7 @@ class IndexMaintenance:
 
     def __init__(
         self,
-        index: NoteIndex,
+        index: SqliteNoteIndex,
         indexer: Indexer,
         vectors: VectorSearch | None = None,
         embedding: EmbeddingWork | None = None,
