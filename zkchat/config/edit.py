@@ -31,13 +31,13 @@ def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -
         raise unknown_setting(key)
     value = parse_value(key, text)
     _check(read_table(file, beneath=beneath), key, value)
-    document = _document(file, beneath)
+    document = tomlkit.parse(read_text(file, beneath=beneath))
     *sections, name = path_of(key)
     within = document
     for section in sections:
         within = within.setdefault(section, {})
     within[name] = value
-    _write(file, document, beneath)
+    write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)
     return value
 
 
@@ -50,13 +50,13 @@ def unset(file: Path, key: str, *, beneath: Path | None = None) -> bool:
         if not field_of(key):
             raise unknown_setting(key)
         return False
-    document = _document(file, beneath)
+    document = tomlkit.parse(read_text(file, beneath=beneath))
     *sections, name = path
     within = document
     for section in sections:
         within = within[section]
     del within[name]
-    _write(file, document, beneath)
+    write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)
     return True
 
 
@@ -85,14 +85,6 @@ def _lookup(table: Mapping[str, object], path: Sequence[str]) -> object:
     return found
 
 
-def _document(file: Path, beneath: Path | None) -> TOMLDocument:
-    return tomlkit.parse(read_text(file, beneath=beneath))
-
-
-def _write(file: Path, document: TOMLDocument, beneath: Path | None) -> None:
-    write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)
-
-
 def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, object]]) -> None:
     """Write tables below a table: `[mcpServers.NAME]`. One that is there is replaced. A new file is its owner's alone.
 
@@ -102,7 +94,7 @@ def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, objec
     present = before.get(table, {})
     if not isinstance(present, Mapping):
         raise ConfigError(f"'{table}' in {file} is not a section.", hint=f"Remove it: zkchat config unset {table}")
-    document = _document(file, None)
+    document = tomlkit.parse(read_text(file))
     if table not in document:
         document[table] = tomlkit.table(is_super_table=True)
     within = document[table]
@@ -119,7 +111,7 @@ def remove_entry(file: Path, table: str, name: str) -> bool:
     present = before.get(table)
     if not isinstance(present, Mapping) or name not in present:
         return False
-    document = _document(file, None)
+    document = tomlkit.parse(read_text(file))
     del document[table][name]
     left = {each: value for each, value in present.items() if each != name}
     after = {**before, table: left}

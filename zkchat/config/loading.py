@@ -278,11 +278,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     @property
     def every_warning(self) -> tuple[str, ...]:
         """Those about settings without approval too, for commands that have not asked about them."""
-        return (*self.warnings, *([left_out_warning(self.unapproved)] if self.unapproved else []))
-
-
-def left_out_warning(keys: Sequence[str]) -> str:
-    return f"Settings of the vault, ignored until you approve them: {', '.join(keys)}. {HOW_TO_APPROVE}"
+        left_out = f"Settings of the vault, ignored until you approve them: {', '.join(self.unapproved)}."
+        return (*self.warnings, *([f"{left_out} {HOW_TO_APPROVE}"] if self.unapproved else []))
 
 
 def load(
@@ -307,7 +304,11 @@ def load(
         _from_file(user_file) if user_file else (),
         _from_vault(vault_file, trusted, unreadable, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
-        _from_flags(flags),
+        (
+            (key, parse_value(key, value) if isinstance(value, str) else value, Origin("flag"))
+            for key, value in flags.items()
+            if value is not None
+        ),
     )
     for layer in layers:
         for key, value, origin in layer:
@@ -399,12 +400,6 @@ def _from_provider_variables(variables: Mapping[str, str]) -> _Found:
     for key, (name, address_of) in SERVER_VARIABLES.items():
         if text := variables.get(name, "").strip().strip("\"'").strip():
             yield key, address_of(text), Origin("variable", name)
-
-
-def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
-    for key, value in flags.items():
-        if value is not None:
-            yield key, parse_value(key, value) if isinstance(value, str) else value, Origin("flag")
 
 
 def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[tuple[str, object]]:

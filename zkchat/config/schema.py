@@ -251,27 +251,20 @@ def accepted_values(key: str) -> str:
     for mark in field.marks:
         if isinstance(mark, Expects):
             return mark.words
-    return _type_in_words(field) + _bounds_in_words(field)
-
-
-_KINDS: Final = {bool: "true or false", float: "a number", int: "a whole number"}
-_SHAPES: Final[Mapping[object, str]] = {tuple: "a list of texts", dict: "a table"}
-
-
-def _type_in_words(field: Setting) -> str:
     if field.choices:
         *most, last = (f'"{choice}"' for choice in field.choices)
         return f"{', '.join(most)} or {last}"
-    shape = get_origin(field.kinds[0])
-    return _SHAPES.get(shape) or next((words for kind, words in _KINDS.items() if kind in field.kinds), "a text")
-
-
-def _bounds_in_words(field: Setting) -> str:
+    shape = _SHAPES.get(get_origin(field.kinds[0]))
+    kind = shape or next((words for kind, words in _KINDS.items() if kind in field.kinds), "a text")
     bounds = {"ge": "of at least", "gt": "above", "le": "up to", "lt": "below"}
-    words = [
+    said = [
         f"{word} {bound}"
         for mark in field.marks
         for name, word in bounds.items()
         if (bound := getattr(mark, name, None)) is not None
     ]
-    return f" {' and '.join(words)}" if words else ""
+    return f"{kind} {' and '.join(said)}" if said else kind
+
+
+_KINDS: Final = {bool: "true or false", float: "a number", int: "a whole number"}
+_SHAPES: Final[Mapping[object, str]] = {tuple: "a list of texts", dict: "a table"}

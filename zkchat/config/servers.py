@@ -124,10 +124,6 @@ class _Unusable(ValueError):
     """What is wrong with a definition, as the rest of a sentence that begins with the server."""
 
 
-def is_server_name(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None
-
-
 def parse_servers(table: Mapping[str, object], origin: ServerOrigin) -> ParsedServers:
     """Every definition of the table that can be used, and what is wrong with the others.
 
@@ -154,7 +150,7 @@ def parse_servers(table: Mapping[str, object], origin: ServerOrigin) -> ParsedSe
 
 def parse_server(name: str, entry: object, origin: ServerOrigin) -> ServerDefinition:
     """Raises `ValueError` with the rest of a sentence that begins with the server's name."""
-    if not is_server_name(name):
+    if not _NAME.fullmatch(name):
         raise _Unusable(f"has a name that cannot be used: {NAME_RULE[0].lower()}{NAME_RULE[1:-1]}")
     if not isinstance(entry, Mapping):
         raise _Unusable("needs a command or a url")

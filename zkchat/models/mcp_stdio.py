@@ -287,17 +287,6 @@ def start_process(
     folder = Path(definition.cwd or variables.get("HOME", "/"))
     if not folder.is_dir():
         raise ServerFault(f"cannot be started: its folder {folder} is not there")
-    command = [_program(definition, environment, folder), *definition.args]
-    log.line(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} started: {definition.command}")
-    try:
-        program = start_server(command, variables=environment, folder=folder)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ServerFault(f"cannot be started: {reason}: {definition.command}") from None
-    return ServerProcess(program, log, on_end)
-
-
-def _program(definition: ServerDefinition, environment: Mapping[str, str], folder: Path) -> str:
     name = definition.command
     if "/" in name and not Path(name).is_absolute() and definition.cwd:
         name = str(folder / name)
@@ -305,7 +294,13 @@ def _program(definition: ServerDefinition, environment: Mapping[str, str], folde
     if found is None:
         way_out = "check the path" if Path(name).is_absolute() else "install it or write its full path"
         raise ServerFault(f"cannot be started: there is no program {one_line(name, 200)} ({way_out})")
-    return found
+    log.line(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} started: {definition.command}")
+    try:
+        program = start_server([found, *definition.args], variables=environment, folder=folder)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ServerFault(f"cannot be started: {reason}: {definition.command}") from None
+    return ServerProcess(program, log, on_end)
 
 
 def parse_line(line: bytes) -> JSONRPCMessage | None:

@@ -292,13 +292,32 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return f"Ollama answers at {address} and has no model yet: `ollama pull {SUGGESTED}` gets one."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
-        host, local = self.address(context), self.settings(context)["local"] is not False
+        host, endpoint = self.address(context), self._endpoint(context)
+        settings = ModelSettings(local=self.settings(context)["local"] is not False)
         source, name = f"Ollama at {without_password(host)}", urlsplit(host).hostname or ""
+
+        async def describe(id_: str) -> Ollama:
+            key, headers = endpoint.key, endpoint.headers
+            model = Ollama(id_, host=host, api_key=key, headers=headers, settings=settings, policy=QUICK)
+            with suppress(ProviderError, TimeoutError):  # one that is just being removed, say: the others still count
+                async with asyncio.timeout(DESCRIBE_SECONDS):
+                    await model.connect()
+            return model
+
         try:
-            models, embedding = await list_models(host, self._endpoint(context), local=local)
+            listed = await within_seconds(lambda: _fetch_all(host, endpoint), endpoint)
         except ProviderError as error:
             return ModelListing(source=source, host=name, problem=error.message, hint=error.hint)
-        return ModelListing(source=source, host=name, models=tuple(models), embedding_models=tuple(embedding))
+        import_module("httpx")  # before the time of the server is measured
+        described = await asyncio.gather(*(describe(model.name) for model in listed if not _only_embeds(model)))
+        embedding = [model.name for model in listed if _only_embeds(model)]
+        embedding += [model.info.id for model in described if model.only_embeds]
+        return ModelListing(
+            source=source,
+            host=name,
+            models=tuple(model.info for model in described if not model.only_embeds),
+            embedding_models=tuple(f"ollama:{id_.removesuffix(':latest')}" for id_ in embedding),
+        )
 
     def _endpoint(self, context: ProviderContext) -> Endpoint:
         """The server as its list of models is asked for."""
@@ -345,31 +364,6 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
         warning=f"The key in {KEY_VARIABLE} is not sent to {display_address(host)}: without TLS anybody on the way "
         "could read it. Use an address with https://."
     )
-
-
-async def list_models(host: str, endpoint: Endpoint, *, local: bool = True) -> tuple[list[ModelInfo], list[str]]:
-    """The models of an Ollama server, and the names of those that only embed.
-
-    Raises `ProviderError` where it does not answer as one.
-    """
-
-    async def describe(name: str) -> Ollama:
-        settings = ModelSettings(local=local)
-        key, headers = endpoint.key, endpoint.headers
-        model = Ollama(name, host=host, api_key=key, headers=headers, settings=settings, policy=QUICK)
-        with suppress(ProviderError, TimeoutError):  # one that is just being removed, say: the others still count
-            async with asyncio.timeout(DESCRIBE_SECONDS):
-                await model.connect()
-        return model
-
-    listed = await within_seconds(lambda: _fetch_all(host, endpoint), endpoint)
-    import_module("httpx")  # before the time of the server is measured
-    described = await asyncio.gather(*(describe(model.name) for model in listed if not _only_embeds(model)))
-    embedding = [model.name for model in listed if _only_embeds(model)]
-    embedding += [model.info.id for model in described if model.only_embeds]
-    return [model.info for model in described if not model.only_embeds], [
-        f"ollama:{name.removesuffix(':latest')}" for name in embedding
-    ]
 
 
 def _fetch_all(host: str, endpoint: Endpoint) -> list[ListedModel]:

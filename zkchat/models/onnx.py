@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from zkchat.core import ProviderError, SimilarityTraits, install_command
 from zkchat.models.embedding_conventions import SERVER_WEIGHT, convention_for
@@ -28,30 +28,12 @@ _MAX_TOKENS: Final = 512
 """Attention takes the square of it, also where a model could read more."""
 
 
-class Session(Protocol):
-    """What we use of `onnxruntime.InferenceSession`, which comes without types."""
-
-    def get_inputs(self) -> "Sequence[_Input]": ...
-
-    def run(self, names: None, feed: "dict[str, NDArray[np.int64]]", /) -> "list[NDArray[np.float32]]": ...
-
-
-class _Input(Protocol):
-    name: str
-
-
-class _Encoded(Protocol):
-    ids: list[int]
-
-
-class _Tokenizer(Protocol):
-    def encode_batch(self, texts: list[str], /) -> list[_Encoded]: ...
-
-
 class _Loaded(NamedTuple):
-    session: Session
+    session: Any
+    """An `onnxruntime.InferenceSession`, which comes without types."""
     inputs: tuple[str, ...]
-    tokenizer: _Tokenizer
+    tokenizer: Any
+    """A `tokenizers.Tokenizer`."""
     uses_first_token: bool
     """Whether the vector of a text is that of its first token, and not the mean of all."""
 
@@ -138,7 +120,7 @@ class OnnxEmbedder:
         model, providers = str(self._folder / MODEL_FILE), ["CPUExecutionProvider"]
         try:
             tokenizer = tokenizers.Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
-            session: Session = runtime.InferenceSession(model, options, providers=providers)
+            session = runtime.InferenceSession(model, options, providers=providers)
         except Exception as error:
             raise ProviderError(
                 f"The model in {self._folder} cannot be used: {error}", hint=f"Fetch it: zkchat models pull {EMBEDDER}"
@@ -168,7 +150,7 @@ def _vectors(loaded: _Loaded, batch: Sequence[Sequence[int]]) -> "NDArray[np.flo
     for row, tokens in enumerate(batch):
         ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
     feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    found = loaded.session.run(None, {name: feed[name] for name in loaded.inputs})[0]
+    found: NDArray[np.float32] = loaded.session.run(None, {name: feed[name] for name in loaded.inputs})[0]
     if found.ndim == 2:
         return found
     if loaded.uses_first_token:

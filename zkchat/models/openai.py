@@ -135,19 +135,6 @@ def with_shown_vision(info: ModelInfo, shown: object, *, declared: bool | None) 
     return replace(info, sees_images="vision" in can if declared is None else declared, image_rule=rule)
 
 
-def lists_vision(facts: Mapping[str, object]) -> bool:
-    """Whether a list of models says that one takes images: each kind of server has its own words for it."""
-    architecture, capabilities = facts.get("architecture"), facts.get("capabilities")
-    places = (
-        architecture.get("input_modalities") if isinstance(architecture, Mapping) else None,
-        facts.get("input_modalities"),
-        capabilities,
-    )
-    said = {word for place in places if isinstance(place, list) for word in place if isinstance(word, str)}
-    declares = isinstance(capabilities, Mapping) and capabilities.get("vision") is True
-    return declares or not said.isdisjoint({"image", "vision", "multimodal"})
-
-
 OPENAI = "https://api.openai.com/v1"
 
 _WINDOWS = {
@@ -354,7 +341,14 @@ def with_listed_facts(
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
     size = of_llama_cpp.get("n_params") or size_in_name(info.id)
     declared = settings.sees_images
-    sees = info.sees_images or lists_vision(facts) if declared is None else declared
+    # Each kind of server has its own words for it, and its own place.
+    architecture, capabilities = facts.get("architecture"), facts.get("capabilities")
+    modalities = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
+    places = (modalities, facts.get("input_modalities"), capabilities)
+    said = {word for place in places if isinstance(place, list) for word in place if isinstance(word, str)}
+    declares = isinstance(capabilities, Mapping) and capabilities.get("vision") is True
+    is_listed = declares or not said.isdisjoint({"image", "vision", "multimodal"})
+    sees = info.sees_images or is_listed if declared is None else declared
     return adapt_to_size(replace(info, context_limit=window, sees_images=sees), size, settings)
 
 
@@ -414,12 +408,21 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         if not base_url and not endpoint.key:
             problem = f"There is no key in the variable {self.variable(context)}."
             return ModelListing(source=source, host=host, problem=problem)
-        local = self.settings(context)["local"] is not False
+        address, local = base_url or OPENAI, self.settings(context)["local"] is not False
         try:
-            models = await list_models(base_url, endpoint, local=local)
+            listed, forwarded = await asyncio.gather(
+                within_seconds(lambda: _fetch(base_url, endpoint), endpoint),
+                within_seconds(lambda: _forwarded(address, endpoint), endpoint),
+            )
         except ProviderError as error:
             return ModelListing(source=source, host=host, problem=error.message, hint=error.hint)
-        return ModelListing(source=source, host=host, models=tuple(models))
+
+        def describe(model: ListedModel) -> ModelInfo:
+            info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=endpoint.key).info, model.facts)
+            is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
+            return replace(info, on_this_machine=is_here, is_located=True)
+
+        return ModelListing(source=source, host=host, models=tuple(map(describe, listed)))
 
     def _endpoint(self, context: ProviderContext) -> Endpoint:
         """The server as its list of models is asked for."""
@@ -455,22 +458,6 @@ PROVIDER: Final = OpenAIDescriptor(
     address_setting="openai.base_url",
     service=("api.openai.com", "OPENAI_API_KEY"),
 )
-
-
-async def list_models(base_url: str, endpoint: Endpoint, *, local: bool = True) -> list[ModelInfo]:
-    """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
-    address = base_url or OPENAI
-    listed, forwarded = await asyncio.gather(
-        within_seconds(lambda: _fetch(base_url, endpoint), endpoint),
-        within_seconds(lambda: _forwarded(address, endpoint), endpoint),
-    )
-
-    def describe(model: ListedModel) -> ModelInfo:
-        info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=endpoint.key).info, model.facts)
-        is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
-        return replace(info, on_this_machine=is_here, is_located=True)
-
-    return [*map(describe, listed)]
 
 
 def _fetch(base_url: str, endpoint: Endpoint) -> list[ListedModel]:

@@ -339,14 +339,10 @@ def expanded_headers(model: NamedModel, variables: Mapping[str, str]) -> dict[st
     return {name: value(text) for name, text in headers.items()}
 
 
-def is_cloud_name(model: str) -> bool:
-    """Whether a name is one of Ollama's for models that it forwards: `gpt-oss:120b-cloud`, `kimi-k2:cloud`."""
-    return "cloud" in _WORD.findall(model.casefold())
-
-
 def may_run_here(address: str, model: str, *, local: bool) -> bool:
-    """Whether the model may run on this machine, as far as is known without asking its server."""
-    return local and is_loopback(address) and not is_cloud_name(model)
+    """Whether the model may run on this machine, as far as is known without asking its server. Ollama's names for those
+    that it forwards say so: `gpt-oss:120b-cloud`, `kimi-k2:cloud`."""
+    return local and is_loopback(address) and "cloud" not in _WORD.findall(model.casefold())
 
 
 def is_forwarded(facts: object) -> bool:

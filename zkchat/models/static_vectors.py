@@ -92,9 +92,14 @@ class _Words:
     """The vocabulary: the vectors stay on disk, and only the pages that are used come into memory."""
 
     def __init__(self, folder: Path) -> None:
+        import numpy as np
+
         self._subwords = Subwords.from_file(folder / _TOKENIZER)
         self._vectors = _mapped(folder / _VECTORS)
-        self._weights = _weights(len(self._vectors))
+        # By Zipf's law the share of a token in all text is about 1 / (10 × its rank).
+        self._weights = np.ones(len(self._vectors), dtype=np.float32)
+        share = 1 / (10 * np.arange(1, len(self._vectors) - _FIRST_WORD + 1))
+        self._weights[_FIRST_WORD:] = _SIF_A / (_SIF_A + share)
         self._tokens_of = lru_cache(_WORD_CACHE_SIZE)(self._tokenized)
 
     def tokens(self, text: str) -> "NDArray[np.uint16]":
@@ -145,16 +150,6 @@ def _mapped(path: Path) -> "NDArray[np.float16]":
     start = 8 + header_length + matrix["data_offsets"][0]
     mapped = np.memmap(path, dtype="<f2", mode="r", offset=start, shape=tuple(matrix["shape"]))
     return np.asarray(mapped)  # whose rows are plain arrays, which are made in less time
-
-
-def _weights(tokens: int) -> "NDArray[np.float32]":
-    """By Zipf's law the share of a token in all text is about 1 / (10 × its rank)."""
-    import numpy as np
-
-    weights = np.ones(tokens, dtype=np.float32)
-    share = 1 / (10 * np.arange(1, tokens - _FIRST_WORD + 1))
-    weights[_FIRST_WORD:] = _SIF_A / (_SIF_A + share)
-    return weights
 
 
 def _unusable(sentence: str) -> ProviderError:

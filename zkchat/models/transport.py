@@ -82,16 +82,6 @@ class TransportPolicy(Struct, frozen=True, kw_only=True):
 DEFAULT_POLICY = TransportPolicy()
 
 
-def with_timeouts(policy: TransportPolicy, settings: ModelSettings) -> TransportPolicy:
-    """The policy with the time-outs that the settings have for the model."""
-    own = {
-        "connect_timeout": settings.connect_timeout,
-        "first_chunk_timeout": settings.timeout,
-        "chunk_timeout": settings.chunk_timeout,
-    }
-    return replace(policy, **{name: seconds for name, seconds in own.items() if seconds is not None})
-
-
 async def stream_with_retries(
     ask: Callable[[], AsyncGenerator[T, None]], *, endpoint: Endpoint, policy: TransportPolicy
 ) -> AsyncGenerator[T, None]:
@@ -204,7 +194,12 @@ class ServerModel(ABC, Generic[Client]):
         self._address = address.rstrip("/")
         self._endpoint = endpoint
         self._settings = settings
-        self._policy = with_timeouts(policy, settings)
+        own = {
+            "connect_timeout": settings.connect_timeout,
+            "first_chunk_timeout": settings.timeout,
+            "chunk_timeout": settings.chunk_timeout,
+        }
+        self._policy = replace(policy, **{name: seconds for name, seconds in own.items() if seconds is not None})
         self._connected = False
         self._thinks = False
         """Whether it may think before it answers, for which a small model's limit would leave no room."""
