@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pytest
 
@@ -337,10 +337,12 @@ class Loopback:
         }
 
 
-def serving(make: Callable[[], AbstractContextManager[object]]) -> object:
-    """A fixture: a server that runs as long as the tests of a module do."""
+def serving(
+    make: Callable[[], AbstractContextManager[object]], scope: Literal["function", "module"] = "module"
+) -> object:
+    """A fixture: a server of each test, or one that runs as long as the tests of a module do."""
 
-    @pytest.fixture(scope="module", name="server")
+    @pytest.fixture(scope=scope, name="server")
     def started() -> Iterator[object]:
         with make() as server:
             yield server

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -16,7 +15,7 @@ from acp.helpers import text_block
 from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 from acp.stdio import spawn_agent_process
 
-from tests.support.world import World, run_over_pipes
+from tests.support.world import PipedCommand, World, process_variables
 
 T = TypeVar("T")
 SECONDS = 60.0
@@ -88,9 +87,6 @@ class Acp:
         self.run(self._start_process() if self._is_process else self._start_thread())
 
     async def _start_process(self) -> None:
-        variables = {**os.environ, **self.world.environment().variables, "HOME": str(self.world.home)}
-        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ZKCHAT_VAULT", "ZKCHAT_MODEL"):
-            variables.pop(name, None)
         started = spawn_agent_process(
             self.client,  # type: ignore[arg-type]  # it has the methods that are called
             sys.executable,
@@ -98,7 +94,7 @@ class Acp:
             "zkchat",
             "acp",
             *self._arguments,
-            env=variables,
+            env=process_variables(self.world),
             cwd=self.world.root,
             transport_kwargs={"limit": LIMIT, "shutdown_timeout": SECONDS},
             use_unstable_protocol=True,
@@ -106,31 +102,22 @@ class Acp:
         self.connection, self.process = await self._stack.enter_async_context(started)
 
     async def _start_thread(self) -> None:
-        """The command with the ends of two pipes as its standard streams."""
-        (their_input, our_output), (our_input, their_output) = os.pipe(), os.pipe()
-        thread = threading.Thread(target=self._run_here, args=(their_input, their_output))
-        thread.start()
-        reader = asyncio.StreamReader(limit=LIMIT)
-        await self._loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(our_input, "rb"))
-        flow = asyncio.streams.FlowControlMixin()
-        transport, _ = await self._loop.connect_write_pipe(lambda: flow, os.fdopen(our_output, "wb"))
-        writer = asyncio.StreamWriter(transport, flow, None, self._loop)
+        command = PipedCommand(self.world, "acp", *self._arguments)
+        await command.start(LIMIT)
         self.connection = ClientSideConnection(
             self.client,  # type: ignore[arg-type]  # as above
-            writer,
-            reader,
+            command.writer,
+            command.reader,
             use_unstable_protocol=True,
         )
 
         async def end() -> None:
-            writer.close()
-            await asyncio.to_thread(thread.join, SECONDS)
+            command.writer.close()
+            await asyncio.to_thread(command.thread.join, SECONDS)
+            self.code = command.code
             await self.connection.close()
 
         self._stack.push_async_callback(end)
-
-    def _run_here(self, stdin: int, stdout: int) -> None:
-        self.code = run_over_pipes(self.world, stdin, stdout, "acp", *self._arguments)
 
     def stop(self) -> int | None:
         """End its input, and return its exit code."""

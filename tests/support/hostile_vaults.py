@@ -148,11 +148,6 @@ def planted_memories(vault: Path) -> None:
         memories.add("EVIL fact about cats.", "user")
 
 
-def history_that_takes_all(vault: Path) -> None:
-    """Rules of version control that take in what zkchat stores."""
-    write(vault, ".zkchat/.gitignore", "!*\n!sessions.db\n!memories.db\n")
-
-
 def hot_journal(vault: Path, name: str) -> None:
     """A database with a journal by which whoever opens it would change it."""
     path = database(vault, name)

@@ -1,7 +1,6 @@
 """An editor for tests: pygls' own client of `zkchat lsp`, called from tests that are not asynchronous."""
 
 import asyncio
-import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from lsprotocol import types
 from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
-from tests.support.world import World, run_over_pipes
+from tests.support.world import PipedCommand, World, process_variables
 
 SECONDS = 60.0
 MARK = "\ufeff"
@@ -121,29 +120,16 @@ class Editor:
             self.client.feature(method)(take)
 
     async def _start_process(self) -> None:
-        variables = {**os.environ, **self.world.environment().variables, "HOME": str(self.world.home)}
-        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ZKCHAT_VAULT", "ZKCHAT_MODEL"):
-            variables.pop(name, None)
         command = (sys.executable, "-m", "zkchat", "lsp", *self._arguments)
-        await self.client.start_io(*command, env=variables, cwd=self.world.root)
+        await self.client.start_io(*command, env=process_variables(self.world), cwd=self.world.root)
         self.process = self.client._server
 
     async def _start_thread(self) -> None:
-        """The command with the ends of two pipes as its standard streams."""
-        (their_input, our_output), (our_input, their_output) = os.pipe(), os.pipe()
-        self._thread = threading.Thread(target=self._run_here, args=(their_input, their_output))
-        self._thread.start()
-        reader = asyncio.StreamReader()
-        self._input, _ = await self._loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(our_input, "rb")
-        )
-        flow = asyncio.streams.FlowControlMixin()
-        transport, _ = await self._loop.connect_write_pipe(lambda: flow, os.fdopen(our_output, "wb"))
-        self.client.protocol.set_writer(asyncio.StreamWriter(transport, flow, None, self._loop))
-        self._connection = self._loop.create_task(run_async(threading.Event(), reader, self.client.protocol))
-
-    def _run_here(self, stdin: int, stdout: int) -> None:
-        self.code = run_over_pipes(self.world, stdin, stdout, "lsp", *self._arguments)
+        self._command = PipedCommand(self.world, "lsp", *self._arguments)
+        await self._command.start()
+        self.client.protocol.set_writer(self._command.writer)
+        read = run_async(threading.Event(), self._command.reader, self.client.protocol)
+        self._connection = self._loop.create_task(read)
 
     def run(self, work: Any) -> Any:
         return self._loop.run_until_complete(asyncio.wait_for(work, SECONDS))
@@ -166,8 +152,9 @@ class Editor:
             self.process._transport.close()  # type: ignore[attr-defined]  # before its loop ends
             await asyncio.sleep(0)
         else:
-            await asyncio.to_thread(self._thread.join, SECONDS)
-            self._input.close()
+            await asyncio.to_thread(self._command.thread.join, SECONDS)
+            self.code = self._command.code
+            self._command.input.close()
             with suppress(asyncio.IncompleteReadError):
                 await self._connection
             await asyncio.sleep(0)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
-from tests.providers.loopback import KEY, AnthropicProtocol, Connection, Loopback, Request
+from tests.providers.loopback import KEY, AnthropicProtocol, Connection, Loopback, Request, serving
 from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
 from zkchat.core.choices import TokenUsage
@@ -75,10 +74,7 @@ class Server(Loopback):
         return [request.body for request in self.requests if request.method == "POST"]
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(PLAYS) as server:
-        yield server
+server = serving(lambda: Server(PLAYS), "function")
 
 
 def model(server: Server, name: str = "tells", **more: Any) -> Anthropic:

@@ -1,11 +1,10 @@
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.providers.contract import PLAYS
-from tests.providers.loopback import KEY
+from tests.providers.loopback import KEY, serving
 from tests.support.model_lists import Listing, tags
 from tests.support.provider_contexts import provider_context
 from zkchat.core.prompt import ModelListing
@@ -16,10 +15,7 @@ from zkchat.models.registry import descriptor_of
 pytestmark = pytest.mark.outside
 
 
-@pytest.fixture
-def server() -> Iterator[Listing]:
-    with Listing(PLAYS) as server:
-        yield server
+server = serving(lambda: Listing(PLAYS), "function")
 
 
 def listed(folder: Path, server: Listing, provider: str) -> ModelListing:

@@ -1,14 +1,14 @@
 """A model is on this machine only if it runs here: one rule for both protocols."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.providers.loopback import KEY, Connection, Loopback, Request, serving
 from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
 from zkchat.core.ports import ModelProvider
@@ -45,10 +45,7 @@ class Server(Loopback):
         return {**shown, **self.says}
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server({name: [Finish()] for name in ("m", "alias")}) as server:
-        yield server
+server = serving(lambda: Server({name: [Finish()] for name in ("m", "alias")}), "function")
 
 
 def ollama(server: Server, name: str = "m", **more: Any) -> ModelProvider:

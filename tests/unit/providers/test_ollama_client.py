@@ -1,13 +1,21 @@
 import asyncio
 import base64
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of
-from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
+from tests.providers.loopback import (
+    KEY,
+    PROTOCOLS,
+    Connection,
+    Loopback,
+    OllamaProtocol,
+    Request,
+    prompt_tokens,
+    serving,
+)
 from tests.support.waiting import DEADLINE
 from zkchat.core.message import ImagePart, ToolCallPart
 from zkchat.core.prompt import ModelRequest, PromptMessage
@@ -48,10 +56,7 @@ class Server(Loopback):
         return await connection.end()
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(PLAYS) as server:
-        yield server
+server = serving(lambda: Server(PLAYS), "function")
 
 
 def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:

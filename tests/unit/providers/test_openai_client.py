@@ -1,13 +1,12 @@
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
-from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.providers.loopback import KEY, Connection, Loopback, Request, serving
 from tests.support.waiting import DEADLINE
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ProviderError
@@ -48,10 +47,7 @@ class Server(Loopback):
         self.events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], **last})
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(PLAYS) as server:
-        yield server
+server = serving(lambda: Server(PLAYS), "function")
 
 
 def model(server: Server, name: str = "tells", **more: Any) -> OpenAI:

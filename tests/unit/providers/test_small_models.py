@@ -1,7 +1,6 @@
 """Small models are asked with conservative sampling, whoever runs them: seen in the requests."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.providers.contract import PLAYS, answer
-from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.providers.loopback import KEY, Connection, Loopback, Request, serving
 from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
@@ -42,10 +41,7 @@ class Server(Loopback):
         return await connection.reply(200, {"object": "list", "data": [entry]})
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(PLAYS) as server:
-        yield server
+server = serving(lambda: Server(PLAYS), "function")
 
 
 def asked(server: Server, protocol: str, settings: ModelSettings, request: ModelRequest = QUESTION) -> dict[str, Any]:

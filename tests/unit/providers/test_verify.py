@@ -1,14 +1,13 @@
 """Whether a model answers, asked of real clients against a server on loopback."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from tests.providers.contract import PLAYS
-from tests.providers.loopback import KEY
+from tests.providers.loopback import KEY, serving
 from tests.support.model_lists import Listing
 from tests.support.provider_contexts import provider_context
 from zkchat.core.errors import ProviderError
@@ -18,10 +17,7 @@ from zkchat.models.registry import ProviderContext, create, descriptor_of
 pytestmark = pytest.mark.outside
 
 
-@pytest.fixture
-def server() -> Iterator[Listing]:
-    with Listing(PLAYS) as server:
-        yield server
+server = serving(lambda: Listing(PLAYS), "function")
 
 
 def verify(name: str, context: ProviderContext) -> None:
