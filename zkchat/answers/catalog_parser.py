@@ -259,7 +259,13 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
         if found is None:
             continue
         period, marked = found[0], _with_mark(plain, *found[1])
-        phrase = _Phrase(tokens=_without_on(tokens_of(marked, language)), period=period)
+        tokens = tokens_of(marked, language)
+        kept = [  # without the word before a time that only says that one follows
+            token
+            for token, after in zip(tokens, [*tokens[1:], None], strict=True)
+            if not (after and after.meaning == "period" and token.may_mean("on"))
+        ]
+        phrase = _Phrase(tokens=kept, period=period)
         if query := _parse(marked, phrase, language, links, names):
             return query
     if any(link.endswith("/") for link in links):
@@ -304,16 +310,6 @@ def _named_notes(text: str, tokens: Sequence[Token], names: Names) -> Iterator[t
 
 def _with_mark(plain: str, start: int, end: int) -> str:
     return f"{plain[:start]} {PERIOD_MARK} {plain[end:]}".strip()
-
-
-def _without_on(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens without the word before a time that only says that one follows."""
-    followed = [*tokens[1:], None]
-    return [
-        token
-        for token, after in zip(tokens, followed, strict=True)
-        if not (after and after.meaning == "period" and token.may_mean("on"))
-    ]
 
 
 def _parse(text: str, phrase: _Phrase, language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:

@@ -6,7 +6,7 @@ The forms are those that are in use: of the plugin Tasks, of Dataview, and plain
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Final, Literal, NamedTuple, TypeVar, get_args
+from typing import Final, NamedTuple, TypeVar, get_args
 
 from msgspec.structs import replace
 
@@ -62,7 +62,6 @@ _OTHER: Final = lazy_pattern(
 )
 """How it is repeated, what it waits for, and the id of its block."""
 Titled = TypeVar("Titled", BriefNote, OpenTask)
-_When = Literal["overdue", "due", "later", "undated"]
 _RANKS: Final[Mapping[str, int]] = {name: rank for rank, name in enumerate(get_args(Priority))}
 
 
@@ -142,13 +141,17 @@ def open_tasks(library: Library, today: date, *, days: int, most: int, changed: 
     """`changed` are the notes whose tasks without a date are listed, in their order; of each list at most so many."""
     places = {path: place for place, path in enumerate(changed)}
     until = today + timedelta(days=days)
-    by_time: dict[_When, list[OpenTask]] = {"overdue": [], "due": [], "later": [], "undated": []}
+    by_time: dict[str, list[OpenTask]] = {"overdue": [], "due": [], "later": [], "undated": []}
     older = 0
     for stored in library.tasks():
         if PLACEHOLDER.search(stored.text):
             continue
         task = _read_task(stored)
-        when = _when(task, today, until)
+        when = "due" if task.day else "undated"
+        if task.day and task.day < today:
+            when = "overdue"
+        elif (task.start and task.start > today) or (task.day and task.day > until):
+            when = "later"
         if when == "undated" and task.path not in places:
             older += 1
         else:
@@ -164,14 +167,6 @@ def open_tasks(library: Library, today: date, *, days: int, most: int, changed: 
         later=len(by_time["later"]),
         older=older,
     )
-
-
-def _when(task: OpenTask, today: date, until: date) -> _When:
-    if task.day and task.day < today:
-        return "overdue"
-    if (task.start and task.start > today) or (task.day and task.day > until):
-        return "later"
-    return "due" if task.day else "undated"
 
 
 def _ordinal(task: OpenTask) -> int:

@@ -70,20 +70,15 @@ def parse_toml(text: str) -> dict[str, object]:
     try:
         if not _DEEP_KEY.search(_TEXT_OR_COMMENT.sub("x", text)):
             table = tomllib.loads(text)
-            level: list[object] = [table]
+            level: list[dict[str, object] | list[object]] = [table]
             for _ in range(_MAX_DEPTH):
-                level = [inner for outer in level for inner in _inside(outer)]
+                inside = (each.values() if isinstance(each, dict) else each for each in level)
+                level = [inner for values in inside for inner in values if isinstance(inner, dict | list)]
             if not level:
                 return table
     except RecursionError:
         pass
     raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
-
-
-def _inside(value: object) -> Iterator[object]:
-    """The tables and lists in a table or list."""
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (each for each in values if isinstance(each, dict | list))
 
 
 NAME: Final = ".zkchat/config.toml"
@@ -117,16 +112,12 @@ def read_vault_file(file: Path) -> VaultFile:
 
     No link is followed below the vault, which is the folder that holds the file's.
     """
-    values = dict(_leaves(read_table(file, beneath=vault_of(file))))
+    values = dict(_leaves(read_table(file, beneath=file.parent.parent)))
     return VaultFile(
         harmless={key: value for key, value in values.items() if not needs_trust(key)},
         requests={key: values[key] for key in sorted(values) if needs_trust(key) and not is_user_only(key)},
         refused=[key for key in values if is_user_only(key)],
     )
-
-
-def vault_of(file: Path) -> Path:
-    return file.parent.parent
 
 
 def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -199,8 +199,12 @@ def validation_error(problem: Problem, origins: Mapping[str, Origin]) -> ConfigE
     if field and not field.has(Redacted):
         verb = "holds" if problem.is_item else "is"
         found = f", but it {verb} {_describe(problem.value)}."
-    origin = origins[key]
-    return ConfigError(f"'{key}' {origin.phrase} must be {accepted_values(key)}{found}", hint=_hint(key, origin))
+    origin, hint = origins[key], "What each setting takes: zkchat help configuration"
+    if origin.layer == "variable":
+        hint = f"Change the variable, or remove it: unset {origin.where}"
+    elif origin.layer in {"user", "vault"}:
+        hint = f"Change it, or go back to the default: zkchat config unset {key} --scope {origin.layer}"
+    return ConfigError(f"'{key}' {origin.phrase} must be {accepted_values(key)}{found}", hint=hint)
 
 
 def _describe(value: object) -> str:
@@ -217,16 +221,6 @@ def _describe(value: object) -> str:
             return f"more than {LARGEST:,}"
         case _:
             return str(value)
-
-
-def _hint(key: str, origin: Origin) -> str:
-    match origin.layer:
-        case "variable":
-            return f"Change the variable, or remove it: unset {origin.where}"
-        case "user" | "vault":
-            return f"Change it, or go back to the default: zkchat config unset {key} --scope {origin.layer}"
-        case _:
-            return "What each setting takes: zkchat help configuration"
 
 
 KEY: Final = "vault.default"

@@ -403,8 +403,19 @@ def find_entry(host: Host, name: str, command: Sequence[str], home: Path, variab
     if file is None:
         file = next((place for place in places if place.parent != home and place.parent.is_dir()), None)
         state = "new" if file else "absent"
-    entry = HostEntry(host=host, name=name, command=command, file=file or places[0], state=state)
-    return replace(entry, state=_state_of(entry))
+    file = file or places[0]
+    entry = HostEntry(host=host, name=name, command=command, file=file, state=state)
+    if file.suffix == ".toml":
+        return replace(entry, state="foreign")
+    if state == "absent" or (text := read_file(file, max_bytes=MAX_HOST_BYTES)) is None:
+        return entry
+    try:
+        settings = _settings_in(file, text)
+    except ConfigError:
+        parse_object(file, text, has_comments=True)  # raises for what is no JSON with comments either
+        return replace(entry, state="commented")
+    found = _table_of(entry, settings).get(name)
+    return replace(entry, state="new" if found is None else "same" if found == entry.value else "other")
 
 
 def write_entry(entry: HostEntry) -> Path | None:
@@ -423,22 +434,6 @@ def write_entry(entry: HostEntry) -> Path | None:
         write_atomically(backup, before, mode=0o600)
     write_atomically(file, text, mode=0o600)
     return backup
-
-
-def _state_of(entry: HostEntry) -> EntryState:
-    if entry.file.suffix == ".toml":
-        return "foreign"
-    if entry.state == "absent" or (text := read_file(entry.file, max_bytes=MAX_HOST_BYTES)) is None:
-        return entry.state
-    try:
-        settings = _settings_in(entry.file, text)
-    except ConfigError:
-        parse_object(entry.file, text, has_comments=True)  # raises for what is no JSON with comments either
-        return "commented"
-    found = _table_of(entry, settings).get(entry.name)
-    if found is None:
-        return "new"
-    return "same" if found == entry.value else "other"
 
 
 def _with_entry(entry: HostEntry, before: str | None) -> str:

@@ -47,7 +47,16 @@ def read_bounded(file: Path, *, max_bytes: int, beneath: Path | None = None) -> 
     Raises `OSError`: `FileNotFoundError` where nothing is, `RefusedFile` for what is no such file.
     """
     with _open_folder(file.parent, beneath) as (folder, handle):
-        return _read(folder / file.name, handle, max_bytes, follow=beneath is None)
+        descriptor = _open_handle(folder / file.name, handle, follow=beneath is None)
+        try:
+            content = b""
+            while len(content) <= max_bytes and (more := os.read(descriptor, max_bytes + 1 - len(content))):
+                content += more
+        finally:
+            os.close(descriptor)
+    if len(content) > max_bytes:
+        raise RefusedFile(errno.EFBIG, f"it is larger than {max_bytes:,} bytes")
+    return content
 
 
 def open_regular(file: Path) -> BinaryIO:
@@ -127,19 +136,6 @@ def _open_handle(name: Path, folder: int | None, *, follow: bool) -> int:
     return handle
 
 
-def _read(name: Path, folder: int | None, max_bytes: int, *, follow: bool) -> bytes:
-    handle = _open_handle(name, folder, follow=follow)
-    try:
-        content = b""
-        while len(content) <= max_bytes and (more := os.read(handle, max_bytes + 1 - len(content))):
-            content += more
-    finally:
-        os.close(handle)
-    if len(content) > max_bytes:
-        raise RefusedFile(errno.EFBIG, f"it is larger than {max_bytes:,} bytes")
-    return content
-
-
 def _require_regular(mode: int) -> None:
     if stat.S_ISLNK(mode):
         raise RefusedFile(errno.ELOOP, "it is a symbolic link")
@@ -163,21 +159,17 @@ def _open_folder(folder: Path, beneath: Path | None, *, make: int | None = None)
     handle = os.open(beneath, _FOLDER)
     try:
         for name in folder.relative_to(beneath).parts:
-            inner = _open_subfolder(name, handle, make)
+            if make is not None:
+                with suppress(FileExistsError):
+                    os.mkdir(name, make, dir_fd=handle)
+            if stat.S_ISLNK(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode):
+                raise RefusedFile(errno.ELOOP, f"{name} is a symbolic link")
+            inner = os.open(name, _FOLDER | _NO_FOLLOW, dir_fd=handle)
             os.close(handle)
             handle = inner
         yield Path(), handle
     finally:
         os.close(handle)
-
-
-def _open_subfolder(name: str, folder: int, make: int | None) -> int:
-    if make is not None:
-        with suppress(FileExistsError):
-            os.mkdir(name, make, dir_fd=folder)
-    if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise RefusedFile(errno.ELOOP, f"{name} is a symbolic link")
-    return os.open(name, _FOLDER | _NO_FOLLOW, dir_fd=folder)
 
 
 def _make_folders(folder: Path, mode: int) -> None:

@@ -383,8 +383,13 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         base_url = self.address(context)
         if not base_url:
             return ()  # OpenAI itself offers hundreds, and `choose` knows which to take
-        listed = _fetch(base_url, self._endpoint(context))
-        return [OfferedModel(model.id, _is_tiny(model)) for model in listed]
+        offered: list[OfferedModel] = []
+        for model in _fetch(base_url, self._endpoint(context)):
+            # By its number of parameters, as llama.cpp lists it, else as its name tells it.
+            meta = model.facts.get("meta")
+            size = meta.get("n_params") if isinstance(meta, dict) else None
+            offered.append(OfferedModel(model.id, is_tiny(size if isinstance(size, int) else size_in_name(model.id))))
+        return offered
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         base_url = self.address(context)
@@ -478,10 +483,3 @@ def _forwarded(address: str, endpoint: Endpoint) -> frozenset[str]:
 def is_chat_model(name: str) -> bool:
     """Whether a model of OpenAI's own list, which holds all kinds, is one for conversations."""
     return name.startswith(_CHAT_MODELS) and not any(kind in name for kind in _OTHER_KINDS)
-
-
-def _is_tiny(model: ListedModel) -> bool:
-    """By its number of parameters, as llama.cpp lists it, else as its name tells it."""
-    meta = model.facts.get("meta")
-    size = meta.get("n_params") if isinstance(meta, dict) else None
-    return is_tiny(size if isinstance(size, int) else size_in_name(model.id))

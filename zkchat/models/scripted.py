@@ -105,8 +105,14 @@ class Scripted:
             elif step.finish is not None:
                 yield Finish(reason=step.finish, usage=usage)
                 return
+            elif step.tool is not None:
+                arguments = step.arguments if isinstance(step.arguments, str) else json.dumps(step.arguments)
+                call_id = f"call-{number}-{index}"
+                yield ToolRequested(call=ToolCallPart(call_id=call_id, name=step.tool, arguments=arguments))
+            elif step.thinking is not None:
+                yield ThinkingChunk(text=step.thinking)
             else:
-                yield _chunk(step, call_id=f"call-{number}-{index}")
+                yield TextChunk(text=step.text or "")
         if not (self._script.cut and number == len(self._script.answers) - 1):
             called = any(step.tool for step in steps)
             yield Finish(reason="tool_calls" if called else "stop", usage=usage)
@@ -122,15 +128,6 @@ class Scripted:
                 hint="Add another list to its `answers`.",
             )
         return number
-
-
-def _chunk(step: Step, *, call_id: str) -> ModelChunk:
-    if step.tool is not None:
-        arguments = step.arguments if isinstance(step.arguments, str) else json.dumps(step.arguments)
-        return ToolRequested(call=ToolCallPart(call_id=call_id, name=step.tool, arguments=arguments))
-    if step.thinking is not None:
-        return ThinkingChunk(text=step.thinking)
-    return TextChunk(text=step.text or "")
 
 
 class ScriptedDescriptor(ProviderDescriptor, frozen=True):

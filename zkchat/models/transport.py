@@ -39,7 +39,7 @@ from zkchat.models.errors import (
     map_error,
     reason_in,
 )
-from zkchat.models.registry import ModelSettings, is_loopback, sampling_for
+from zkchat.models.registry import PROBE_TIMEOUT, ModelSettings, is_loopback, sampling_for
 from zkchat.subprocesses import DaemonThreads
 from zkchat.version import __version__
 
@@ -390,10 +390,8 @@ LIST_SECONDS = 2.0
 """Seconds that all of it may take where a user waits: looking up the address, connecting, the list itself."""
 DESCRIBE_SECONDS = 1.0
 """Seconds that a server may take to describe the models of its list; without, they are listed by name."""
-PROBE_SECONDS = 0.3
-"""Seconds that a server may take to accept a connection."""
 QUICK = TransportPolicy(
-    connect_timeout=PROBE_SECONDS, first_chunk_timeout=LIST_TIMEOUT, chunk_timeout=LIST_TIMEOUT, max_retries=0
+    connect_timeout=PROBE_TIMEOUT, first_chunk_timeout=LIST_TIMEOUT, chunk_timeout=LIST_TIMEOUT, max_retries=0
 )
 """For questions about each model of a list."""
 
@@ -432,7 +430,7 @@ async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint) -> T:
 
 def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> list[ListedModel]:
     """Fetch the list at that address; with `probe`, it has to accept a connection quickly. Raises `ProviderError`."""
-    connect_timeout = PROBE_SECONDS if probe else LIST_TIMEOUT
+    connect_timeout = PROBE_TIMEOUT if probe else LIST_TIMEOUT
     try:
         requests = JsonRequests(endpoint, max_bytes=MAX_LIST_BYTES)
         lists = from_plain(_Lists, requests.ask(address, None, LIST_TIMEOUT, connect_timeout))

@@ -275,17 +275,14 @@ class _Alignment:
             is_unlike_one = 1.0 not in token.values and self._matches.get(place + 1) in self._held.single_units
             return {"number"} if is_unlike_one or any(each.kind == "number" for each in others) else {None}
         if token.date:
-            return {"name"} if any(self._is_other_date(place, each) for each in places) else {None}
+            # For another date, or for a name with the same preposition: "on Friday" and "in March" may both be so.
+            named = [each for each in places if each in self._held.names]
+            is_named = any(self._said.roles[place] == self._held.roles[each] for each in named)
+            return {"name"} if is_named or any(each.date == token.date for each in others) else {None}
         if place in self._said.names:
             return {"name"} if any(each.is_capitalised for each in others) else {None}
         around = self._replaced(place, reach=2)
         return {None} if any(self._held.tokens[each].kind == token.kind for each in around) else set()
-
-    def _is_other_date(self, mine: int, theirs: int) -> bool:
-        """Whether a month or weekday stands for another, or for a name with the same preposition: "on Friday" and "in
-        March" may both be so."""
-        is_alike = self._said.tokens[mine].date == self._held.tokens[theirs].date
-        return is_alike or (theirs in self._held.names and self._said.roles[mine] == self._held.roles[theirs])
 
     def _displacement(self, place: int) -> set[Difference | None]:
         """What it means that the sentence has something else where the statement has what stands only above it."""

@@ -77,16 +77,6 @@ def plain(text: str) -> str:
     return _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", shown)
 
 
-def with_dates(tokens: tuple[Token, ...], lexicon: "_Lexicon") -> tuple[Token, ...]:
-    """The tokens, months and weekdays known as such: "May" by its capital, since "may" says something else."""
-    return tuple(
-        replace(each, date=lexicon.dates[each.key])
-        if each.key in lexicon.dates and (each.is_capitalised or each.word not in lexicon.stop_words)
-        else each
-        for each in tokens
-    )
-
-
 def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -> tuple[Token, ...]:
     """The tokens, with values for numbers in words."""
     return tuple(
@@ -216,7 +206,13 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
     """Parse a sentence of a language, which may be unknown (empty)."""
     lexicon = _lexicon(language)
     prose = plain(text)
-    tokens = with_dates(with_number_words(tokens_of(prose), lexicon.numbers), lexicon)
+    # "May" is known as a month by its capital, since "may" says something else.
+    tokens = tuple(
+        replace(each, date=lexicon.dates[each.key])
+        if each.key in lexicon.dates and (each.is_capitalised or each.word not in lexicon.stop_words)
+        else each
+        for each in with_number_words(tokens_of(prose), lexicon.numbers)
+    )
     found = [*_operators(prose, tokens, lexicon)]
     taken = {place for _, places in found for place in places}
     content = tuple(

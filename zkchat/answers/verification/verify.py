@@ -42,7 +42,6 @@ from zkchat.language import any_of, of_all, phrases
 from zkchat.notes import (
     Block,
     Lines,
-    Span,
     blocks,
     detect_language,
     find_lines,
@@ -220,17 +219,11 @@ def _units_of(library: Library, passage: Passage) -> Iterator[_Unit]:
         above = (*names, *tokenize("; ".join(block.heading_path)))
         for sentence in block.sentences:
             parent = () if sentence.parent is None else tokenize(block.sentences[sentence.parent].text)
-            for start, end in _spans(block, (sentence.start, sentence.end)):
+            span = sentence.start, sentence.end
+            is_one = block.kind in {"code", "table"}  # of a listing, or of a row of a table
+            for start, end in [span] if is_one else sentence_spans(block.text, *span):
                 text = block.text[start:end]
                 yield _Unit(passage, text, start, end, block, (*above, *parent), tokenize(text))
-
-
-def _spans(block: Block, span: Span) -> Iterator[Span]:
-    """The sentences of a unit of a block; a listing or a row of a table is one."""
-    if block.kind in {"code", "table"}:
-        yield span
-    else:
-        yield from sentence_spans(block.text, *span)
 
 
 class _Hit(NamedTuple):
@@ -302,7 +295,8 @@ class _Verifier(Struct, frozen=True):
     def check(self, statement: Statement) -> CheckedStatement:
         if len(statement.text) > MAX_STATEMENT_CHARACTERS:
             return _checked(statement, "unsupported", ())
-        passages = self._passages(_without_source(statement.text))
+        nearest = " ".join(_without_source(statement.text)[:_MAX_QUERY].translate(_NO_QUERY).split())
+        passages = self._search(nearest, _SEARCHED_PASSAGES)
         if places := self._places([*self._quoted(statement, passages)]):
             return _checked(statement, "quoted", places)
         elsewhere = self._passages_with(statement.text, passages)
@@ -318,10 +312,6 @@ class _Verifier(Struct, frozen=True):
                 return replace(_checked(statement, "contradicted", places), difference=result.difference)
         near = self._places([hit for hit, _ in compared if hit.score >= MIN_NEAREST_COVERAGE])
         return replace(_checked(statement, "unsupported", ()), nearest=next(iter(near), None))
-
-    def _passages(self, statement: str) -> list[Passage]:
-        """Those that are nearest to a statement."""
-        return self._search(" ".join(statement[:_MAX_QUERY].translate(_NO_QUERY).split()), _SEARCHED_PASSAGES)
 
     def _passages_with(self, statement: str, known: Sequence[Passage]) -> list[Passage]:
         """Those that hold a statement word for word, where many others have its words as well."""
