@@ -25,7 +25,6 @@ from zkchat.core import (
     IndexedUpTo,
     MessageEntry,
     MessageHit,
-    MessageIndex,
     ProviderError,
     Session,
     SessionStore,
@@ -40,6 +39,7 @@ from zkchat.notes import time_in_question
 if TYPE_CHECKING:
     from zkchat.chat.message_ranking import MessageRanking
     from zkchat.index import Vectors
+    from zkchat.sessions import SqliteMessageIndex
 
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class FoundMessage(NamedTuple):
 class ConversationSearch:
     """The messages of a vault's sessions. What `learn` and `catch_up` have not seen is not found."""
 
-    def __init__(self, index: MessageIndex, embedder: TextEmbedder | None = None) -> None:
+    def __init__(self, index: "SqliteMessageIndex", embedder: TextEmbedder | None = None) -> None:
         self._index = index
         self._embedder = embedder
         self._rankings: dict[str | None, MessageRanking] = {}

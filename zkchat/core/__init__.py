@@ -289,7 +289,6 @@ if TYPE_CHECKING:
         ChangeStore,
         LocatedModel,
         MemoryStore,
-        MessageIndex,
         ModelProvider,
         SessionsSaid,
         SessionStore,
@@ -462,10 +461,8 @@ if TYPE_CHECKING:
         without_defaults,
     )
     from zkchat.core.vault_ports import (
-        CommitHistory,
         Embedder,
         ExtractedTexts,
-        ExtractionStore,
         LinkIndex,
         LinkTargets,
         ListedFiles,

@@ -381,14 +381,6 @@ class RequestItem(Value, frozen=True, kw_only=True):
     """The id of the message that brings it along, where it is not sent by itself."""
 
 
-class ItemCounts(Value, frozen=True, kw_only=True):
-    """How many items a request held, by type and by mode."""
-
-    by_type: dict[ItemType, int] = field(default_factory=dict)
-    by_mode: dict[IncludeMode, int] = field(default_factory=dict)
-    """Of all but messages, which are always there."""
-
-
 class LeftOut(Value, frozen=True, kw_only=True):
     """Something that was considered and not sent."""
 
@@ -409,10 +401,11 @@ class RequestContext(Value, frozen=True, kw_only=True):
     usage: ContextUsage | None = None
 
     @property
-    def counts(self) -> ItemCounts:
-        types = Counter(item.type for item in self.items)
-        modes = Counter(item.include for item in self.items if item.type != "message")
-        return ItemCounts(by_type=dict(types), by_mode=dict(modes))
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many items it held, by type, and by mode but for messages, which are always there."""
+        types = Counter[str](item.type for item in self.items)
+        modes = Counter[str](item.include for item in self.items if item.type != "message")
+        return {"by_type": dict(types), "by_mode": dict(modes)}
 
     @property
     def burst_rule(self) -> str:

@@ -1,6 +1,6 @@
 """What a conversation asks of the outside: models, tokens, changes, tools, sessions, memory, servers."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from zkchat.core.errors import FilesChanged
 from zkchat.core.message import DocumentReference
 from zkchat.core.profile import Fact, FactSource
 from zkchat.core.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
-from zkchat.core.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, MessageRow, Session
+from zkchat.core.session import Entry, EntryBody, EntryFilter, Session
 from zkchat.core.tool_server import ServerAnswer, ServerStatus
 
 BringToPresent = Callable[[ChangeSet, FilesChanged], ChangeSet]
@@ -192,24 +192,3 @@ class SessionStore(Protocol):
 
     def enter(self, session_id: str) -> bool:
         """Say that a session is open here, until the store is closed. False if another process has it open."""
-
-
-class MessageIndex(Protocol):
-    """What was said in sessions: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps."""
-
-    def known(self) -> dict[str, IndexedUpTo]:
-        """The sessions it holds, and how much of each."""
-
-    def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
-        """All or nothing. A message that is already there keeps its place."""
-
-    def rows(self, session: str, after: int) -> list[MessageRow]:
-        """The messages that changed after that entry, by place."""
-
-    def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
-        """Those that are there, in no particular order."""
-
-    def forget(self, session: str) -> None: ...
-
-    def reset(self) -> None:
-        """Throw everything away."""

@@ -17,12 +17,9 @@ from zkchat.core.index import (
     TextLookup,
 )
 from zkchat.core.note import (
-    Commit,
-    CommittedFiles,
     ExtractedText,
     FileStamp,
     FolderListing,
-    HistoryStatus,
     NoteWarning,
     PrivacyClass,
 )
@@ -90,24 +87,6 @@ class ExtractedTexts(Protocol):
         """The text of a file as it was last extracted."""
 
 
-class ExtractionStore(ExtractedTexts, Protocol):
-    """Extracted texts by the digest of their files, so that a file that is renamed is not extracted again."""
-
-    def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
-        """The files of which there is no text that was made as texts are made now."""
-
-    def attach(self, stamp: FileStamp, digest: bytes) -> bool:
-        """From now on the file has the text of this digest; returns whether there is one."""
-
-    def keep(self, digest: bytes, text: ExtractedText) -> None: ...
-
-    def forget_failures(self) -> None:
-        """Drop what could not be extracted, so that it is tried again."""
-
-    def prune(self, paths: Collection[str]) -> None:
-        """Drop the texts of all files but these."""
-
-
 class TextExtractor(Protocol):
     """Extracts texts, one file after the other. No file does any harm to this process."""
 
@@ -122,21 +101,6 @@ class TextExtractor(Protocol):
         """Let the `extract` that runs, and all later ones, return None. Every thread may call it."""
 
     def close(self) -> None: ...
-
-
-class CommitHistory(Protocol):
-    """The git repository that a vault is, or is a part of. Every thread may use it."""
-
-    def status(self) -> HistoryStatus: ...
-
-    def head(self) -> str:
-        """The commit that is checked out; empty where there is no repository that can be read."""
-
-    def read(self, head: str, known: str) -> CommittedFiles:
-        """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
-
-    def commits_of(self, path: str, limit: int) -> list[Commit]:
-        """The commits that changed a file, newest first, at most so many."""
 
 
 class NoteFiles(Protocol):

@@ -401,7 +401,7 @@ def _place(item: RequestItem) -> int:
 
 def counts_line(context: RequestContext) -> str:
     """How many things of each type: `instructions, 2 rules, 1 note and 4 messages`."""
-    counts = context.counts.by_type
+    counts = context.counts["by_type"]
     special = {"system": "instructions", "memory": f"{counts.get('memory', 0):,} remembered"}
     *others, last = [
         special.get(type_) or counted(counts[type_], noun) for type_, (_, noun) in _TYPES.items() if type_ in counts

@@ -454,7 +454,10 @@ _MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
 
 
 class SqliteMessageIndex:
-    """Implements `ports.sessions.MessageIndex`. Two processes may add the same messages: they come out once."""
+    """What was said in sessions: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
+
+    Two processes may add the same messages: they come out once.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
@@ -471,6 +474,7 @@ class SqliteMessageIndex:
             return {id_: IndexedUpTo(number, datetime.fromisoformat(at), vectors) for id_, number, at, vectors in rows}
 
     def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
+        """All or nothing. A message that is already there keeps its place."""
         with self._file.writing() as database:
             stored = [{**asdict(each), "time": each.time.isoformat()} for each in messages]
             for row in stored:  # half of a surrogate pair has no UTF-8 form
@@ -479,6 +483,7 @@ class SqliteMessageIndex:
             database.execute(_REACHED, (session, up_to.sequence, timestamp(up_to.at), up_to.vectors))
 
     def rows(self, session: str, after: int) -> list[MessageRow]:
+        """The messages that changed after that entry, by place."""
         with self._file.reading() as database:
             return [*starmap(MessageRow, database.execute(_ROWS, (session, after)))]
 

@@ -1,23 +1,16 @@
-import asyncio
 from typing import Any
 
+from tests.providers import contract
+from tests.providers.contract import text_of
 from tests.support.evidence import passage
 from zkchat.core.message import Evidence, MessageExcerpt
-from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, TextChunk
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk
 from zkchat.models.quote import HOW_TO_LINK, SMALL_TALK, Quote
 
 
 def answer(*found: Evidence, **more: Any) -> list[ModelChunk]:
     request = ModelRequest(messages=(), evidence=found, window=100, **more)
-
-    async def collect() -> list[ModelChunk]:
-        return [chunk async for chunk in Quote().stream(request)]
-
-    return asyncio.run(collect())
-
-
-def text_of(chunks: list[ModelChunk]) -> str:
-    return "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
+    return contract.answer(Quote(), request)
 
 
 def test_it_quotes_word_for_word_with_the_note_and_says_nothing_else() -> None:

@@ -1,9 +1,9 @@
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.providers.contract import answer
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ConfigError, ProviderError
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, PromptMessage, TextChunk, ToolRequested
@@ -12,10 +12,7 @@ from zkchat.models.scripted import Script, Scripted, read_script
 
 
 def play(provider: Scripted, request: ModelRequest | None = None) -> list[ModelChunk]:
-    async def collect() -> list[ModelChunk]:
-        return [chunk async for chunk in provider.stream(request or ModelRequest(messages=(), window=100))]
-
-    return asyncio.run(collect())
+    return answer(provider, request or ModelRequest(messages=(), window=100))
 
 
 def scripted(*answers: list[dict[str, object]], **more: object) -> Scripted:

@@ -15,7 +15,6 @@ from zkchat.core import (
     PDF_SUFFIX,
     EmbeddingProgress,
     ExtractedText,
-    ExtractionStore,
     FileStamp,
     IndexBatch,
     NoteFiles,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from zkchat.index.search.method_vectors import Vectors
+    from zkchat.storage import SqliteExtractedTexts
 
 
 _FIRST_REFRESH_SECONDS: Final = 2.0
@@ -63,7 +63,11 @@ class TextExtraction:
     """Extracts what the index waits for. Every thread may use it."""
 
     def __init__(
-        self, files: NoteFiles, index: SqliteNoteIndex, store: ExtractionStore, extractor: Callable[[], TextExtractor]
+        self,
+        files: NoteFiles,
+        index: SqliteNoteIndex,
+        store: "SqliteExtractedTexts",
+        extractor: Callable[[], TextExtractor],
     ) -> None:
         self._files = files
         self._index = index

@@ -7,14 +7,13 @@ with by the next one.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
     Commit,
-    CommitHistory,
     CommittedFiles,
     ExtractedTexts,
     FileStamp,
@@ -34,11 +33,14 @@ from zkchat.index.indexing.reader import Listed, PartRead, names_of_file, names_
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes import LiveCatalog, is_indexed, name_date, without_templates
 
+if TYPE_CHECKING:
+    from zkchat.storage import GitHistory
+
 
 class DateSources(Struct, frozen=True, kw_only=True):
     name_formats: Callable[[], Sequence[str]] = tuple
     """The formats by which Obsidian names notes of days, weeks and months, in the notation of moment.js."""
-    history: CommitHistory | None = None
+    history: "GitHistory | None" = None
 
 
 NO_DATES: Final = DateSources()
