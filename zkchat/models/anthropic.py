@@ -39,7 +39,6 @@ from zkchat.models.registry import (
     ProviderContext,
     ProviderDescriptor,
     display_address,
-    may_run_here,
 )
 from zkchat.models.transport import (
     DEFAULT_POLICY,
@@ -108,6 +107,8 @@ class _Facts(Struct):
 
 
 class Anthropic(ServerModel["AsyncAnthropic"]):
+    provider = "anthropic"
+
     def __init__(
         self,
         model: str,
@@ -124,10 +125,8 @@ class Anthropic(ServerModel["AsyncAnthropic"]):
         `hints`: the setting of the address, and what to do where the server refuses the key.
         """
         setting, if_key_refused = hints
-        self._model = model
         address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC
         self._is_anthropic = address == ANTHROPIC
-        self._may_run_here = may_run_here(address, model, local=settings.local)
         endpoint = Endpoint(
             server="Anthropic" if self._is_anthropic else display_address(address),
             model=model,
@@ -140,17 +139,8 @@ class Anthropic(ServerModel["AsyncAnthropic"]):
         self._facts = _Facts()
         self._thoughts: dict[str, list[Block]] = {}
         """By the id of a call, what was thought before it: the server wants it back with the result."""
-        info = ModelInfo(
-            provider="anthropic",
-            id=model,
-            context_limit=settings.context_limit,
-            is_limit_declared=settings.context_limit is not None,
-            calls_tools=settings.calls_tools is not False,
-            sees_images=settings.sees_images is not False,
-            image_rule=_IMAGES,
-            is_located=not self._may_run_here,
-        )
-        super().__init__(info, address, endpoint=endpoint, settings=settings, policy=policy)
+        super().__init__(model, address, endpoint=endpoint, settings=settings, policy=policy)
+        self._info = replace(self._info, sees_images=settings.sees_images is not False, image_rule=_IMAGES)
 
     async def _learn(self, client: "AsyncAnthropic") -> ModelInfo:
         """A server other than Anthropic's need not know the question."""
@@ -437,6 +427,9 @@ class _Answer:
 
 
 class AnthropicDescriptor(ProviderDescriptor, frozen=True):
+    def address(self, context: ProviderContext) -> str:
+        return ""  # it offers no models by itself
+
     def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         if not is_installed():
             raise ConfigError(

@@ -46,7 +46,6 @@ from zkchat.models.registry import (
     is_loopback,
     is_reachable,
     is_tiny,
-    may_run_here,
     parse_size,
     size_in_name,
 )
@@ -105,6 +104,8 @@ class _Part(Struct):
 
 
 class Ollama(ServerModel["httpx.AsyncClient"]):
+    provider = "ollama"
+
     def __init__(
         self,
         model: str,
@@ -117,7 +118,6 @@ class Ollama(ServerModel["httpx.AsyncClient"]):
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
         """`settings.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
-        self._model = model
         endpoint = Endpoint(
             server=f"Ollama at {display_address(host)}",
             model=model,
@@ -127,19 +127,11 @@ class Ollama(ServerModel["httpx.AsyncClient"]):
             key=api_key.strip(),
             headers=headers or {},
         )
-        self._may_run_here = may_run_here(host, model, local=settings.local)
         self.only_embeds = False
         """Whether it makes vectors and answers nothing, once its server has said so."""
-        info = ModelInfo(
-            provider="ollama",
-            id=model,
-            context_limit=settings.context_limit,
-            is_limit_declared=settings.context_limit is not None,
-            calls_tools=settings.calls_tools is True,
-            sees_images=settings.sees_images is True,
-            is_located=not self._may_run_here,
-        )
-        super().__init__(info, host, endpoint=endpoint, settings=settings, policy=policy)
+        super().__init__(model, host, endpoint=endpoint, settings=settings, policy=policy)
+        declared = {"calls_tools": settings.calls_tools is True, "sees_images": settings.sees_images is True}
+        self._info = replace(self._info, **declared)
 
     def _client(self) -> "httpx.AsyncClient":
         return open_client(self._address, self._endpoint, self._policy.connect_timeout)
@@ -269,9 +261,6 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
     def key(self, context: ProviderContext) -> ServerKey:
         key = context.variables.get(self.variable(context), "")
         return server_key(key, self.address(context), is_users_choice="ollama.host" in context.set_by_user)
-
-    def address(self, context: ProviderContext) -> str:
-        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         listed = _fetch_all(self.address(context), self._endpoint(context))  # the last changed first

@@ -178,6 +178,8 @@ class _Models(Struct):
 
 
 class OpenAI(ServerModel["httpx.AsyncClient"]):
+    provider = "openai"
+
     def __init__(
         self,
         model: str,
@@ -194,10 +196,8 @@ class OpenAI(ServerModel["httpx.AsyncClient"]):
         `hints`: the setting of the address, and what to do where the server refuses the key.
         """
         setting, if_key_refused = hints
-        self._model = model
         address = base_url or OPENAI
         self._is_openai = (urlsplit(address).hostname or "").endswith("api.openai.com")
-        self._may_run_here = may_run_here(address, model, local=settings.local)
         endpoint = Endpoint(
             server="OpenAI" if self._is_openai else display_address(address),
             model=model,
@@ -207,19 +207,15 @@ class OpenAI(ServerModel["httpx.AsyncClient"]):
             key=api_key.strip(),
             headers=headers or {},
         )
-        info = ModelInfo(
-            provider="openai",
-            id=model,
+        super().__init__(model, address, endpoint=endpoint, settings=settings, policy=policy)
+        known = openai_vision(model) if self._is_openai else None
+        self._info = replace(
+            self._info,
             context_limit=settings.context_limit or (_by_beginning(_WINDOWS, model) if self._is_openai else None),
-            is_limit_declared=settings.context_limit is not None,
-            calls_tools=settings.calls_tools is not False,
-            is_located=not self._may_run_here,
+            sees_images=known is not None if settings.sees_images is None else settings.sees_images,
+            image_rule=known or estimated_rule(model, {}),
             tokenizer=(_by_beginning(_ENCODINGS, model.removeprefix("ft:")) or "") if self._is_openai else "",
         )
-        known = openai_vision(model) if self._is_openai else None
-        sees = known is not None if settings.sees_images is None else settings.sees_images
-        info = replace(info, sees_images=sees, image_rule=known or estimated_rule(model, {}))
-        super().__init__(info, address, endpoint=endpoint, settings=settings, policy=policy)
         self._listed: frozenset[str] = frozenset()
         self._shown: object = None
         """What an Ollama says of the model."""
@@ -374,10 +370,6 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         """Those of a model's own server, else those of the account."""
         account = {header: value for header, name in _ACCOUNT.items() if (value := context.variables.get(name))}
         return dict(self.settings(context).get("headers", account))
-
-    def address(self, context: ProviderContext) -> str:
-        """Empty for OpenAI itself, which may lie behind a proxy: whether it accepts connections says nothing."""
-        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)

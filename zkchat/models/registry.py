@@ -236,8 +236,9 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         return setting, f"Put the name of the variable with the key into {setting.removesuffix('base_url')}api_key_env."
 
     def address(self, context: ProviderContext) -> str:
-        """The address that must accept a connection before `offered_models` is called; empty if there is none."""
-        return ""
+        """The address that must accept a connection before `offered_models` is called; empty if there is none, and for
+        the service itself, which may lie behind a proxy: whether it accepts connections says nothing."""
+        return self.server_address(context)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         """Its models, quickly, the preferred one first. Raises `ProviderError`."""

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, aclosing
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from zkchat.models.errors import (
     map_error,
     reason_in,
 )
-from zkchat.models.registry import PROBE_TIMEOUT, ModelSettings, is_loopback, sampling_for
+from zkchat.models.registry import PROBE_TIMEOUT, ModelSettings, is_loopback, may_run_here, sampling_for
 from zkchat.subprocesses import DaemonThreads
 from zkchat.version import __version__
 
@@ -187,11 +187,22 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
 class ServerModel(ABC, Generic[Client]):
     """A model behind a server; subclasses speak the protocol of one kind of server, by a client of their own."""
 
+    provider: ClassVar[str]
+
     def __init__(
-        self, info: ModelInfo, address: str, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
+        self, model: str, address: str, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
     ) -> None:
-        self._info = info
+        self._model = model
         self._address = address.rstrip("/")
+        self._may_run_here = may_run_here(self._address, model, local=settings.local)
+        self._info = ModelInfo(
+            provider=self.provider,
+            id=model,
+            context_limit=settings.context_limit,
+            is_limit_declared=settings.context_limit is not None,
+            calls_tools=settings.calls_tools is not False,
+            is_located=not self._may_run_here,
+        )
         self._endpoint = endpoint
         self._settings = settings
         own = {
@@ -315,12 +326,11 @@ def truncation_warning(request: ModelRequest, usage: TokenUsage | None, endpoint
 class RequestFailed(Exception):
     """A request had no usable reply."""
 
-    def __init__(self, failure: Failure, status: int = 0, said: str = "") -> None:
+    def __init__(self, failure: Failure, reply: BadReply | None = None) -> None:
         super().__init__(failure.text)
         self.failure = failure
-        self.status = status
-        """Of the reply; 0 if there was none."""
-        self.said = said
+        self.status = reply.status if reply else 0
+        self.said = reply.text if reply else ""
         """What the server said, for decisions; `failure` has it for the user."""
 
 
@@ -355,7 +365,7 @@ class JsonRequests:
             text = f"{name} did not answer within {seconds:g} seconds."
             failed = RequestFailed(Failure(text=text, hint=hint, transient=True))
         except BadReply as reply:
-            failed = RequestFailed(map_error(reply, self._endpoint), reply.status, reply.text)
+            failed = RequestFailed(map_error(reply, self._endpoint), reply)
         except ProviderError as error:
             failed = RequestFailed(Failure(text=error.message, hint=error.hint))
         except Exception as error:  # noqa: BLE001  # the library raises anything on what a server sends
