@@ -184,7 +184,7 @@ class DaemonThreads(ThreadPoolExecutor):
 
 
 class ProcessPool:
-    """Implements `ports.workers.Workers` with so many processes, of which this is one.
+    """Implements `Workers` with so many processes, of which this is one.
 
     The others are started for one `map` and stopped after it. Where none can be started, or one of them is killed, its
     tasks are done here.

@@ -32,7 +32,6 @@ from zkchat.core import (
     FileStamp,
     ModelProvider,
     NoteFiles,
-    NoteIndex,
     NoteWarning,
     OpenText,
     PdfUnread,
@@ -195,11 +194,11 @@ def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
 
 class PdfTexts(NamedTuple):
     store: ExtractedTexts
-    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+    extraction: Callable[[NoteFiles, SqliteNoteIndex], TextExtraction] | None = None
 
 
 class UnreadPdfs:
-    """Implements `ports.extraction.ExtractedTexts` where PDFs are not read: who asks for one is told why."""
+    """Implements `ExtractedTexts` where PDFs are not read: who asks for one is told why."""
 
     def __init__(self, message: str, hint: str) -> None:
         self._message = message

@@ -465,22 +465,16 @@ if TYPE_CHECKING:
         without_defaults,
     )
     from zkchat.core.vault_ports import (
-        CommitHistory,
-        DateStore,
         Embedder,
         ExtractedTexts,
-        ExtractionStore,
         LinkIndex,
         LinkTargets,
         ListedFiles,
         NoteCatalog,
         NoteFiles,
-        NoteIndex,
-        SegmentStore,
         TextEmbedder,
         TextExtractor,
         TextIndex,
-        VectorIndex,
         Workers,
     )
 else:

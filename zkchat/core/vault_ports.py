@@ -1,45 +1,27 @@
 """What the vault asks of the outside: files, the index, vectors, extracted texts, commits, other processes."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from zkchat.core.index import (
-    NOTHING_KNOWN,
-    AddedVectors,
     CatalogRow,
     DateFacts,
-    IndexBatch,
     IndexCounts,
     KnownNote,
-    LinkToResolve,
     NoteFilter,
     NotesOfDays,
-    PassageDigests,
-    Segment,
-    SegmentHead,
     SimilarityTraits,
     StoredLink,
     StoredSection,
     StoredTask,
-    StoredVectors,
-    TermPostings,
     TextLookup,
-    VectorPosition,
 )
 from zkchat.core.note import (
-    Commit,
-    CommittedFiles,
     ExtractedText,
     FileStamp,
     FolderListing,
-    HistoryStatus,
-    IndexedFiles,
-    KnownFolder,
-    KnownFolders,
     NoteWarning,
     PrivacyClass,
-    Resolution,
 )
 
 if TYPE_CHECKING:
@@ -91,54 +73,6 @@ class Embedder(TextEmbedder, Protocol):
         """The direction of a question, by the conventions that the model has for questions. Raises as `embed`."""
 
 
-class VectorIndex(Protocol):
-    """Vectors of passages, by the digest of what was embedded and by method, beside the note index that they outlive.
-
-    Several processes may use it at once.
-    """
-
-    def passages(self, after: int = 0) -> PassageDigests:
-        """The digests of all sections whose notes begin after this number, in the order of their numbers."""
-
-    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        """Those that are still there."""
-
-    def methods(self) -> list[str]:
-        """Those that have vectors, the one written last first."""
-
-    def active(self) -> str:
-        """The method that searches go by; empty where none was chosen."""
-
-    def activate(self, method: str) -> None: ...
-
-    def stamp(self, method: str) -> object:
-        """Another one, where there is something new to read; asked at every search."""
-
-    def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
-        """What was added since, or all where what is known does not count any more; None where there is nothing."""
-
-    def add(
-        self,
-        method: str,
-        digests: Sequence[bytes],
-        sketches: bytes,
-        vectors: bytes,
-        known: VectorPosition = NOTHING_KNOWN,
-    ) -> AddedVectors:
-        """Keep vectors, all or none, but not those that others have added since.
-
-        Where they are of another size than those that are there, these are thrown away.
-        """
-
-    def retain(self, method: str, digests: Collection[bytes]) -> int:
-        """Forget all others, and those that are damaged; returned is how many there are."""
-
-    def remove(self, method: str) -> None: ...
-
-    def claim(self, method: str) -> AbstractContextManager[bool]:
-        """Whether nobody else embeds by this method meanwhile."""
-
-
 class ExtractedTexts(Protocol):
     """The texts of files that are extracted in the background, such as PDFs. Every thread may use it, and it can be
     pickled for other processes."""
@@ -151,24 +85,6 @@ class ExtractedTexts(Protocol):
 
     def latest(self, path: str) -> ExtractedText | None:
         """The text of a file as it was last extracted."""
-
-
-class ExtractionStore(ExtractedTexts, Protocol):
-    """Extracted texts by the digest of their files, so that a file that is renamed is not extracted again."""
-
-    def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
-        """The files of which there is no text that was made as texts are made now."""
-
-    def attach(self, stamp: FileStamp, digest: bytes) -> bool:
-        """From now on the file has the text of this digest; returns whether there is one."""
-
-    def keep(self, digest: bytes, text: ExtractedText) -> None: ...
-
-    def forget_failures(self) -> None:
-        """Drop what could not be extracted, so that it is tried again."""
-
-    def prune(self, paths: Collection[str]) -> None:
-        """Drop the texts of all files but these."""
 
 
 class TextExtractor(Protocol):
@@ -185,21 +101,6 @@ class TextExtractor(Protocol):
         """Let the `extract` that runs, and all later ones, return None. Every thread may call it."""
 
     def close(self) -> None: ...
-
-
-class CommitHistory(Protocol):
-    """The git repository that a vault is, or is a part of. Every thread may use it."""
-
-    def status(self) -> HistoryStatus: ...
-
-    def head(self) -> str:
-        """The commit that is checked out; empty where there is no repository that can be read."""
-
-    def read(self, head: str, known: str) -> CommittedFiles:
-        """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
-
-    def commits_of(self, path: str, limit: int) -> list[Commit]:
-        """The commits that changed a file, newest first, at most so many."""
 
 
 class NoteFiles(Protocol):
@@ -335,97 +236,3 @@ class TextIndex(Protocol):
 
         `newest_first`: by when they were written if the filter is about that, else by their last change.
         """
-
-
-class SegmentStore(Protocol):
-    """The segments of the inverted index, to be merged."""
-
-    def segment_sizes(self) -> dict[int, int]:
-        """How many slots each segment has."""
-
-    def segment_heads(self) -> list[SegmentHead]: ...
-
-    def dead_sections(self) -> list[int]:
-        """The sections of segments that are in the vault no more."""
-
-    def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
-        """Those that are there, with their postings, and the dead sections."""
-
-    def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
-        """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
-
-
-class LinkQueue(Protocol):
-    """Links whose targets are to be looked up, again or for the first time."""
-
-    def notes_to_resolve(self, limit: int) -> list[str]:
-        """Notes whose links may lead elsewhere now, some of them."""
-
-    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
-        """The links of these notes."""
-
-    def store_resolutions(
-        self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
-    ) -> bool:
-        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
-
-
-class IndexWriter(Protocol):
-    """Changing what is known of the notes. Each change is one consistent state."""
-
-    def folders(self) -> KnownFolders: ...
-
-    def files_in(self, prefix: str) -> IndexedFiles:
-        """What the index holds of a folder, without the folders in it."""
-
-    def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
-        """Remember listings of folders, and forget folders. Refused if notes changed since `generation`."""
-
-    def has_attachment_ending(self, suffix: str) -> bool: ...
-
-    def stamps_ending(self, suffix: str) -> list[FileStamp]:
-        """Of the files whose names end so, in any case, as they were last read."""
-
-    def apply(self, batch: IndexBatch) -> int:
-        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
-
-    def unlisted(self) -> list[NoteWarning]:
-        """What could not be listed at the last refresh."""
-
-    def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None: ...
-
-    def is_complete(self) -> bool:
-        """False while a refresh is under way, and after one that was interrupted."""
-
-    def finish(self) -> None: ...
-
-    def reset(self) -> None:
-        """Throw everything away."""
-
-    def take_damage(self) -> bool:
-        """Whether it was found damaged when it was opened, and begun anew; told once."""
-
-
-class DateStore(Protocol):
-    """What is kept of the dates of notes besides what each note says."""
-
-    def name_rule(self) -> int:
-        """The number of the rule by which dates were found in names; 0 at first."""
-
-    def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
-        """By path, the dates in names by another rule. Returned is the generation of the index."""
-
-    def commits_read(self) -> tuple[str, str]:
-        """The commit up to which the history was read, and what was in the way."""
-
-    def store_commits(self, commits: CommittedFiles) -> int:
-        """The last and first commits of files. Returned is the generation of the index."""
-
-
-class NoteIndex(
-    NoteCatalog, LinkIndex, LinkTargets, TextIndex, SegmentStore, LinkQueue, DateStore, IndexWriter, Protocol
-):
-    """The whole index: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
-
-    Every thread may use it. Each method sees, or makes, one consistent state. Ask for the part that you need.
-    """

@@ -92,7 +92,7 @@ class _Guarded(Generic[Port]):
 
 
 class GuardedFiles(_Guarded[NoteFiles]):
-    """Implements `ports.note_files.NoteFiles`. A note that became private after it was indexed is not there either."""
+    """Implements `NoteFiles`. A note that became private after it was indexed is not there either."""
 
     def read(self, path: str) -> str:
         return self._shown(path, self._port.read(path) if self._guard.may_open(path) else None)
@@ -123,7 +123,7 @@ class GuardedFiles(_Guarded[NoteFiles]):
 
 
 class GuardedExtractedTexts(_Guarded[ExtractedTexts]):
-    """Implements `ports.extraction.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
+    """Implements `ExtractedTexts`: of a file that is hidden by its folder there is no text."""
 
     def covers(self, path: str) -> bool:
         return self._port.covers(path)
@@ -139,7 +139,7 @@ class GuardedExtractedTexts(_Guarded[ExtractedTexts]):
 
 
 class GuardedCatalog:
-    """Implements `ports.note_index.NoteCatalog`. The generation, a number about the whole index, names no note."""
+    """Implements `NoteCatalog`. The generation, a number about the whole index, names no note."""
 
     def __init__(self, notes: NoteCatalog, links: LinkIndex, text: TextIndex, guard: PrivacyGuard) -> None:
         self._notes = notes
@@ -210,7 +210,7 @@ class GuardedCatalog:
 
 
 class GuardedLinkIndex(_Guarded[LinkIndex]):
-    """Implements `ports.note_index.LinkIndex`. Of a link to a hidden note it is not known where it leads."""
+    """Implements `LinkIndex`. Of a link to a hidden note it is not known where it leads."""
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
         return self._shown(self._port.links_from(paths))
@@ -284,7 +284,7 @@ class GuardedLinks(_Guarded[LinkResolver]):
 
 
 class GuardedText:
-    """Implements `ports.note_index.TextIndex`: the sections of hidden notes are dead, and no score tells of them."""
+    """Implements `TextIndex`: the sections of hidden notes are dead, and no score tells of them."""
 
     def __init__(self, text: TextIndex, guard: PrivacyGuard) -> None:
         self._text = text

@@ -22,7 +22,6 @@ from zkchat.core import (
     Missing,
     NoteDates,
     NoteFiles,
-    NoteIndex,
     NoteNotFound,
     NotesOfDays,
     NoteUnreadable,
@@ -47,6 +46,7 @@ from zkchat.index.guarded import VaultPorts, guarded
 from zkchat.index.indexing.background import Extracted, IndexMaintenance, TextExtraction
 from zkchat.index.indexing.embedding import EmbeddingWork
 from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer, Progress, Refreshed
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.overlay import Overlay, overlaid
 from zkchat.index.search.passages import Search
 from zkchat.index.search.vectors import UNKNOWN_SIMILARITY, Answer, VectorSearch
@@ -81,7 +81,7 @@ class LibraryOptions(Struct, frozen=True, kw_only=True):
     """The texts of PDFs, where there is a program that reads them."""
     dates: DateSources = NO_DATES
     """Where dates of notes come from that the notes do not say."""
-    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+    extraction: Callable[[NoteFiles, SqliteNoteIndex], TextExtraction] | None = None
 
 
 class Library:
@@ -109,7 +109,7 @@ class Library:
     def over(
         cls,
         files: ListedFiles,
-        index: NoteIndex,
+        index: SqliteNoteIndex,
         vectors: VectorSearch | None = None,
         *,
         workers: Workers | None = None,

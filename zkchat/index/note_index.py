@@ -181,13 +181,14 @@ def _directly_in(database: sqlite3.Connection, query: str, prefix: str) -> Itera
 
 
 class SqliteVectors(VectorFiles):
-    """Implements `ports.embeddings.VectorIndex`. The files stay when the index is built anew."""
+    """Vectors of passages, by the digest of what was embedded and by method. They stay when the index is built anew."""
 
     def __init__(self, file: CacheDatabase, index: Path) -> None:
         super().__init__(index)
         self._file = file
 
     def passages(self, after: int = 0) -> PassageDigests:
+        """The digests of all sections whose notes begin after this number, in the order of their numbers."""
         with self._file.reading() as database:
             query = "SELECT first_section, digests FROM passages WHERE first_section > ? ORDER BY first_section"
             notes = note_schema.typed(database.execute(query, (after,)), int, bytes)
@@ -196,13 +197,15 @@ class SqliteVectors(VectorFiles):
             return PassageDigests(epoch=state(database, "epoch"), notes=notes)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        return _sections(self._file, numbers)
+        with self._file.reading() as database:
+            return _sections(database, numbers)
 
 
 class SqliteNoteIndex:
-    """Implements `ports.note_index.NoteIndex`.
+    """The whole index: a cache, so any method may raise `StorageDamaged`, and `reset` helps.
 
-    Each thread has its own connection, so that nobody waits for a refresh to read.
+    Each method sees, or makes, one consistent state. Every thread may use it, and has its own connection, so that
+    nobody waits for a refresh to read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -219,6 +222,7 @@ class SqliteNoteIndex:
         return _open_cached, (self._path,)
 
     def take_damage(self) -> bool:
+        """Whether it was found damaged when it was opened, and begun anew; told once."""
         was_damaged, self._file.was_damaged = self._file.was_damaged, False
         return was_damaged
 
@@ -255,6 +259,7 @@ class SqliteNoteIndex:
             return stamps
 
     def stamps_ending(self, suffix: str) -> list[FileStamp]:
+        """Of the files whose names end so, in any case, as they were last read."""
         with self._reading() as database:
             if not is_note(suffix) and not state(database, "documents"):
                 return []
@@ -287,6 +292,7 @@ class SqliteNoteIndex:
             return KnownFolders(state(database, "generation"), state(database, "epoch"), known)
 
     def files_in(self, prefix: str) -> IndexedFiles:
+        """What is known of a folder, without the folders in it."""
         with self._reading() as database:
             found = _stamps(_directly_in(database, "SELECT path, size, modified_ns, settled FROM notes", prefix))
             attachments = {path for (path,) in _directly_in(database, "SELECT path FROM attachments", prefix)}
@@ -322,6 +328,7 @@ class SqliteNoteIndex:
         return self._warnings(f"{query} ORDER BY path")
 
     def unlisted(self) -> list[NoteWarning]:
+        """What could not be listed at the last refresh."""
         return self._warnings("SELECT path, text, kind FROM unlisted")
 
     def _warnings(self, query: str) -> list[NoteWarning]:
@@ -331,10 +338,12 @@ class SqliteNoteIndex:
     # --- changing it ---
 
     def apply(self, batch: IndexBatch) -> int:
+        """Change it, all or nothing; returned is the new generation. It counts as unfinished until `finish`."""
         with self._writing() as database:
             return apply_batch(database, batch)
 
     def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
+        """Remember listings of folders, and forget folders. Refused if notes changed since `generation`."""
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
@@ -343,9 +352,11 @@ class SqliteNoteIndex:
             return True
 
     def name_rule(self) -> int:
+        """The number of the rule by which dates were found in names; 0 at first."""
         return self._state("name_rule")
 
     def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
+        """By path, the dates in names by another rule. Returned is the generation of the index."""
         with self._writing() as database:
             rows = [(day, path, day) for path, day in days.items()]
             changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
@@ -354,11 +365,13 @@ class SqliteNoteIndex:
             return generation
 
     def commits_read(self) -> tuple[str, str]:
+        """The commit up to which the history was read, and what was in the way."""
         for head, trouble in self._rows((str, str), "SELECT head, trouble FROM commits_read"):
             return head, trouble
         return "", ""
 
     def store_commits(self, commits: CommittedFiles) -> int:
+        """The last and first commits of files. Returned is the generation of the index."""
         rows = [{"path": path, **each._asdict()} for path, each in commits.files.items()]
         with self._writing() as database:
             if commits.is_whole:
@@ -377,6 +390,7 @@ class SqliteNoteIndex:
             database.executemany("INSERT INTO unlisted VALUES (?, ?, ?)", rows)
 
     def is_complete(self) -> bool:
+        """False while a refresh is under way, and after one that was interrupted."""
         return bool(self._state("complete"))
 
     def finish(self) -> None:
@@ -386,6 +400,7 @@ class SqliteNoteIndex:
     # --- links ---
 
     def notes_to_resolve(self, limit: int) -> list[str]:
+        """Notes whose links may lead elsewhere now, some of them."""
         return [path for (path,) in self._rows((str,), note_schema.NOTES_TO_RESOLVE, limit)]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
@@ -425,6 +440,7 @@ class SqliteNoteIndex:
     def store_resolutions(
         self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
     ) -> bool:
+        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
@@ -455,7 +471,8 @@ class SqliteNoteIndex:
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        return _sections(self._file, numbers)
+        with self._reading() as database:
+            return _sections(database, numbers)
 
     def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
@@ -469,15 +486,23 @@ class SqliteNoteIndex:
             return _segment_heads(database)
 
     def dead_sections(self) -> list[int]:
+        """The sections of segments that are in the vault no more."""
         with self._reading() as database:
             return _dead_sections(database)
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+        """Those that are there, with their postings, and the dead sections."""
+
+        def postings_of(segment: int) -> list[TermPostings]:
+            rows = database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
+            return [each for row in rows for each in note_schema.postings_of_row(*row)]
+
         with self._reading() as database:
-            parts = [(head, _postings(database, head.id)) for head in _segment_heads(database) if head.id in segments]
+            parts = [(head, postings_of(head.id)) for head in _segment_heads(database) if head.id in segments]
             return parts, _dead_sections(database)
 
     def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
+        """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
         with self._writing() as database:
             present = {number for (number,) in database.execute("SELECT id FROM segments")}
             if not present.issuperset(old):
@@ -494,10 +519,9 @@ def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
 
 
-def _sections(file: CacheDatabase, numbers: Sequence[int]) -> list[StoredSection]:
-    with file.reading() as database:
-        rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
-        return [note_schema.section_of(row) for row in rows]
+def _sections(database: sqlite3.Connection, numbers: Sequence[int]) -> list[StoredSection]:
+    rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
+    return [note_schema.section_of(row) for row in rows]
 
 
 def _stamps(rows: Iterable[tuple[Any, ...]]) -> list[FileStamp]:
@@ -522,11 +546,6 @@ def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
         SegmentHead(id=number, slots=slots, sections=sections, lengths=lengths, names=names)
         for number, slots, sections, lengths, names in note_schema.typed(rows, int, int, bytes, bytes, bytes)
     ]
-
-
-def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
-    rows = database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
-    return [each for row in rows for each in note_schema.postings_of_row(*row)]
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:

@@ -86,7 +86,7 @@ def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
 
 
 class OverlaidFiles:
-    """Implements `ports.note_files.NoteFiles`."""
+    """Implements `NoteFiles`."""
 
     def __init__(self, files: NoteFiles, overlay: Overlay) -> None:
         self._files = files
@@ -129,7 +129,7 @@ class OverlaidFiles:
 
 
 class OverlaidExtractedTexts:
-    """Implements `ports.extraction.ExtractedTexts`: a file that is moved has the text it had."""
+    """Implements `ExtractedTexts`: a file that is moved has the text it had."""
 
     def __init__(self, extracted: ExtractedTexts, overlay: Overlay) -> None:
         self._extracted = extracted
@@ -148,7 +148,7 @@ class OverlaidExtractedTexts:
 
 
 class OverlaidCatalog:
-    """Implements `ports.note_index.NoteCatalog`."""
+    """Implements `NoteCatalog`."""
 
     def __init__(self, notes: NoteCatalog, overlay: Overlay) -> None:
         self._notes = notes

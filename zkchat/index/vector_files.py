@@ -65,7 +65,7 @@ _Row = tuple[bytes, bytes, bytes]
 
 
 class VectorFiles:
-    """The files of all methods, as `core.VectorIndex` describes them. Every thread may use them at once."""
+    """The files of all methods. Several threads and processes may use them at once."""
 
     def __init__(self, index: Path) -> None:
         """Beside the file of the note index, under names that begin as its own does."""
@@ -75,6 +75,7 @@ class VectorFiles:
         self._active = index.with_name(f"{self._stem}vectors-active")
 
     def methods(self) -> list[str]:
+        """Those that have vectors, the one written last first."""
         found: list[tuple[int, str]] = []
         for path in self._folder.glob(f"{self._stem}*{_SUFFIX}"):
             with suppress(OSError), open_regular(path) as file:
@@ -83,6 +84,7 @@ class VectorFiles:
         return [name for _, name in sorted(found, reverse=True)]
 
     def active(self) -> str:
+        """The method that searches go by; empty where none was chosen."""
         try:
             return read_bounded(self._active, max_bytes=_MAX_NAME_BYTES).decode(errors="replace").strip()
         except OSError:
@@ -93,6 +95,7 @@ class VectorFiles:
             write_atomically(self._active, method, mode=0o600)
 
     def stamp(self, method: str) -> tuple[int, int]:
+        """Another one, where there is something new to read; asked at every search."""
         try:
             status = self._path(method).stat()
         except OSError:
@@ -100,6 +103,7 @@ class VectorFiles:
         return status.st_ino, status.st_size
 
     def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
+        """What was added since, or all where what is known does not count any more; None where there is nothing."""
         path = self._path(method)
         try:
             with open_regular(path) as file:
@@ -117,6 +121,10 @@ class VectorFiles:
         vectors: bytes,
         known: VectorPosition = NOTHING_KNOWN,
     ) -> AddedVectors:
+        """Keep vectors, all or none, but not those that others have added since.
+
+        Where they are of another size than those that are there, these are thrown away.
+        """
         if not digests:
             return AddedVectors(known)
         path = self._path(method)
@@ -125,6 +133,7 @@ class VectorFiles:
             return _append_new(file, rows, known)
 
     def retain(self, method: str, digests: Collection[bytes]) -> int:
+        """Forget all others, and those that are damaged; returned is how many there are."""
         path = self._path(method)
         with self._writing(path):
             try:
@@ -141,6 +150,7 @@ class VectorFiles:
 
     @contextmanager
     def claim(self, method: str) -> Iterator[bool]:
+        """Whether nobody else embeds by this method meanwhile."""
         with ExitStack() as stack:
             try:
                 stack.enter_context(locked(_claim_of(self._path(method)), seconds=0))

@@ -168,7 +168,7 @@ class SessionLocks:
 
 
 class SqliteSessions(DurableDatabase):
-    """Implements `ports.sessions.SessionStore`: the sessions of one vault."""
+    """Implements `SessionStore`: the sessions of one vault."""
 
     migrations = (_create_tables, add_listing_columns, create_items_table, pack_rows)
 
@@ -361,7 +361,7 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 
 
 class LazySessions(LazyStore[SessionStore]):
-    """Implements `ports.sessions.SessionStore` for a vault without sessions; the file is made with the first one."""
+    """Implements `SessionStore` for a vault without sessions; the file is made with the first one."""
 
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
@@ -396,7 +396,7 @@ class LazySessions(LazyStore[SessionStore]):
 
 
 class UnavailableSessions(LazySessions):
-    """Implements `ports.sessions.SessionStore` where the disk is full or the folder cannot be written.
+    """Implements `SessionStore` where the disk is full or the folder cannot be written.
 
     Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
     again: then the store is opened, and what waits in memory is written.
@@ -454,7 +454,7 @@ _MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
 
 
 class SqliteMessageIndex:
-    """Implements `ports.sessions.MessageIndex`. Two processes may add the same messages: they come out once."""
+    """Implements `MessageIndex`. Two processes may add the same messages: they come out once."""
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)

@@ -219,7 +219,7 @@ class _LoggedCommit(NamedTuple):
 
 
 class GitHistory:
-    """Implements `ports.history.CommitHistory`. Every thread may use it."""
+    """The git repository that a vault is, or is a part of. Every thread may use it."""
 
     def __init__(self, vault: Path, variables: Mapping[str, str], temporary_folders: Sequence[Path]) -> None:
         self._vault = vault
@@ -238,6 +238,7 @@ class GitHistory:
         return HistoryStatus(is_repository=repository is not None)
 
     def head(self) -> str:
+        """The commit that is checked out; empty where there is no repository that can be read."""
         repository = self._repository()
         try:
             return repository.head() if repository else ""
@@ -245,6 +246,7 @@ class GitHistory:
             return ""
 
     def read(self, head: str, known: str) -> CommittedFiles:
+        """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
         repository = self._repository()
         if repository is None:
             return CommittedFiles(head="")
@@ -267,6 +269,7 @@ class GitHistory:
             return CommittedFiles(head=head, trouble=str(error) or type(error).__name__)
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
+        """The commits that changed a file, newest first, at most so many."""
         repository = self._repository()
         head = self.head()
         if not repository or not head:

@@ -56,7 +56,7 @@ class _Reply(msgspec.Struct, kw_only=True):
 
 
 class PdfExtractor:
-    """Implements `ports.extraction.TextExtractor`. One thread extracts; every thread may stop it."""
+    """Implements `TextExtractor`. One thread extracts; every thread may stop it."""
 
     def __init__(self, limits: PdfLimits, variables: Mapping[str, str]) -> None:
         self.limits = limits

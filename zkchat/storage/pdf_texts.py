@@ -30,7 +30,7 @@ _EXTRACTED: Final = """SELECT path, size, modified_ns FROM files JOIN texts USIN
 
 
 class SqliteExtractedTexts:
-    """Implements `ports.extraction.ExtractionStore`. There is no file until there is a text."""
+    """Implements `ExtractedTexts`. There is no file until there is a text."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path
@@ -81,6 +81,7 @@ class SqliteExtractedTexts:
     # --- extraction ---
 
     def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
+        """The files of which there is no text that was made as texts are made now."""
         wanted = [stamp for stamp in stamps if self.covers(stamp.path) and stamp.size <= self._max_bytes]
         if not wanted or not self._path.exists():
             return wanted
@@ -93,6 +94,8 @@ class SqliteExtractedTexts:
         return [stamp for stamp in wanted if stamp[:3] not in extracted]
 
     def attach(self, stamp: FileStamp, digest: bytes) -> bool:
+        """From now on the file has the text of this digest; returns whether there is one."""
+
         def write(database: Connection) -> bool:
             database.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (*stamp[:3], digest))
             query = "SELECT 1 FROM texts WHERE digest = ? AND method = ?"
@@ -117,12 +120,14 @@ class SqliteExtractedTexts:
                 return write(database)
 
     def forget_failures(self) -> None:
+        """Drop what could not be extracted, so that it is tried again."""
         with suppress(StorageError):
             if self._path.exists():
                 with self._file.writing() as database:
                     database.execute("DELETE FROM texts WHERE failed")
 
     def prune(self, paths: Collection[str]) -> None:
+        """Drop the texts of all files but these."""
         with suppress(StorageError), self._file.writing() as database:
             gone = [(path,) for (path,) in database.execute("SELECT path FROM files") if path not in paths]
             database.executemany("DELETE FROM files WHERE path = ?", gone)

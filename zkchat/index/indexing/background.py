@@ -15,11 +15,9 @@ from zkchat.core import (
     PDF_SUFFIX,
     EmbeddingProgress,
     ExtractedText,
-    ExtractionStore,
     FileStamp,
     IndexBatch,
     NoteFiles,
-    NoteIndex,
     NoteWarning,
     ProviderError,
     StorageDamaged,
@@ -29,7 +27,9 @@ from zkchat.core import (
 )
 from zkchat.index.indexing.embedding import EmbeddingWork, KeepOn
 from zkchat.index.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import Answer, Asked, VectorSearch
+from zkchat.storage import SqliteExtractedTexts
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -63,7 +63,11 @@ class TextExtraction:
     """Extracts what the index waits for. Every thread may use it."""
 
     def __init__(
-        self, files: NoteFiles, index: NoteIndex, store: ExtractionStore, extractor: Callable[[], TextExtractor]
+        self,
+        files: NoteFiles,
+        index: SqliteNoteIndex,
+        store: SqliteExtractedTexts,
+        extractor: Callable[[], TextExtractor],
     ) -> None:
         self._files = files
         self._index = index
@@ -305,7 +309,7 @@ class IndexMaintenance:
 
     def __init__(
         self,
-        index: NoteIndex,
+        index: SqliteNoteIndex,
         indexer: Indexer,
         vectors: VectorSearch | None = None,
         embedding: EmbeddingWork | None = None,

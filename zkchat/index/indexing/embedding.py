@@ -12,14 +12,13 @@ from zkchat.core import (
     ModelInfo,
     NoteFiles,
     NoteFilter,
-    NoteIndex,
     OpenText,
     ProviderError,
     TextRefused,
-    VectorIndex,
     VectorPosition,
     embedded_text,
 )
+from zkchat.index.note_index import SqliteNoteIndex, SqliteVectors
 from zkchat.index.search.vectors import VectorSearch
 from zkchat.notes import PrivacyGuard
 
@@ -47,7 +46,7 @@ def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
 
 
 def embed_passages(
-    index: VectorIndex, embedder: Embedder, keep_on: KeepOn, guard: PrivacyGuard | None = None, call: Call = at_once
+    index: SqliteVectors, embedder: Embedder, keep_on: KeepOn, guard: PrivacyGuard | None = None, call: Call = at_once
 ) -> Embedded:
     """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept.
 
@@ -69,7 +68,7 @@ def embed_passages(
     return Embedded(done, is_complete=False)
 
 
-def _missing(index: VectorIndex, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
+def _missing(index: SqliteVectors, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
     """Number and digest of each section that has no vector, in order."""
     from zkchat.index.search.method_vectors import SectionDigests, each_digest, find_digests, stored_digests
 
@@ -83,7 +82,7 @@ def _missing(index: VectorIndex, method: str) -> tuple[list[tuple[int, bytes]], 
 
 class _Run:
     def __init__(
-        self, index: VectorIndex, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
+        self, index: SqliteVectors, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
     ) -> None:
         self._index = index
         self._embedder = embedder
@@ -146,7 +145,7 @@ class EmbeddingWork:
     """Embeds the passages of one vault. One thread at a time embeds; `progress` may be asked by any."""
 
     def __init__(
-        self, search: VectorSearch, index: NoteIndex, files: NoteFiles, local_only: Sequence[str] = ()
+        self, search: VectorSearch, index: SqliteNoteIndex, files: NoteFiles, local_only: Sequence[str] = ()
     ) -> None:
         self._search = search
         self._vectors = search.index

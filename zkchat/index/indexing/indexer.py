@@ -14,9 +14,7 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     Commit,
-    CommitHistory,
     CommittedFiles,
-    DateStore,
     ExtractedTexts,
     FileStamp,
     FolderListing,
@@ -25,7 +23,6 @@ from zkchat.core import (
     KnownFolder,
     KnownFolders,
     ListedFiles,
-    NoteIndex,
     NoteWarning,
     Workers,
     folder_of,
@@ -33,13 +30,15 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.index.indexing.reader import Listed, PartRead, names_of_file, names_of_known, parts_of, read_part
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes import LiveCatalog, is_indexed, name_date, without_templates
+from zkchat.storage import GitHistory
 
 
 class DateSources(Struct, frozen=True, kw_only=True):
     name_formats: Callable[[], Sequence[str]] = tuple
     """The formats by which Obsidian names notes of days, weeks and months, in the notation of moment.js."""
-    history: CommitHistory | None = None
+    history: GitHistory | None = None
 
 
 NO_DATES: Final = DateSources()
@@ -48,7 +47,7 @@ NO_DATES: Final = DateSources()
 class Dating:
     """Finds dates that no note says itself."""
 
-    def __init__(self, index: DateStore, sources: DateSources) -> None:
+    def __init__(self, index: SqliteNoteIndex, sources: DateSources) -> None:
         self._index = index
         self._sources = sources
 
@@ -88,7 +87,7 @@ class Dating:
 class VaultDifference:
     """Collects differences while the folders of a vault are listed."""
 
-    def __init__(self, index: NoteIndex, extracted: ExtractedTexts | None, known: dict[str, KnownFolder]) -> None:
+    def __init__(self, index: SqliteNoteIndex, extracted: ExtractedTexts | None, known: dict[str, KnownFolder]) -> None:
         self._index = index
         self._extracted = extracted
         self._rule = b"extracted" if extracted else b""
@@ -187,7 +186,7 @@ class Indexer:
     def __init__(
         self,
         files: ListedFiles,
-        index: NoteIndex,
+        index: SqliteNoteIndex,
         catalog: LiveCatalog,
         workers: Workers | None = None,
         templates: Callable[[], Sequence[str]] = tuple,

@@ -18,7 +18,6 @@ from zkchat.core import (
     KnownNote,
     Note,
     NoteFiles,
-    NoteIndex,
     NoteNotFound,
     NoteWarning,
     PrivacyClass,
@@ -30,6 +29,7 @@ from zkchat.core import (
     is_drawing,
     is_note,
 )
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes import (
     UnreadableDocument,
     document_of_pages,
@@ -85,7 +85,7 @@ def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
 
 def read_part(
     files: NoteFiles,
-    index: NoteIndex,
+    index: SqliteNoteIndex,
     extracted: ExtractedTexts | None,
     part: Sequence[Listed],
     after_each: Callable[[], None] = lambda: None,
@@ -113,7 +113,7 @@ def read_part(
 
 def _batch_of(
     files: NoteFiles,
-    index: NoteIndex,
+    index: SqliteNoteIndex,
     extracted: ExtractedTexts | None,
     part: Sequence[Listed],
     after_each: Callable[[], None],

@@ -6,7 +6,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from zkchat.core import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorIndex, VectorPosition
+from zkchat.core import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorPosition
+from zkchat.index.note_index import SqliteVectors
 from zkchat.index.search.postings import distinct, ranges
 from zkchat.index.search.ranking import Numbers
 
@@ -190,7 +191,7 @@ def find_digests(known: Digests, wanted: Digests) -> Rows:
 class SectionDigests:
     """The digests of all sections, by number; only what was added since is read, for sections never change."""
 
-    def __init__(self, index: VectorIndex) -> None:
+    def __init__(self, index: SqliteVectors) -> None:
         self._index = index
         self._forget()
 
@@ -222,7 +223,7 @@ class SectionDigests:
         return found
 
 
-def stored_digests(index: VectorIndex, method: str) -> tuple[Digests, VectorPosition]:
+def stored_digests(index: SqliteVectors, method: str) -> tuple[Digests, VectorPosition]:
     """Which passages have a vector of a method, in the order in which they got it, and up to where that is known."""
     stored = index.read(method)
     if stored is None:
@@ -243,7 +244,7 @@ class _Stored(Struct, frozen=True, eq=False, kw_only=True):
 class MethodVectors:
     """What is stored of one method. Not for several threads at once; what it returns is."""
 
-    def __init__(self, index: VectorIndex, method: str, traits: SimilarityTraits) -> None:
+    def __init__(self, index: SqliteVectors, method: str, traits: SimilarityTraits) -> None:
         self._index = index
         self._method = method
         self._traits = traits

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.core import Note, Section, Segment, SegmentHead, SegmentStore, TermPostings, file_title
+from zkchat.core import Note, Section, Segment, SegmentHead, TermPostings, file_title
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.terms import END, are_all_queried, pieces, query_words, stems, words
 
 Numbers = NDArray[np.int64]
@@ -324,7 +325,7 @@ def _keys(term: Numbers, place: Numbers) -> Numbers:
     return term << _SLOT_BITS | place
 
 
-def merge_segments(index: SegmentStore) -> None:
+def merge_segments(index: SqliteNoteIndex) -> None:
     """Merge small segments, and rewrite those of which much is dead."""
     while small := _of_one_size(index.segment_sizes()):
         _rewrite(index, small)
@@ -344,7 +345,7 @@ def _of_one_size(sizes: dict[int, int]) -> list[int]:
     return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _MERGE_FACTOR), [])
 
 
-def _rewrite(index: SegmentStore, segments: Sequence[int]) -> None:
+def _rewrite(index: SqliteNoteIndex, segments: Sequence[int]) -> None:
     parts, dead = index.load_segments(segments)
     if len(parts) == len(segments):  # else another process was quicker
         index.replace_segments(segments, *merged(parts, dead))

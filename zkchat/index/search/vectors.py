@@ -5,7 +5,8 @@ from math import inf
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from zkchat.core import Embedder, ProviderError, TextKeptHere, VectorIndex
+from zkchat.core import Embedder, ProviderError, TextKeptHere
+from zkchat.index.note_index import SqliteVectors
 from zkchat.notes import detect_language
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class VectorSearch:
 
     def __init__(
         self,
-        vectors: VectorIndex,
+        vectors: SqliteVectors,
         embedder: Embedder,
         *,
         base: Embedder | None = None,

@@ -9,7 +9,7 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import NoteUnreadable
 from zkchat.core.index import CatalogRow, IndexBatch
 from zkchat.core.note import IndexedFiles, Missing, Note, NoteWarning, Resolution, Resolved, Section
-from zkchat.core.vault_ports import Done, NoteIndex, Task
+from zkchat.core.vault_ports import Done, Task
 from zkchat.index.indexing import reader
 from zkchat.index.indexing.indexer import Indexer, Refreshed
 from zkchat.index.note_index import SqliteNoteIndex
@@ -20,7 +20,7 @@ from zkchat.notes.markdown import sections_of
 class Vault:
     """Files and the index of them."""
 
-    def __init__(self, index: NoteIndex, **notes: str) -> None:
+    def __init__(self, index: SqliteNoteIndex, **notes: str) -> None:
         self.files = MemoryFiles(**notes)
         self.index = index
         self._indexer = Indexer(self.files, index, LiveCatalog(index))
@@ -34,7 +34,7 @@ class Vault:
         return self.index.links_from([source])[number].resolution
 
 
-def test_a_first_refresh_reads_every_note_and_a_second_none(index: NoteIndex) -> None:
+def test_a_first_refresh_reads_every_note_and_a_second_none(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="see [[b]]", b="# B\n\ntext")
     assert vault.refresh() == Refreshed(notes=2, changed=2, links=1)
     assert sorted(vault.files.reads) == ["a.md", "b.md"]
@@ -45,7 +45,7 @@ def test_a_first_refresh_reads_every_note_and_a_second_none(index: NoteIndex) ->
     assert (vault.files.reads, index.generation()) == ([], generation)
 
 
-def test_only_what_changed_is_read_again(index: NoteIndex) -> None:
+def test_only_what_changed_is_read_again(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="one", b="two", c="three")
     vault.refresh()
     vault.files.write("b.md", "# Two\n\nanew")
@@ -60,7 +60,7 @@ def test_only_what_changed_is_read_again(index: NoteIndex) -> None:
     assert vault.files.reads == []
 
 
-def test_a_change_within_one_tick_of_the_clock_is_seen(index: NoteIndex) -> None:
+def test_a_change_within_one_tick_of_the_clock_is_seen(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="# one")
     vault.files.settled = False
     vault.refresh()
@@ -126,7 +126,7 @@ def test_what_another_process_read_meanwhile_is_not_taken_for_what_was_listed(tm
         assert known.title == "old"
 
 
-def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: NoteIndex) -> None:
+def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="see [[locked]]", locked="secret")
     vault.files.fail("locked.md", NoteUnreadable("locked.md cannot be read: permission denied."))
     warning = NoteWarning(path="locked.md", text="locked.md cannot be read: permission denied.", kind="unreadable")
@@ -140,7 +140,7 @@ def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(inde
 
 
 def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_on_this_machine(
-    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+    index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cut(note: Note, text: str) -> list[Section]:
         if text == "boom":
@@ -154,7 +154,7 @@ def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_
     assert index.counts().sections == 2
 
 
-def test_what_cannot_be_listed_is_reported_once(index: NoteIndex) -> None:
+def test_what_cannot_be_listed_is_reported_once(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="x")
     vault.files.unlisted = [
         NoteWarning(path="folder", text="The folder cannot be listed: permission denied.", kind="unlisted")
@@ -169,7 +169,7 @@ def test_what_cannot_be_listed_is_reported_once(index: NoteIndex) -> None:
     assert index.warnings() == []
 
 
-def test_what_is_wrong_with_a_note_is_reported_and_not_again_when_it_changes(index: NoteIndex) -> None:
+def test_what_is_wrong_with_a_note_is_reported_and_not_again_when_it_changes(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="---\nx: [\n---\n", b="fine", latin="caf\ufffd", genuine="the sign \ufffd")
     vault.files.garble("latin.md")
     assert {warning.path for warning in vault.refresh().warnings} == {"a.md", "latin.md"}
@@ -184,13 +184,13 @@ def test_what_is_wrong_with_a_note_is_reported_and_not_again_when_it_changes(ind
     assert [warning.path for warning in vault.refresh().warnings] == ["a.md"]
 
 
-def test_the_frontmatter_of_templates_needs_no_warning(index: NoteIndex) -> None:
+def test_the_frontmatter_of_templates_needs_no_warning(index: SqliteNoteIndex) -> None:
     files = MemoryFiles(**{"Templates/Day": "---\nx: [\n---\n", "Templates2": "---\nx: [\n---\n"})
     indexer = Indexer(files, index, LiveCatalog(index), templates=lambda: ["Templates/"])
     assert [warning.path for warning in indexer.refresh(lambda _done, _total: None).warnings] == ["Templates2.md"]
 
 
-def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteIndex) -> None:
+def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="[[b]]", b="x")
     vault.refresh()
     vault.files.write("b.md", "changed")
@@ -209,7 +209,7 @@ class Neighbours:
         return map(work, tasks)
 
 
-def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_parts_are_shared_and_few_are_not(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_PART_NOTES", 3)
     vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
     shared = Indexer(vault.files, index, LiveCatalog(index), Neighbours())
@@ -225,7 +225,7 @@ def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: py
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
 
 
-def test_resolutions_that_a_change_overtook_are_made_again(index: NoteIndex) -> None:
+def test_resolutions_that_a_change_overtook_are_made_again(index: SqliteNoteIndex) -> None:
     vault = Vault(index, a="[[b]]")
     overtaken = _OvertakenOnce(index, vault.files)
     Indexer(vault.files, overtaken, LiveCatalog(overtaken)).refresh(lambda _done, _total: None)
@@ -235,7 +235,7 @@ def test_resolutions_that_a_change_overtook_are_made_again(index: NoteIndex) -> 
 class _OvertakenOnce(SqliteNoteIndex):
     """Just before the first resolutions are stored, somebody else indexes another note."""
 
-    def __init__(self, real: NoteIndex, files: MemoryFiles) -> None:
+    def __init__(self, real: SqliteNoteIndex, files: MemoryFiles) -> None:
         assert isinstance(real, SqliteNoteIndex)
         self.__dict__ = real.__dict__
         self._files = files
