@@ -72,6 +72,7 @@ class TextExtraction:
         self._files = files
         self._index = index
         self._store = store
+        self.forget_failures = store.forget_failures
         self._new_extractor = extractor
         self._running = Lock()
         self._extractors: list[TextExtractor] = []
@@ -83,10 +84,8 @@ class TextExtraction:
 
     def missing(self) -> list[FileStamp]:
         """The files without a text, as far as the last refresh knows them, the smallest first."""
-        return sorted(self._store.missing(self._covered()), key=lambda stamp: (stamp.size, stamp.path))
-
-    def _covered(self) -> list[FileStamp]:
-        return self._index.stamps_ending(PDF_SUFFIX)
+        missing = self._store.missing(self._index.stamps_ending(PDF_SUFFIX))
+        return sorted(missing, key=lambda stamp: (stamp.size, stamp.path))
 
     def run(self, refresh: Callable[[], object], seconds: float | None = None, progress: Progress | None = None) -> int:
         """Extract what is missing, for so long at most, and refresh the index; returns how many are still missing.
@@ -102,7 +101,7 @@ class TextExtraction:
             if done:
                 refresh()
             if done == len(missing):
-                self._store.prune({stamp.path for stamp in self._covered()})
+                self._store.prune({stamp.path for stamp in self._index.stamps_ending(PDF_SUFFIX)})
             return len(missing) - done
 
     @contextmanager
@@ -158,7 +157,7 @@ class TextExtraction:
 
     def extract_now(self, path: str) -> ExtractedText | None:
         """The text of one file that somebody waits for; None where it is not in the index, or that takes too long."""
-        stamp = next((each for each in self._covered() if each.path == path), None)
+        stamp = next((each for each in self._index.stamps_ending(PDF_SUFFIX) if each.path == path), None)
         if stamp is None:
             return None
         if found := self._store.find(stamp):
@@ -169,23 +168,21 @@ class TextExtraction:
 
     def run_in_background(self, refresh: Callable[[], object]) -> None:
         """The same in a thread, until nothing is missing or `close`. May be called as often as one likes."""
+
+        def run() -> None:
+            # Nobody waits for it: without the texts files are found by their names, and the next run goes on.
+            with suppress(ZkchatError):
+                generation = self._index.generation()
+                if not self.missing():
+                    self._complete_at = generation
+                else:
+                    self.run(refresh)
+
         if (self._thread and self._thread.is_alive()) or self._closing.is_set():
             return
         if self._complete_at != self._index.generation():
-            self._thread = Thread(target=self._run_quietly, args=(refresh,), name="zkchat-extraction", daemon=True)
+            self._thread = Thread(target=run, name="zkchat-extraction", daemon=True)
             self._thread.start()
-
-    def _run_quietly(self, refresh: Callable[[], object]) -> None:
-        # Nobody waits for it: without the texts files are found by their names, and the next run goes on.
-        with suppress(ZkchatError):
-            generation = self._index.generation()
-            if not self.missing():
-                self._complete_at = generation
-            else:
-                self.run(refresh)
-
-    def forget_failures(self) -> None:
-        self._store.forget_failures()
 
     def close(self) -> None:
         """End what goes on; the next run goes on from there."""
@@ -285,14 +282,14 @@ class BackgroundRefresh:
             self._thread.shutdown(cancel_futures=True)
 
     def _run(self) -> Refreshed:
+        def stop_when_closing(_done: int, _total: int) -> None:
+            if self._closing.is_set():
+                raise _Closing
+
         try:
-            return self._refresh(self._stop_when_closing)
+            return self._refresh(stop_when_closing)
         except _Closing:
             return Refreshed()
-
-    def _stop_when_closing(self, _done: int, _total: int) -> None:
-        if self._closing.is_set():
-            raise _Closing
 
     @cached_property
     def _thread(self) -> "ThreadPoolExecutor":
@@ -332,6 +329,7 @@ class IndexMaintenance:
         """Whether the user is still to be told that the index was damaged."""
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
+        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         observe = progress or (lambda _done, _total: None)
         with self._refreshing:
             try:
@@ -346,6 +344,7 @@ class IndexMaintenance:
             return found
 
     def prefetch(self) -> None:
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
         if not self._refreshing.locked():
             self.background.prefetch()
 
@@ -371,24 +370,29 @@ class IndexMaintenance:
             return ask()
 
     def embed(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors that need no server to passages without one; returns how many."""
         embedding = self._embedding
         return self.repaired(lambda: embedding.embed_base(keep_on)) if embedding else 0
 
     def embed_by_server(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
         embedding = self._embedding
         made = self.repaired(lambda: embedding.embed_by_server(keep_on)) if embedding else None
         return made.done if made else 0
 
     def embed_in_background(self) -> None:
+        """Both in the background, until all have one or the library is closed; waits where the server is away."""
         if self._embedder:
             self._embedder.start()
 
     def embedding_progress(self) -> EmbeddingProgress | None:
+        """How far the embedding has come, whichever process does it; None if there is no embedder."""
         if not (self._embedding and self._embedder):
             return None
         return replace(self.repaired(self._embedding.progress), problem=self._embedder.problem)
 
     def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
         if self._has_told or not (self._vectors and self._embedder):
             return ""
         problem = self._embedder.problem or self._vectors.take_problem()
@@ -402,6 +406,7 @@ class IndexMaintenance:
         )
 
     def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract the texts of PDFs that have none, for so long at most."""
         extraction = self.extraction
         if not extraction:
             return Extracted()
@@ -417,6 +422,7 @@ class IndexMaintenance:
         return text
 
     def extract_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
         if self.extraction:
             self.extraction.run_in_background(self.background.start)
 

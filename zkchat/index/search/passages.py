@@ -273,7 +273,7 @@ class Search:
         """Sections with their scores, best first, as many as somebody wants to see."""
         index, fits = ranked.index, ranked.fits
         seen = 0
-        while best := dict(index.best(ranked.scores, at_once)[seen:]):
+        while best := {int(index.sections[at]): score for at, score in index.best(ranked.scores, at_once)[seen:]}:
             found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
             yield from ((section, best[section.id]) for section in found if not fits or fits(section))
             seen += len(best)
@@ -285,7 +285,7 @@ class Search:
         with _noticing_damage():
             scores = index.note_scores(ranked.matches, ranked.signals, ranked.similarities, ranked.scores > 0)
         seen = 0
-        while best := index.best_notes(scores, at_once)[seen:]:
+        while best := index.best(scores, at_once)[seen:]:
             order: dict[int, tuple[float, int]] = {}
             for note, score in best:
                 sections = index.sections_of(note, ranked.scores)
