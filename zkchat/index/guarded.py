@@ -18,8 +18,6 @@ from zkchat.core import (
     DateFacts,
     DayRange,
     ExtractedText,
-    ExtractedTexts,
-    FileStamp,
     IndexCounts,
     KnownNote,
     Link,
@@ -64,12 +62,19 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
     """Compares only the sections that it is given."""
     search: "Search | GuardedSearch"
     calendar: Callable[[], Calendar]
-    extracted: ExtractedTexts | None = None
-    """The texts of PDFs and the like, where there is a program that reads them."""
+    covers: Callable[[str], bool]
+    """Whether the text of such a file is extracted, by its suffix."""
+    extracted: Callable[[str], ExtractedText | None] | None = None
+    """The text of a PDF as it was last extracted; None where none are read."""
 
 
 def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
-    text = GuardedText(ports.text, guard)
+    text, extracted = GuardedText(ports.text, guard), ports.extracted
+
+    def guarded_extracted(path: str) -> ExtractedText | None:
+        is_shown = guard.may_open(path) and guard.disclose_text("", path)
+        return extracted(path) if extracted and is_shown else None
+
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
         notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
@@ -79,7 +84,8 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
         vectors=ports.vectors,
         search=GuardedSearch(ports.search, Search(text, ports.vectors, ports.calendar), guard),
         calendar=ports.calendar,
-        extracted=GuardedExtractedTexts(ports.extracted, guard) if ports.extracted else None,
+        covers=ports.covers,
+        extracted=guarded_extracted if extracted else None,
     )
 
 
@@ -95,7 +101,7 @@ class GuardedFiles(_Guarded[NoteFiles]):
     """Implements `NoteFiles`. A note that became private after it was indexed is not there either."""
 
     def read(self, path: str) -> str:
-        return self._shown(path, self._port.read(path) if self._guard.may_open(path) else None)
+        return self.read_whole(path)[0]
 
     def read_whole(self, path: str) -> tuple[str, bool]:
         text, is_intact = self._port.read_whole(path) if self._guard.may_open(path) else (None, True)
@@ -120,22 +126,6 @@ class GuardedFiles(_Guarded[NoteFiles]):
 
     def shared(self, path: str) -> object | None:
         return self._port.shared(path) if self._guard.may_open(path) else None
-
-
-class GuardedExtractedTexts(_Guarded[ExtractedTexts]):
-    """Implements `ExtractedTexts`: of a file that is hidden by its folder there is no text."""
-
-    def covers(self, path: str) -> bool:
-        return self._port.covers(path)
-
-    def find(self, stamp: FileStamp) -> ExtractedText | None:
-        return self._port.find(stamp) if self._discloses(stamp.path) else None
-
-    def latest(self, path: str) -> ExtractedText | None:
-        return self._port.latest(path) if self._discloses(path) else None
-
-    def _discloses(self, path: str) -> bool:
-        return self._guard.may_open(path) and self._guard.disclose_text("", path)
 
 
 class GuardedCatalog:
@@ -248,15 +238,12 @@ class GuardedLinks(_Guarded[LinkResolver]):
             found = self._port.resolve(link, source, suggestions=suggestions)
             if hidden := self._guard.hidden():
                 found = self._without(hidden, found, link, source)
-            named = self._named_by(found)
+            named = [*targets_of(found)]
+            if isinstance(found, Missing):
+                named = [path for name in found.suggestions if (path := self._target_of(name))]
             if not self._guard.check(named):
                 self._guard.disclose(named)
                 return found
-
-    def _named_by(self, found: Resolution) -> list[str]:
-        if isinstance(found, Missing):
-            return [path for name in found.suggestions if (path := self._target_of(name))]
-        return [*targets_of(found)]
 
     def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:
         match found:
@@ -344,25 +331,18 @@ class GuardedSearch:
         period: DayRange | None = None,
         words_only: bool = False,
     ) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().passages(text, limit=limit, within=within, period=period, words_only=words_only)
-            if not self._guard.check(passage.path for passage in found):
-                return found
+        asked = self._asked(text)
+        return self._checked(
+            lambda search: search.passages(asked, limit=limit, within=within, period=period, words_only=words_only)
+        )
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().documents(text, limit=limit, period=period)
-            if not self._guard.check(passage.path for passage in found[:MAX_CHECKED]):
-                return found
+        asked = self._asked(text)
+        return self._checked(lambda search: search.documents(asked, limit=limit, period=period), MAX_CHECKED)
 
     def nearest(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().nearest(text, limit=limit, period=period)
-            if not self._guard.check(passage.path for passage in found):
-                return found
+        asked = self._asked(text)
+        return self._checked(lambda search: search.nearest(asked, limit=limit, period=period))
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         return self._search().idf(wanted)
@@ -372,6 +352,15 @@ class GuardedSearch:
 
     def _asked(self, text: str) -> str:
         return str(text) if self._guard.may_tell_of_local_notes() else text
+
+    def _checked(
+        self, ask: Callable[["Search | GuardedSearch"], list[Passage]], most: int | None = None
+    ) -> list[Passage]:
+        """What is found once none of it, or of the first of it, turns out to be hidden by now."""
+        while True:
+            found = ask(self._search())
+            if not self._guard.check(passage.path for passage in found[:most]):
+                return found
 
     def _search(self) -> "Search | GuardedSearch":
         return self._visible if self._guard.hidden() else self._whole

@@ -60,7 +60,6 @@ from zkchat.notes import (
     describe_folder,
     document_of_pages,
     is_folder,
-    is_indexed,
     parse_note,
     read_drawing,
     rows_in,
@@ -145,7 +144,8 @@ class Library:
             vectors=vectors,
             search=Search(index, vectors, calendar),
             calendar=calendar,
-            extracted=options.extracted,
+            covers=options.extracted.covers if options.extracted else lambda _: False,
+            extracted=options.extracted.latest if options.extracted else None,
         )
         embedding = EmbeddingWork(vectors, index, files, options.local_only) if vectors else None
         extraction = options.extraction(files, index) if options.extraction else None
@@ -255,7 +255,7 @@ class Library:
                 return read_drawing(path, self.read_raw(path))
             except UnreadableDocument as error:
                 raise NoteUnreadable(f"{path} {error}.", hint="Open it with another program.") from error
-        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
+        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted(path))
         if not extracted:
             if path not in {row.path for row in self.files()}:
                 raise NoteNotFound(f"There is no file {path} in the vault.")
@@ -313,7 +313,7 @@ class Library:
 
     def is_indexed(self, path: str) -> bool:
         """Whether the text and links of such a file are known, by its suffix."""
-        return is_indexed(path, self._ports.extracted)
+        return is_note(path) or is_drawing(path) or self._ports.covers(path)
 
     def is_empty(self) -> bool:
         return not self.note_count() and not self.counts().sections

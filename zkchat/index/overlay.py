@@ -15,8 +15,6 @@ from zkchat.core import (
     CatalogRow,
     DateFacts,
     ExtractedText,
-    ExtractedTexts,
-    FileStamp,
     IndexCounts,
     KnownNote,
     Link,
@@ -75,13 +73,18 @@ class Overlay(Protocol):
 
 def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
     notes = OverlaidCatalog(ports.notes, overlay)
-    files = OverlaidFiles(ports.files, overlay)
+    files, extracted = OverlaidFiles(ports.files, overlay), ports.extracted
+
+    def extracted_on_disk(path: str) -> ExtractedText | None:
+        on_disk = overlay.path_on_disk(path)  # a file that is moved has the text it had
+        return extracted(on_disk) if extracted and on_disk is not None else None
+
     return replace(
         ports,
         files=files,
         notes=notes,
         links=OverlaidLinks(ports.links, notes, files, overlay),
-        extracted=OverlaidExtractedTexts(ports.extracted, overlay) if ports.extracted else None,
+        extracted=extracted_on_disk if extracted else None,
     )
 
 
@@ -126,25 +129,6 @@ class OverlaidFiles:
         found = self._files.linked(dict.fromkeys(by_path.values()))
         places = {path: found.get(on_disk, on_disk) for path, on_disk in by_path.items()}
         return {path: place for path, place in places.items() if place != path}  # a file is where it was, until moved
-
-
-class OverlaidExtractedTexts:
-    """Implements `ExtractedTexts`: a file that is moved has the text it had."""
-
-    def __init__(self, extracted: ExtractedTexts, overlay: Overlay) -> None:
-        self._extracted = extracted
-        self._overlay = overlay
-
-    def covers(self, path: str) -> bool:
-        return self._extracted.covers(path)
-
-    def find(self, stamp: FileStamp) -> ExtractedText | None:
-        on_disk = self._overlay.path_on_disk(stamp.path)
-        return None if on_disk is None else self._extracted.find(stamp._replace(path=on_disk))
-
-    def latest(self, path: str) -> ExtractedText | None:
-        on_disk = self._overlay.path_on_disk(path)
-        return None if on_disk is None else self._extracted.latest(on_disk)
 
 
 class OverlaidCatalog:
