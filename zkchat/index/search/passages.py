@@ -185,7 +185,10 @@ class Search:
             allowed = index.alive
             if notes.is_about_notes:
                 allowed = allowed & index.within(self._index.section_ranges(notes))
-            slots, cosines = self._vectors.nearest(text, index.sections, allowed, limit)
+            nearest = self._vectors.nearest(text, index.sections, allowed, limit)
+        if nearest is None:
+            return []
+        slots, cosines = nearest
         best = dict(zip(index.sections[slots].tolist(), cosines.tolist(), strict=True))
         found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
         return _passages(((each, best[each.id]) for each in found), query_terms(text), limit)
@@ -262,8 +265,8 @@ class Search:
             if allowed is not index.alive:
                 scores *= allowed
             similarities = 0 * scores
-            if vectors:
-                slots, near = vectors.similarities(query.ranking, index.sections, scores, allowed)
+            if vectors and (found := vectors.similarities(query.ranking, index.sections, scores, allowed)):
+                slots, near = found
                 similarities[slots] = near
                 scores[slots] += VECTOR_WEIGHT * near
         sought = frozenset(asked).union(*(match.variants for match in matches))
