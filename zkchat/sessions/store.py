@@ -44,7 +44,6 @@ from zkchat.sessions.rows import (
     add_listing_columns,
     create_items_table,
     entries_of,
-    erase_items,
     insert_entries,
     insert_items,
     insert_session,
@@ -332,7 +331,7 @@ def _insert(connection: sqlite3.Connection, stored: Sequence[Storable], items: I
 def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
     mark_deleted(connection, {session_id: at})
     connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
-    erase_items(connection, session_id)
+    connection.execute("DELETE FROM request_items WHERE session_id = ?", (session_id,))
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
 
