@@ -290,7 +290,6 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
         index,
         vectors,
         workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
-        clock=monotonic,
         options=LibraryOptions(
             local_only=live.local_only if live else local_globs(workspace),
             templates=partial(template_folders, vault),
@@ -314,7 +313,6 @@ def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[Ve
         base=models.installed(),
         former=embedders.former,
         query_seconds=workspace.settings.embeddings.query_timeout,
-        clock=monotonic,
     )
     return search, embedders.close
 

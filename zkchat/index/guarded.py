@@ -77,7 +77,7 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
 
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
-        notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
+        notes=GuardedCatalog(ports, guard),
         link_index=GuardedLinkIndex(ports.link_index, guard),
         links=GuardedLinks(ports.links, guard),
         text=text,
@@ -128,75 +128,70 @@ class GuardedFiles(_Guarded[NoteFiles]):
         return self._port.shared(path) if self._guard.may_open(path) else None
 
 
-class GuardedCatalog:
+class GuardedCatalog(_Guarded[VaultPorts]):
     """Implements `NoteCatalog`. The generation, a number about the whole index, names no note."""
 
-    def __init__(self, notes: NoteCatalog, links: LinkIndex, text: TextIndex, guard: PrivacyGuard) -> None:
-        self._notes = notes
-        self._links = links
-        self._text = text
-        self._guard = guard
-
     def generation(self) -> int:
-        return self._notes.generation()
+        return self._port.notes.generation()
 
     def counts(self) -> IndexCounts:
-        counts, hidden = self._notes.counts(), self._guard.hidden()
+        counts, hidden = self._port.notes.counts(), self._guard.hidden()
         if not hidden:
             return counts
         notes = [path for path in hidden if is_note(path)]
+        sections = sum(count for _, count in self._port.text.section_ranges(NoteFilter(within=hidden)))
         return replace(
             counts,
             notes=counts.notes - len(notes),
-            links=counts.links - len(self._links.links_from([*hidden])),
-            sections=counts.sections - sum(count for _, count in self._text.section_ranges(NoteFilter(within=hidden))),
+            links=counts.links - len(self._port.link_index.links_from([*hidden])),
+            sections=counts.sections - sections,
             attachments=counts.attachments - (len(hidden) - len(notes)),
         )
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         hidden = self._guard.hidden()
-        return {path: stamp for path, stamp in self._notes.stamps().items() if path not in hidden}
+        return {path: stamp for path, stamp in self._port.notes.stamps().items() if path not in hidden}
 
     def known(self, path: str) -> KnownNote | None:
         self._guard.check([path])
-        return None if path in self._guard.hidden() else self._notes.known(path)
+        return None if path in self._guard.hidden() else self._port.notes.known(path)
 
     def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
         if paths is not None:
             shown = self._guard.visible(paths)
-            return self._notes.date_facts(shown) if shown else {}
+            return self._port.notes.date_facts(shown) if shown else {}
         hidden = self._guard.hidden()
-        return {path: facts for path, facts in self._notes.date_facts().items() if path not in hidden}
+        return {path: facts for path, facts in self._port.notes.date_facts().items() if path not in hidden}
 
     def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
         hidden = self._guard.hidden()
         most = None if wanted.most is None else wanted.most + len(hidden)
-        found = self._notes.facts_of_days(replace(wanted, most=most))
+        found = self._port.notes.facts_of_days(replace(wanted, most=most))
         return {path: facts for path, facts in found.items() if path not in hidden}
 
     def private(self) -> dict[str, PrivacyClass]:
         hidden = self._guard.hidden()
-        return {path: privacy for path, privacy in self._notes.private().items() if path not in hidden}
+        return {path: privacy for path, privacy in self._port.notes.private().items() if path not in hidden}
 
     def copies(self) -> list[list[str]]:
-        shown = map(self._guard.visible, self._notes.copies())
+        shown = map(self._guard.visible, self._port.notes.copies())
         return [paths for paths in shown if len(paths) > 1]
 
     def catalog(self) -> list[CatalogRow]:
         hidden = self._guard.hidden()
-        return [row for row in self._notes.catalog() if row.path not in hidden]
+        return [row for row in self._port.notes.catalog() if row.path not in hidden]
 
     def tags(self) -> dict[str, list[str]]:
-        shown = {tag: self._guard.visible(paths) for tag, paths in self._notes.tags().items()}
+        shown = {tag: self._guard.visible(paths) for tag, paths in self._port.notes.tags().items()}
         return {tag: paths for tag, paths in shown.items() if paths}
 
     def tasks(self) -> list[StoredTask]:
         hidden = self._guard.hidden()
-        return [task for task in self._notes.tasks() if task.path not in hidden]
+        return [task for task in self._port.notes.tasks() if task.path not in hidden]
 
     def warnings(self) -> list[NoteWarning]:
         hidden = self._guard.hidden()
-        return [warning for warning in self._notes.warnings() if warning.path not in hidden]
+        return [warning for warning in self._port.notes.warnings() if warning.path not in hidden]
 
 
 class GuardedLinkIndex(_Guarded[LinkIndex]):

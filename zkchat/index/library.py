@@ -1,6 +1,7 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from time import monotonic
 
 from msgspec import Struct
 
@@ -124,13 +125,10 @@ class Library:
         vectors: VectorSearch | None = None,
         *,
         workers: Workers | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
         options: "LibraryOptions | None" = None,
     ) -> "Library":
-        """The library of the user, over all notes.
-
-        The `clock` counts seconds; only `prefetch` needs it.
-        """
+        """The library of the user, over all notes. The `clock` counts seconds."""
         options = options or LibraryOptions()
         templates, calendar = options.templates, options.calendar
         links = LiveCatalog(index)

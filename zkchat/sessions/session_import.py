@@ -374,13 +374,14 @@ def _imported(candidate: _Candidate, now: datetime, tally: Tally) -> Imported:
 def _foreign(conversation: ForeignConversation, now: datetime, tally: Tally) -> Imported:
     key = derived_id("foreign", conversation.id or [conversation.title, *conversation.messages])
     reader = ConversationReader(conversation, now, tally, key)
-    messages = reader.read()
-    title = " ".join(conversation.title.split())
-    head = reader.head
+    messages, head = reader.read(), reader.head
+    title = shorten(" ".join(conversation.title.split()), _MAX_TITLE_LENGTH)
+    # Else one is made of the first message of the user.
+    said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
     return Imported(
         key,
         [
-            TitleEntry(title=shorten(title, _MAX_TITLE_LENGTH) or _title_from(messages)),
+            TitleEntry(title=title or shorten(" ".join(said.split()), _TITLE_LENGTH)),
             *(MessageEntry(message=message) for message in messages),
             *([HeadEntry(message_id=head)] if head and messages and head != messages[-1].id else []),
         ],
@@ -417,12 +418,6 @@ def _without_files(body: EntryBody) -> EntryBody:
 def _title_of(value: Mapping[str, Json]) -> str:
     titles = (text_at(object_of(value.get("session")), "title"), text_at(value, "title"))
     return next((title for title in titles if title.strip()), "")
-
-
-def _title_from(messages: Sequence[ChatMessage]) -> str:
-    """A title made of the first message of the user."""
-    said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
-    return shorten(" ".join(said.split()), _TITLE_LENGTH)
 
 
 def _name(number: int, candidate: _Candidate) -> str:

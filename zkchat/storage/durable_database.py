@@ -142,7 +142,8 @@ class DurableDatabase(ABC):
             except StorageError:
                 unchangeable.append(copy)
         incomplete = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
-        for file in (*unchangeable, *incomplete, *damaged_copies_of(self._path)):
+        moved_away = self._path.parent.glob(f"{self._path.name}.damaged-*")
+        for file in (*unchangeable, *incomplete, *moved_away):
             with storage_errors(file):
                 remove_file(file)
 
@@ -242,11 +243,6 @@ def copies_of(path: Path) -> list[Path]:
     """All copies of a database, those made before migrations too, the newest first."""
     copies = (copy for copy in (path.parent / "backups").glob(f"{path.stem}*.db") if copy.is_file())
     return sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True)
-
-
-def damaged_copies_of(path: Path) -> list[Path]:
-    """Every file that was moved away because this database was damaged, with its log."""
-    return sorted(path.parent.glob(f"{path.name}.damaged-*"))
 
 
 def keep_reserve(path: Path) -> None:

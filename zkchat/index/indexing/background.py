@@ -207,8 +207,7 @@ _MAX_TIME_SHARE: Final = 0.1
 class BackgroundRefresh:
     """Refreshes in a thread of its own, one after the other. Every thread may use it."""
 
-    def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] | None = None) -> None:
-        """Without a clock nothing is prefetched: nobody could tell how long ago the last one was."""
+    def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] = monotonic) -> None:
         self._refresh = refresh
         self._clock = clock
         self._next_prefetch = 0.0
@@ -227,9 +226,9 @@ class BackgroundRefresh:
         """
         with self._asking:
             is_idle = all(run.done() for run in self._under_way)
-            if self._clock and is_idle and self._clock() >= self._next_prefetch:
+            if is_idle and self._clock() >= self._next_prefetch:
                 self._collect_finished()
-                self._under_way.append(self._thread.submit(self._run_prefetch, self._clock))
+                self._under_way.append(self._thread.submit(self._run_prefetch))
 
     def start(self) -> None:
         """Start a refresh that sees all that is there by now, and wait for nothing. The next `within` waits for it."""
@@ -266,14 +265,14 @@ class BackgroundRefresh:
         if not self._under_way or self._under_way[-1].running() or self._under_way[-1].done():
             self._under_way.append(self._thread.submit(self._run))
 
-    def _run_prefetch(self, clock: Callable[[], float]) -> Refreshed:
-        began = clock()
+    def _run_prefetch(self) -> Refreshed:
+        began = self._clock()
         try:
             return self._run()
         except ZkchatError:
             return Refreshed()  # who asks refreshes again, and gets the error
         finally:
-            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (clock() - began) / _MAX_TIME_SHARE)
+            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (self._clock() - began) / _MAX_TIME_SHARE)
 
     def close(self) -> None:
         """Wait for what goes on in the background. It stops between two notes; the next run goes on from there."""
@@ -310,10 +309,9 @@ class IndexMaintenance:
         indexer: Indexer,
         vectors: VectorSearch | None = None,
         embedding: EmbeddingWork | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
         extraction: TextExtraction | None = None,
     ) -> None:
-        """The `clock` counts seconds; `prefetch` needs it, and pauses of the embedding go by it."""
         self.extraction = extraction
         self._index = index
         self._indexer = indexer
@@ -462,9 +460,9 @@ class BackgroundEmbedding:
         work: EmbeddingWork,
         generation: Callable[[], int],
         repaired: "Callable[[Callable[[], int]], int]",
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`repaired` repairs a damaged index. Without a clock, a pause begins anew whenever a note changes."""
+        """`repaired` repairs a damaged index."""
         self._work = work
         self._generation = generation
         self._repaired = repaired
@@ -526,23 +524,23 @@ class BackgroundEmbedding:
 
     def _ask(self, ask: "Callable[[], Vectors]") -> "Vectors":
         """Ask a server in a thread that nobody waits for when the library is closed."""
-        started = self._clock() if self._clock else 0.0
+        started = self._clock()
         asked = Asked("zkchat-server", ask)
         while not asked.done.wait(_POLL_SECONDS):
             if self._closing.is_set():
                 raise ProviderError("The library was closed.")
         if asked.answer is None:
             raise asked.error or ProviderError("The server gave no answer.")
-        if self._clock and self._work.is_in_process:
+        if self._work.is_in_process:
             self._closing.wait(self._clock() - started)
         return asked.answer
 
     def _wait(self, seconds: float) -> None:
         """Meanwhile passages that changed get the vectors that need no server."""
-        until = self._clock() + seconds if self._clock else None
+        until = self._clock() + seconds
         while not self._closing.is_set():
             self._wake.clear()
-            left = until - self._clock() if until is not None and self._clock else seconds
+            left = until - self._clock()
             if left <= 0 or not self._wake.wait(left):
                 return
             if not self._closing.is_set() and self._generation() != self._with_base:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import inf
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from zkchat.core import Embedder, ProviderError, TextKeptHere
@@ -55,8 +56,7 @@ class Asked(Generic[Answer]):
 class QueryVectors:
     """Every thread may use it. What arrives too late is there when the same is asked again."""
 
-    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] | None = None) -> None:
-        """Without a clock, every question waits for the server."""
+    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] = monotonic) -> None:
         self._seconds = seconds
         self._clock = clock
         self._lock = Lock()
@@ -70,7 +70,7 @@ class QueryVectors:
             return embedder.embed_query(question)
         with self._lock:
             kept = self._kept.get((embedder.name, question))
-            is_away = self._clock is not None and self._clock() < self._away_until.get(embedder.name, -inf)
+            is_away = self._clock() < self._away_until.get(embedder.name, -inf)
             if kept is not None or is_away:
                 return kept
         asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
@@ -81,8 +81,7 @@ class QueryVectors:
                 if embedder.name not in self._away_until:
                     late = "It takes too long to answer."
                     self._problem = error.message if isinstance(error, ProviderError) else late
-                if self._clock:
-                    self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
+                self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
         return vector
 
     def rows(self, embedder: Embedder, texts: Sequence[str]) -> "Vectors | None":
@@ -123,7 +122,7 @@ class VectorSearch:
         base: Embedder | None = None,
         former: Callable[[str], Embedder | None] = lambda _: None,
         query_seconds: float = QUERY_SECONDS,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`embedder` is the one that is wanted; one that needs a server has a `base` beside it that needs none.
 
