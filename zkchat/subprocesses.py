@@ -50,12 +50,8 @@ def find_program(name: str, variables: Mapping[str, str]) -> str | None:
 
 def run_program(command: Sequence[str], *, quietly: bool = False) -> int:
     """Wait for a program that `find_program` found; returns its exit code. `quietly`: away from vault and terminal."""
-    if not quietly:
-        return subprocess.run(command, check=False).returncode
-    silent = subprocess.DEVNULL
-    return subprocess.run(
-        command, check=False, stdin=silent, stdout=silent, stderr=silent, cwd=_NEUTRAL_FOLDER
-    ).returncode
+    stream, folder = (DEVNULL, _NEUTRAL_FOLDER) if quietly else (None, None)
+    return subprocess.run(command, check=False, stdin=stream, stdout=stream, stderr=stream, cwd=folder).returncode
 
 
 def start_python(
@@ -66,14 +62,8 @@ def start_python(
     variables: Mapping[str, str] | None = None,
 ) -> Popen[bytes]:
     """This Python once more, in a folder of its own and with none but installed modules on its path."""
-    return subprocess.Popen(
-        [sys.executable, "-P", *arguments],
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        env=variables,
-        cwd=_NEUTRAL_FOLDER,
-    )
+    command = [sys.executable, "-P", *arguments]
+    return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=variables, cwd=_NEUTRAL_FOLDER)
 
 
 def run_captured(
@@ -83,10 +73,7 @@ def run_captured(
 
     One that takes longer is asked to end, so that it can remove its locks, and counts as failed.
     """
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=_NEUTRAL_FOLDER, start_new_session=True
-    ) as program:
+    with start_server(command, variables=variables, folder=_NEUTRAL_FOLDER) as program:
         try:
             output, errors = program.communicate(text, timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -110,13 +97,13 @@ def read_output(
 
     One that takes longer or prints more than `most` bytes is killed; what it printed so far is kept.
     """
-    silent, deadline = subprocess.DEVNULL, monotonic() + seconds
+    deadline = monotonic() + seconds
     output, trouble = bytearray(), ""
     with subprocess.Popen(
         command,
-        stdin=silent,
-        stdout=subprocess.PIPE,
-        stderr=silent,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=DEVNULL,
         env=variables,
         cwd=_NEUTRAL_FOLDER,
         start_new_session=True,
@@ -146,9 +133,8 @@ def start_server(command: Sequence[str], *, variables: Mapping[str, str], folder
 
     It has no terminal, and gets no key that is pressed in ours. Raises `OSError` or `ValueError`.
     """
-    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=folder, start_new_session=True, bufsize=0
+        command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=variables, cwd=folder, start_new_session=True, bufsize=0
     )
 
 
@@ -184,7 +170,7 @@ class DaemonThreads(ThreadPoolExecutor):
 
 
 class ProcessPool:
-    """Implements `ports.workers.Workers` with so many processes, of which this is one.
+    """Implements `Workers` with so many processes, of which this is one.
 
     The others are started for one `map` and stopped after it. Where none can be started, or one of them is killed, its
     tasks are done here.
@@ -246,9 +232,13 @@ class _Worker(Generic[Task, Done]):
         self._thread.start()
 
     def _run(self, queue: _TaskQueue[Task, Done]) -> None:
+        assert self._process.stdout
         is_sent = self._send(queue.work)
         while is_sent and (task := queue.take()):
-            done: tuple[Done] | None = self._received() if self._send(task) else None
+            done: tuple[Done] | None = None
+            if self._send(task):
+                with suppress(EOFError, pickle.PickleError):  # it is gone, or exited because the work failed
+                    done = (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
             queue.results.put((*task, done))
             is_sent = done is not None
 
@@ -261,14 +251,6 @@ class _Worker(Generic[Task, Done]):
             return False
         return True
 
-    def _received(self) -> Any:
-        """The answer, as a tuple of one; None where the process is gone, or exited because the work failed."""
-        assert self._process.stdout
-        try:
-            return (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
-        except (EOFError, pickle.PickleError):
-            return None
-
     def stop(self) -> None:
         self._process.kill()
         self._thread.join()
@@ -278,25 +260,41 @@ class _Worker(Generic[Task, Done]):
 
 
 def serve() -> None:
-    """In the worker: do what comes in on standard input, and exit when the process that sends it is gone."""
+    """In the worker: the work comes in first, and then its tasks.
+
+    Work that failed is done again by the process that sent it, and fails there.
+    """
+    work: list[Callable[..., object]] = []
+
+    def read(stream: IO[bytes]) -> Any:
+        if not work:
+            work.append(pickle.load(stream))  # noqa: S301 - the process that started us wrote it
+        return pickle.load(stream)  # noqa: S301 - as above
+
+    answer_requests(read, lambda task: pickle.dumps(work[0](*task)))
+
+
+def answer_requests(read: Callable[[IO[bytes]], T], answer: Callable[[T], bytes]) -> None:
+    """In a process that another one started: answer what comes in on standard input, and exit when the other is gone.
+
+    It is read on while an answer is made: the end of the input is the end of this process, whatever it does.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
-    received: SimpleQueue[Any] = SimpleQueue()
+    requests: SimpleQueue[T] = SimpleQueue()
     back = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no result
-    threading.Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
+    os.dup2(2, 1)  # what a library prints is no answer
+
+    def receive() -> None:
+        try:
+            while True:
+                requests.put(read(sys.stdin.buffer))
+        finally:
+            os._exit(0)
+
+    threading.Thread(target=receive, daemon=True).start()
     try:
-        work = received.get()
         while True:
-            pickle.dump(work(*received.get()), back)
+            back.write(answer(requests.get()))
             back.flush()
     finally:
-        # Work that failed is done again by the process that sent it, and fails there. There is nothing to clean up.
-        os._exit(1)
-
-
-def _receive(stream: IO[bytes], received: "SimpleQueue[Any]") -> None:
-    try:
-        while True:
-            received.put(pickle.load(stream))  # noqa: S301 - the process that started us wrote it
-    finally:
-        os._exit(0)
+        os._exit(1)  # there is nothing to clean up

@@ -29,11 +29,11 @@ from zkchat.index import (
     Library,
     LibraryOptions,
     Match,
-    Sections,
     SqliteNoteIndex,
     TextRanking,
     VectorSearch,
     common_direction,
+    cosines,
     packed,
     query_terms,
     unpacked,
@@ -99,7 +99,7 @@ class Systems:
         self.sections = sections_of(index, self._text)
         self._embedder = installed()
         vectors = unpacked(packed(self._embedder.embed([described(each) for each in self.sections])), 256)
-        self._near = Sections(vectors, common_direction(vectors))
+        self._vectors, self._common = vectors, common_direction(vectors)
         self._plain = plain_table(self.sections)
 
     def all(self) -> dict[str, System]:
@@ -143,7 +143,7 @@ class Systems:
         return self._text.name_scores(self._matches(question))
 
     def vectors(self, question: str) -> Scores:
-        return self._near.scores(self._embedder.embed([question])[0])
+        return cosines(self._vectors, self._common, self._embedder.embed([question])[0])
 
     def _matches(self, question: str) -> list[Match]:
         asked = Counter(query_terms(question))

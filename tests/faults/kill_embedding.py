@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
 
-from tests.support.embedders import RecordingEmbedder, StaticEmbedder
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder, stored_vectors
 from zkchat.core.index import passage_digest
 from zkchat.index import vector_files
 from zkchat.index.library import Library
@@ -109,15 +109,7 @@ def killed(vault: Path, database: Path, log: Path, last: int) -> bool:
 
 def vectors_in(database: Path, method: str) -> list[tuple[bytes, bytes]]:
     with closing(SqliteNoteIndex(database)) as index:
-        stored = index.vectors.read(method)
-        if stored is None:
-            return []
-        size = stored.vector_bytes
-        return [
-            (block.digests[16 * row : 16 * row + 16], bytes(stored.data[block.start + row * size :][:size]))
-            for block in stored.blocks
-            for row in range(len(block.digests) // 16)
-        ]
+        return stored_vectors(index.vectors, method)
 
 
 def main(folder: Path, kills: int) -> None:

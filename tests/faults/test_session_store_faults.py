@@ -1,8 +1,6 @@
 """The session store under faults: killed processes, concurrent processes, full disks and damaged files."""
 
 import json
-import random
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.core.errors import StorageDamaged
-from zkchat.core.message import ChatMessage, TextPart
 from zkchat.core.session import MessageEntry
 from zkchat.sessions.store import SqliteSessions, open_sessions
 from zkchat.storage.durable_database import Recovered
@@ -156,81 +152,3 @@ def test_a_full_disk_is_told_keeps_what_was_there_and_later_messages_are_stored(
     assert stored > 3
     assert (kept, after) == (1 + stored, stored + 1)  # the title and the messages; the messages and the last one
     assert integrity_of(path) == "ok"
-
-
-def message(number: int, text: str) -> MessageEntry:
-    return MessageEntry(
-        message=ChatMessage(id=f"m{number}", role="user", parts=(TextPart(text=text),), created_at=datetime.now(UTC))
-    )
-
-
-@pytest.fixture(scope="module")
-def victims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One and the same store, closed properly, and as a killed process leaves it."""
-    folder = tmp_path_factory.mktemp("victims")
-    rng = random.Random(1)
-    path = folder / "open" / "sessions.db"
-    with open_here(path).store as store:
-        for name in ("Sleep", "Plans", "Reading"):
-            session = store.create(name)
-            for number in range(20):
-                store.append(session.id, [message(number, "wörd " * rng.randrange(1500))])
-        shutil.copytree(path.parent, folder / "killed")
-    shutil.rmtree(path.parent / "backups")
-    return {"closed": path.parent, "killed": folder / "killed"}
-
-
-def corrupt(data: bytearray, rng: random.Random) -> None:
-    match rng.choice(["ranges", "ranges", "header", "cut", "zeroed", "emptied"]):
-        case "ranges":
-            for _ in range(rng.randint(1, 4)):
-                length = rng.choice([1, 8, 100, 4096, 20_000])
-                start = rng.randrange(len(data))
-                data[start : start + length] = rng.randbytes(min(length, len(data) - start))
-        case "header":
-            start, length = rng.randrange(100), rng.randint(1, 16)
-            data[start : start + length] = rng.randbytes(length)
-        case "cut":
-            del data[rng.randrange(len(data)) :]
-        case "zeroed":
-            length = rng.choice([16, 100, 4096, 16_384])
-            data[:length] = bytes(length)
-        case "emptied":
-            data.clear()
-
-
-def use(store: SqliteSessions) -> None:
-    """What a chat does with its store: it lists, reads, and writes a new session."""
-    for session in store.sessions():
-        store.entries(session.id)
-    new = store.create("After the damage")
-    store.append(new.id, [message(1, "It works.")])
-
-
-def test_whatever_happens_to_the_file_the_chat_starts_and_the_file_is_kept(
-    victims: dict[str, Path], tmp_path: Path, scaled: Callable[[int], int]
-) -> None:
-    for seed in range(scaled(100)):
-        survives(random.Random(seed), victims, tmp_path / f"store {seed}")
-
-
-def survives(rng: random.Random, victims: dict[str, Path], folder: Path) -> None:
-    shutil.copytree(victims[rng.choice(["closed", "killed"])], folder)
-    path = folder / "sessions.db"
-    data = bytearray(path.read_bytes())
-    corrupt(data, rng)
-    path.write_bytes(data)
-    opened = open_here(path)
-    kept_at_once = list(folder.glob("*.damaged-*Z"))
-    assert [file.read_bytes() for file in kept_at_once] == [bytes(data)] * len(opened.notices)
-    try:
-        with opened.store as store:
-            use(store)
-    except StorageDamaged:  # it showed only when the row was read: the next opening sees to it
-        opened = open_here(path)
-        assert len(opened.notices) == 1
-        assert len(list(folder.glob("*.damaged-*Z*"))) > len(kept_at_once)
-        with opened.store as store:
-            use(store)
-    with open_here(path).store as store:
-        assert ("After the damage", 1) in [(session.title, session.message_count) for session in store.sessions()]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.embedders import RecordingEmbedder, StaticEmbedder
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder, vectors_of
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.index import embedded_text, passage_digest
 from zkchat.index.library import Library
@@ -128,19 +128,6 @@ class Machine:
 
     def is_local(self, path: str) -> bool:
         return "zkchat: local" in self.files.notes[path]
-
-
-def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
-    stored = index.vectors.read(method)
-    if stored is None:
-        return {}
-    size, found = stored.vector_bytes, {}
-    for block in stored.blocks:
-        for row in range(len(block.digests) // 16):
-            digest = block.digests[16 * row : 16 * row + 16]
-            assert digest not in found
-            found[digest] = bytes(stored.data[block.start + row * size : block.start + (row + 1) * size])
-    return found
 
 
 @given(st.lists(steps, max_size=14))

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from zkchat.core.errors import TextKeptHere
 from zkchat.core.index import OpenText, SimilarityTraits
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.vector_files import VectorFiles
 
 DIMENSIONS = 64
 
@@ -59,3 +61,23 @@ class StaticEmbedder(RecordingEmbedder):
 
     def __init__(self, name: str = "static") -> None:
         super().__init__(name, batch_size=256)
+
+
+def stored_vectors(vectors: VectorFiles, method: str) -> list[tuple[bytes, bytes]]:
+    """The digest of each passage that has a vector of a method, and the vector."""
+    stored = vectors.read(method)
+    if stored is None:
+        return []
+    size = stored.vector_bytes
+    return [
+        (block.digests[16 * row : 16 * row + 16], bytes(stored.data[block.start + row * size :][:size]))
+        for block in stored.blocks
+        for row in range(len(block.digests) // 16)
+    ]
+
+
+def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
+    """The same by digest, of which each is there once."""
+    stored = stored_vectors(index.vectors, method)
+    assert len(dict(stored)) == len(stored)
+    return dict(stored)

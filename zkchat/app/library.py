@@ -198,7 +198,7 @@ class PdfTexts(NamedTuple):
 
 
 class UnreadPdfs:
-    """Implements `ports.extraction.ExtractedTexts` where PDFs are not read: who asks for one is told why."""
+    """Implements `ExtractedTexts` where PDFs are not read: who asks for one is told why."""
 
     def __init__(self, message: str, hint: str) -> None:
         self._message = message
@@ -290,7 +290,6 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
         index,
         vectors,
         workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
-        clock=monotonic,
         options=LibraryOptions(
             local_only=live.local_only if live else local_globs(workspace),
             templates=partial(template_folders, vault),
@@ -314,7 +313,6 @@ def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[Ve
         base=models.installed(),
         former=embedders.former,
         query_seconds=workspace.settings.embeddings.query_timeout,
-        clock=monotonic,
     )
     return search, embedders.close
 

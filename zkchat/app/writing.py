@@ -230,7 +230,7 @@ def link_follower(workspace: Workspace, library: Library, store: ChangeStore) ->
 
 
 class LateChanges:
-    """Implements `ports.changes.ChangeStore` with one that is opened when it is first needed: most answers change
+    """Implements `ChangeStore` with one that is opened when it is first needed: most answers change
     nothing.
 
     Where there is a library, its index knows of a change when it is made. Of one of many files it knows soon after: who

@@ -35,7 +35,13 @@ class DailyNote(Struct, frozen=True, kw_only=True):
 
 def find_daily_note(library: Library, settings: DailyNoteSettings, day: date) -> DailyNote:
     """The daily note of a day: at the path that the settings give it, else by one of the usual names anywhere."""
-    expected = daily_path(_settings_in_use(library, settings), day)
+    folder = settings.folder
+    if not (settings.format or folder):  # the folder with most notes that are named by a date
+        dated = [row.path for row in library.notes() if _ISO_NAME.fullmatch(file_title(row.path))]
+        folders = Counter(path.rpartition("/")[0] for path in dated)
+        folder = folders.most_common(1)[0][0] if folders else ""
+    name = format_day(settings.format or _DEFAULT_FORMAT, day)
+    expected = "/".join(part for part in f"{folder}/{name}".split("/") if part) + NOTE_SUFFIX
     formats = (settings.format, *_USUAL_FORMATS) if settings.format else _USUAL_FORMATS
     names = [format_day(each, day).rpartition("/")[2] for each in formats]
     for target in (f"/{expected}", *names):
@@ -43,20 +49,6 @@ def find_daily_note(library: Library, settings: DailyNoteSettings, day: date) ->
         if isinstance(found, Resolved | Ambiguous) and is_note(found.path):
             return DailyNote(expected_path=expected, path=found.path)
     return DailyNote(expected_path=expected)
-
-
-def daily_path(settings: DailyNoteSettings, day: date) -> str:
-    name = format_day(settings.format or _DEFAULT_FORMAT, day)
-    return "/".join(part for part in f"{settings.folder}/{name}".split("/") if part) + NOTE_SUFFIX
-
-
-def _settings_in_use(library: Library, settings: DailyNoteSettings) -> DailyNoteSettings:
-    """The settings; where there are none, the folder with most notes that are named by a date."""
-    if settings.format or settings.folder:
-        return settings
-    dated = [row.path for row in library.notes() if _ISO_NAME.fullmatch(file_title(row.path))]
-    folders = Counter(path.rpartition("/")[0] for path in dated)
-    return DailyNoteSettings(folder=folders.most_common(1)[0][0]) if folders else settings
 
 
 _MONTHS: Final = (

@@ -18,8 +18,6 @@ from zkchat.core import (
     DateFacts,
     DayRange,
     ExtractedText,
-    ExtractedTexts,
-    FileStamp,
     IndexCounts,
     KnownNote,
     Link,
@@ -64,22 +62,30 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
     """Compares only the sections that it is given."""
     search: "Search | GuardedSearch"
     calendar: Callable[[], Calendar]
-    extracted: ExtractedTexts | None = None
-    """The texts of PDFs and the like, where there is a program that reads them."""
+    covers: Callable[[str], bool]
+    """Whether the text of such a file is extracted, by its suffix."""
+    extracted: Callable[[str], ExtractedText | None] | None = None
+    """The text of a PDF as it was last extracted; None where none are read."""
 
 
 def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
-    text = GuardedText(ports.text, guard)
+    text, extracted = GuardedText(ports.text, guard), ports.extracted
+
+    def guarded_extracted(path: str) -> ExtractedText | None:
+        is_shown = guard.may_open(path) and guard.disclose_text("", path)
+        return extracted(path) if extracted and is_shown else None
+
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
-        notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
+        notes=GuardedCatalog(ports, guard),
         link_index=GuardedLinkIndex(ports.link_index, guard),
         links=GuardedLinks(ports.links, guard),
         text=text,
         vectors=ports.vectors,
         search=GuardedSearch(ports.search, Search(text, ports.vectors, ports.calendar), guard),
         calendar=ports.calendar,
-        extracted=GuardedExtractedTexts(ports.extracted, guard) if ports.extracted else None,
+        covers=ports.covers,
+        extracted=guarded_extracted if extracted else None,
     )
 
 
@@ -92,10 +98,10 @@ class _Guarded(Generic[Port]):
 
 
 class GuardedFiles(_Guarded[NoteFiles]):
-    """Implements `ports.note_files.NoteFiles`. A note that became private after it was indexed is not there either."""
+    """Implements `NoteFiles`. A note that became private after it was indexed is not there either."""
 
     def read(self, path: str) -> str:
-        return self._shown(path, self._port.read(path) if self._guard.may_open(path) else None)
+        return self.read_whole(path)[0]
 
     def read_whole(self, path: str) -> tuple[str, bool]:
         text, is_intact = self._port.read_whole(path) if self._guard.may_open(path) else (None, True)
@@ -122,95 +128,74 @@ class GuardedFiles(_Guarded[NoteFiles]):
         return self._port.shared(path) if self._guard.may_open(path) else None
 
 
-class GuardedExtractedTexts(_Guarded[ExtractedTexts]):
-    """Implements `ports.extraction.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
-
-    def covers(self, path: str) -> bool:
-        return self._port.covers(path)
-
-    def find(self, stamp: FileStamp) -> ExtractedText | None:
-        return self._port.find(stamp) if self._discloses(stamp.path) else None
-
-    def latest(self, path: str) -> ExtractedText | None:
-        return self._port.latest(path) if self._discloses(path) else None
-
-    def _discloses(self, path: str) -> bool:
-        return self._guard.may_open(path) and self._guard.disclose_text("", path)
-
-
-class GuardedCatalog:
-    """Implements `ports.note_index.NoteCatalog`. The generation, a number about the whole index, names no note."""
-
-    def __init__(self, notes: NoteCatalog, links: LinkIndex, text: TextIndex, guard: PrivacyGuard) -> None:
-        self._notes = notes
-        self._links = links
-        self._text = text
-        self._guard = guard
+class GuardedCatalog(_Guarded[VaultPorts]):
+    """Implements `NoteCatalog`. The generation, a number about the whole index, names no note."""
 
     def generation(self) -> int:
-        return self._notes.generation()
+        return self._port.notes.generation()
 
     def counts(self) -> IndexCounts:
-        counts, hidden = self._notes.counts(), self._guard.hidden()
+        counts, hidden = self._port.notes.counts(), self._guard.hidden()
         if not hidden:
             return counts
         notes = [path for path in hidden if is_note(path)]
+        sections = sum(count for _, count in self._port.text.section_ranges(NoteFilter(within=hidden)))
         return replace(
             counts,
             notes=counts.notes - len(notes),
-            links=counts.links - len(self._links.links_from([*hidden])),
-            sections=counts.sections - sum(count for _, count in self._text.section_ranges(NoteFilter(within=hidden))),
+            links=counts.links - len(self._port.link_index.links_from([*hidden])),
+            sections=counts.sections - sections,
             attachments=counts.attachments - (len(hidden) - len(notes)),
         )
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         hidden = self._guard.hidden()
-        return {path: stamp for path, stamp in self._notes.stamps().items() if path not in hidden}
+        return {path: stamp for path, stamp in self._port.notes.stamps().items() if path not in hidden}
 
     def known(self, path: str) -> KnownNote | None:
         self._guard.check([path])
-        return None if path in self._guard.hidden() else self._notes.known(path)
+        return None if path in self._guard.hidden() else self._port.notes.known(path)
 
     def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
         if paths is not None:
             shown = self._guard.visible(paths)
-            return self._notes.date_facts(shown) if shown else {}
+            return self._port.notes.date_facts(shown) if shown else {}
         hidden = self._guard.hidden()
-        return {path: facts for path, facts in self._notes.date_facts().items() if path not in hidden}
+        return {path: facts for path, facts in self._port.notes.date_facts().items() if path not in hidden}
 
     def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
         hidden = self._guard.hidden()
         most = None if wanted.most is None else wanted.most + len(hidden)
-        found = self._notes.facts_of_days(replace(wanted, most=most))
+        found = self._port.notes.facts_of_days(replace(wanted, most=most))
         return {path: facts for path, facts in found.items() if path not in hidden}
 
     def private(self) -> dict[str, PrivacyClass]:
         hidden = self._guard.hidden()
-        return {path: privacy for path, privacy in self._notes.private().items() if path not in hidden}
+        return {path: privacy for path, privacy in self._port.notes.private().items() if path not in hidden}
 
     def copies(self) -> list[list[str]]:
-        shown = map(self._guard.visible, self._notes.copies())
+        shown = map(self._guard.visible, self._port.notes.copies())
         return [paths for paths in shown if len(paths) > 1]
 
     def catalog(self) -> list[CatalogRow]:
         hidden = self._guard.hidden()
-        return [row for row in self._notes.catalog() if row.path not in hidden]
+        return [row for row in self._port.notes.catalog() if row.path not in hidden]
 
     def tags(self) -> dict[str, list[str]]:
-        shown = {tag: self._guard.visible(paths) for tag, paths in self._notes.tags().items()}
+        shown = {tag: self._guard.visible(paths) for tag, paths in self._port.notes.tags().items()}
         return {tag: paths for tag, paths in shown.items() if paths}
 
     def tasks(self) -> list[StoredTask]:
         hidden = self._guard.hidden()
-        return [task for task in self._notes.tasks() if task.path not in hidden]
+        return [task for task in self._port.notes.tasks() if task.path not in hidden]
 
     def warnings(self) -> list[NoteWarning]:
         hidden = self._guard.hidden()
-        return [warning for warning in self._notes.warnings() if warning.path not in hidden]
+        return [warning for warning in self._port.notes.warnings() if warning.path not in hidden]
 
 
 class GuardedLinkIndex(_Guarded[LinkIndex]):
-    """Implements `ports.note_index.LinkIndex`. Of a link to a hidden note it is not known where it leads."""
+    """Implements `LinkIndex`. Of a link to a hidden note it is not known where it leads."""
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
         return self._shown(self._port.links_from(paths))
@@ -248,15 +233,12 @@ class GuardedLinks(_Guarded[LinkResolver]):
             found = self._port.resolve(link, source, suggestions=suggestions)
             if hidden := self._guard.hidden():
                 found = self._without(hidden, found, link, source)
-            named = self._named_by(found)
+            named = [*targets_of(found)]
+            if isinstance(found, Missing):
+                named = [path for name in found.suggestions if (path := self._target_of(name))]
             if not self._guard.check(named):
                 self._guard.disclose(named)
                 return found
-
-    def _named_by(self, found: Resolution) -> list[str]:
-        if isinstance(found, Missing):
-            return [path for name in found.suggestions if (path := self._target_of(name))]
-        return [*targets_of(found)]
 
     def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:
         match found:
@@ -284,7 +266,7 @@ class GuardedLinks(_Guarded[LinkResolver]):
 
 
 class GuardedText:
-    """Implements `ports.note_index.TextIndex`: the sections of hidden notes are dead, and no score tells of them."""
+    """Implements `TextIndex`: the sections of hidden notes are dead, and no score tells of them."""
 
     def __init__(self, text: TextIndex, guard: PrivacyGuard) -> None:
         self._text = text
@@ -344,25 +326,18 @@ class GuardedSearch:
         period: DayRange | None = None,
         words_only: bool = False,
     ) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().passages(text, limit=limit, within=within, period=period, words_only=words_only)
-            if not self._guard.check(passage.path for passage in found):
-                return found
+        asked = self._asked(text)
+        return self._checked(
+            lambda search: search.passages(asked, limit=limit, within=within, period=period, words_only=words_only)
+        )
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().documents(text, limit=limit, period=period)
-            if not self._guard.check(passage.path for passage in found[:MAX_CHECKED]):
-                return found
+        asked = self._asked(text)
+        return self._checked(lambda search: search.documents(asked, limit=limit, period=period), MAX_CHECKED)
 
     def nearest(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        text = self._asked(text)
-        while True:
-            found = self._search().nearest(text, limit=limit, period=period)
-            if not self._guard.check(passage.path for passage in found):
-                return found
+        asked = self._asked(text)
+        return self._checked(lambda search: search.nearest(asked, limit=limit, period=period))
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         return self._search().idf(wanted)
@@ -372,6 +347,15 @@ class GuardedSearch:
 
     def _asked(self, text: str) -> str:
         return str(text) if self._guard.may_tell_of_local_notes() else text
+
+    def _checked(
+        self, ask: Callable[["Search | GuardedSearch"], list[Passage]], most: int | None = None
+    ) -> list[Passage]:
+        """What is found once none of it, or of the first of it, turns out to be hidden by now."""
+        while True:
+            found = ask(self._search())
+            if not self._guard.check(passage.path for passage in found[:most]):
+                return found
 
     def _search(self) -> "Search | GuardedSearch":
         return self._visible if self._guard.hidden() else self._whole

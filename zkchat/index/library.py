@@ -1,6 +1,7 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from time import monotonic
 
 from msgspec import Struct
 
@@ -11,7 +12,6 @@ from zkchat.core import (
     CatalogRow,
     Commit,
     DayRange,
-    EmbeddingProgress,
     ExtractedTexts,
     HistoryStatus,
     IndexCounts,
@@ -43,9 +43,9 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.index.guarded import VaultPorts, guarded
-from zkchat.index.indexing.background import Extracted, IndexMaintenance, TextExtraction
+from zkchat.index.indexing.background import IndexMaintenance, TextExtraction
 from zkchat.index.indexing.embedding import EmbeddingWork
-from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer, Progress, Refreshed
+from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.overlay import Overlay, overlaid
 from zkchat.index.search.passages import Search
@@ -61,7 +61,6 @@ from zkchat.notes import (
     describe_folder,
     document_of_pages,
     is_folder,
-    is_indexed,
     parse_note,
     read_drawing,
     rows_in,
@@ -101,6 +100,19 @@ class Library:
         self._maintenance = maintenance
         self._local_only = local_only
         self._templates = templates
+        self.refresh = maintenance.refresh
+        self.refresh_within = maintenance.background.within
+        self.refresh_in_background = maintenance.background.start
+        self.prefetch = maintenance.prefetch
+        self.rebuild = maintenance.rebuild
+        self.embed = maintenance.embed
+        self.embed_by_server = maintenance.embed_by_server
+        self.embed_in_background = maintenance.embed_in_background
+        self.embedding_progress = maintenance.embedding_progress
+        self.embedding_notice = maintenance.embedding_notice
+        self.extract = maintenance.extract
+        self.extract_in_background = maintenance.extract_in_background
+        self.close = maintenance.close
         self._without_overlay = self
         self._known_folders: tuple[int, Folders] | None = None
         """By the generation of the index."""
@@ -113,13 +125,10 @@ class Library:
         vectors: VectorSearch | None = None,
         *,
         workers: Workers | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
         options: "LibraryOptions | None" = None,
     ) -> "Library":
-        """The library of the user, over all notes.
-
-        The `clock` counts seconds; only `prefetch` needs it.
-        """
+        """The library of the user, over all notes. The `clock` counts seconds."""
         options = options or LibraryOptions()
         templates, calendar = options.templates, options.calendar
         links = LiveCatalog(index)
@@ -133,7 +142,8 @@ class Library:
             vectors=vectors,
             search=Search(index, vectors, calendar),
             calendar=calendar,
-            extracted=options.extracted,
+            covers=options.extracted.covers if options.extracted else lambda _: False,
+            extracted=options.extracted.latest if options.extracted else None,
         )
         embedding = EmbeddingWork(vectors, index, files, options.local_only) if vectors else None
         extraction = options.extraction(files, index) if options.extraction else None
@@ -177,50 +187,6 @@ class Library:
         """Those of the notes that may go anywhere: who reads them has read nothing local."""
         return [*paths]
 
-    def refresh(self, progress: Progress | None = None) -> Refreshed:
-        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
-        return self._maintenance.refresh(progress)
-
-    def refresh_within(self, seconds: float) -> Refreshed | None:
-        """Refresh, but wait no longer than that: None says that it goes on in the background."""
-        return self._maintenance.background.within(seconds)
-
-    def refresh_in_background(self) -> None:
-        """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
-        self._maintenance.background.start()
-
-    def prefetch(self) -> None:
-        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
-        self._maintenance.prefetch()
-
-    def rebuild(self, progress: Progress | None = None) -> Refreshed:
-        return self._maintenance.rebuild(progress)
-
-    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
-        """Give vectors that need no server to passages without one, as long as `keep_on`, told how many so far, says
-        so."""
-        return self._maintenance.embed(keep_on)
-
-    def embed_by_server(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
-        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
-        return self._maintenance.embed_by_server(keep_on)
-
-    def embed_in_background(self) -> None:
-        """Both in the background, until all have one or the library is closed; waits where the server is away."""
-        self._maintenance.embed_in_background()
-
-    def embedding_progress(self) -> EmbeddingProgress | None:
-        """How far the embedding has come, whichever process does it; None if there is no embedder."""
-        return self._maintenance.embedding_progress()
-
-    def embedding_notice(self) -> str:
-        """What the user has to be told of the embedding, once: a sentence, or nothing."""
-        return self._maintenance.embedding_notice()
-
-    def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
-        """Extract the texts of PDFs that have none, for so long at most."""
-        return self._maintenance.extract(seconds=seconds, progress=progress)
-
     def unextracted(self) -> int:
         """How many PDFs still have no text."""
         extraction = self._maintenance.extraction
@@ -229,13 +195,6 @@ class Library:
     def has_unread_pdf(self) -> bool:
         """Whether there is a PDF that is known by its name alone, because no program reads it."""
         return self._answer(lambda: self._maintenance.has_attachment_ending(PDF_SUFFIX))
-
-    def extract_in_background(self) -> None:
-        """The same in the background, until all have one or the library is closed."""
-        self._maintenance.extract_in_background()
-
-    def close(self) -> None:
-        self._maintenance.close()
 
     def calendar(self) -> Calendar:
         """What `today` means now, where the user is."""
@@ -294,7 +253,7 @@ class Library:
                 return read_drawing(path, self.read_raw(path))
             except UnreadableDocument as error:
                 raise NoteUnreadable(f"{path} {error}.", hint="Open it with another program.") from error
-        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
+        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted(path))
         if not extracted:
             if path not in {row.path for row in self.files()}:
                 raise NoteNotFound(f"There is no file {path} in the vault.")
@@ -352,7 +311,7 @@ class Library:
 
     def is_indexed(self, path: str) -> bool:
         """Whether the text and links of such a file are known, by its suffix."""
-        return is_indexed(path, self._ports.extracted)
+        return is_note(path) or is_drawing(path) or self._ports.covers(path)
 
     def is_empty(self) -> bool:
         return not self.note_count() and not self.counts().sections

@@ -188,6 +188,7 @@ class SqliteVectors(VectorFiles):
         self._file = file
 
     def passages(self, after: int = 0) -> PassageDigests:
+        """The digests of all sections whose notes begin after this number, in the order of their numbers."""
         with self._file.reading() as database:
             query = "SELECT first_section, digests FROM passages WHERE first_section > ? ORDER BY first_section"
             notes = note_schema.typed(database.execute(query, (after,)), int, bytes)
@@ -195,14 +196,12 @@ class SqliteVectors(VectorFiles):
                 raise ValueError("digests that are cut short")
             return PassageDigests(epoch=state(database, "epoch"), notes=notes)
 
-    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        return _sections(self._file, numbers)
-
 
 class SqliteNoteIndex:
-    """A cache, so any of its methods may raise `StorageDamaged`, and `reset` helps. Each sees, or makes, one state.
+    """The whole index: a cache, so any method may raise `StorageDamaged`, and `reset` helps.
 
-    Each thread has its own connection, so that nobody waits for a refresh to read.
+    Each method sees, or makes, one consistent state. Every thread may use it, and has its own connection, so that
+    nobody waits for a refresh to read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -256,6 +255,7 @@ class SqliteNoteIndex:
             return stamps
 
     def stamps_ending(self, suffix: str) -> list[FileStamp]:
+        """Of the files whose names end so, in any case, as they were last read."""
         with self._reading() as database:
             if not is_note(suffix) and not state(database, "documents"):
                 return []
@@ -288,6 +288,7 @@ class SqliteNoteIndex:
             return KnownFolders(state(database, "generation"), state(database, "epoch"), known)
 
     def files_in(self, prefix: str) -> IndexedFiles:
+        """What is known of a folder, without the folders in it."""
         with self._reading() as database:
             found = _stamps(_directly_in(database, "SELECT path, size, modified_ns, settled FROM notes", prefix))
             attachments = {path for (path,) in _directly_in(database, "SELECT path FROM attachments", prefix)}
@@ -323,6 +324,7 @@ class SqliteNoteIndex:
         return self._warnings(f"{query} ORDER BY path")
 
     def unlisted(self) -> list[NoteWarning]:
+        """What could not be listed at the last refresh."""
         return self._warnings("SELECT path, text, kind FROM unlisted")
 
     def _warnings(self, query: str) -> list[NoteWarning]:
@@ -332,7 +334,7 @@ class SqliteNoteIndex:
     # --- changing it ---
 
     def apply(self, batch: IndexBatch) -> int:
-        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
+        """Change it, all or nothing; returned is the new generation. It counts as unfinished until `finish`."""
         with self._writing() as database:
             return apply_batch(database, batch)
 
@@ -365,6 +367,7 @@ class SqliteNoteIndex:
         return "", ""
 
     def store_commits(self, commits: CommittedFiles) -> int:
+        """The last and first commits of files. Returned is the generation of the index."""
         rows = [{"path": path, **each._asdict()} for path, each in commits.files.items()]
         with self._writing() as database:
             if commits.is_whole:
@@ -464,7 +467,9 @@ class SqliteNoteIndex:
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        return _sections(self._file, numbers)
+        with self._reading() as database:
+            rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
+            return [note_schema.section_of(row) for row in rows]
 
     def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
@@ -483,8 +488,14 @@ class SqliteNoteIndex:
             return _dead_sections(database)
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+        """Those that are there, with their postings, and the dead sections."""
+
+        def postings_of(segment: int) -> list[TermPostings]:
+            rows = database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
+            return [each for row in rows for each in note_schema.postings_of_row(*row)]
+
         with self._reading() as database:
-            parts = [(head, _postings(database, head.id)) for head in _segment_heads(database) if head.id in segments]
+            parts = [(head, postings_of(head.id)) for head in _segment_heads(database) if head.id in segments]
             return parts, _dead_sections(database)
 
     def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
@@ -503,12 +514,6 @@ class SqliteNoteIndex:
 @cache
 def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
-
-
-def _sections(file: CacheDatabase, numbers: Sequence[int]) -> list[StoredSection]:
-    with file.reading() as database:
-        rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
-        return [note_schema.section_of(row) for row in rows]
 
 
 def _stamps(rows: Iterable[tuple[Any, ...]]) -> list[FileStamp]:
@@ -533,11 +538,6 @@ def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
         SegmentHead(id=number, slots=slots, sections=sections, lengths=lengths, names=names)
         for number, slots, sections, lengths, names in note_schema.typed(rows, int, int, bytes, bytes, bytes)
     ]
-
-
-def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
-    rows = database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
-    return [each for row in rows for each in note_schema.postings_of_row(*row)]
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:

@@ -15,8 +15,6 @@ from zkchat.core import (
     CatalogRow,
     DateFacts,
     ExtractedText,
-    ExtractedTexts,
-    FileStamp,
     IndexCounts,
     KnownNote,
     Link,
@@ -75,18 +73,23 @@ class Overlay(Protocol):
 
 def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
     notes = OverlaidCatalog(ports.notes, overlay)
-    files = OverlaidFiles(ports.files, overlay)
+    files, extracted = OverlaidFiles(ports.files, overlay), ports.extracted
+
+    def extracted_on_disk(path: str) -> ExtractedText | None:
+        on_disk = overlay.path_on_disk(path)  # a file that is moved has the text it had
+        return extracted(on_disk) if extracted and on_disk is not None else None
+
     return replace(
         ports,
         files=files,
         notes=notes,
         links=OverlaidLinks(ports.links, notes, files, overlay),
-        extracted=OverlaidExtractedTexts(ports.extracted, overlay) if ports.extracted else None,
+        extracted=extracted_on_disk if extracted else None,
     )
 
 
 class OverlaidFiles:
-    """Implements `ports.note_files.NoteFiles`."""
+    """Implements `NoteFiles`."""
 
     def __init__(self, files: NoteFiles, overlay: Overlay) -> None:
         self._files = files
@@ -128,27 +131,8 @@ class OverlaidFiles:
         return {path: place for path, place in places.items() if place != path}  # a file is where it was, until moved
 
 
-class OverlaidExtractedTexts:
-    """Implements `ports.extraction.ExtractedTexts`: a file that is moved has the text it had."""
-
-    def __init__(self, extracted: ExtractedTexts, overlay: Overlay) -> None:
-        self._extracted = extracted
-        self._overlay = overlay
-
-    def covers(self, path: str) -> bool:
-        return self._extracted.covers(path)
-
-    def find(self, stamp: FileStamp) -> ExtractedText | None:
-        on_disk = self._overlay.path_on_disk(stamp.path)
-        return None if on_disk is None else self._extracted.find(stamp._replace(path=on_disk))
-
-    def latest(self, path: str) -> ExtractedText | None:
-        on_disk = self._overlay.path_on_disk(path)
-        return None if on_disk is None else self._extracted.latest(on_disk)
-
-
 class OverlaidCatalog:
-    """Implements `ports.note_index.NoteCatalog`."""
+    """Implements `NoteCatalog`."""
 
     def __init__(self, notes: NoteCatalog, overlay: Overlay) -> None:
         self._notes = notes

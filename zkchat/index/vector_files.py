@@ -65,7 +65,7 @@ _Row = tuple[bytes, bytes, bytes]
 
 
 class VectorFiles:
-    """The files of all methods. Several processes may use them at once, and every thread."""
+    """The files of all methods. Several threads and processes may use them at once."""
 
     def __init__(self, index: Path) -> None:
         """Beside the file of the note index, under names that begin as its own does."""

@@ -407,7 +407,7 @@ class HostOptions(Struct, frozen=True, kw_only=True):
 
 
 class HostModel(Struct, frozen=True):
-    """Implements `ports.models.LocatedModel` for the model of a host, of which only the user knows where it runs."""
+    """Implements `LocatedModel` for the model of a host, of which only the user knows where it runs."""
 
     is_local: bool
 

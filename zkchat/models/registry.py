@@ -512,7 +512,7 @@ class SendingRules(Protocol):
 
 
 class GuardedProvider:
-    """Wraps another `ports.models.ModelProvider`."""
+    """Wraps another `ModelProvider`."""
 
     def __init__(self, provider: ModelProvider, rules: SendingRules) -> None:
         self._provider = provider
@@ -544,7 +544,7 @@ WAY_OUT = "This session uses that model. To continue with another: --model NAME,
 
 
 class ResumedProvider:
-    """Wraps another `ports.models.ModelProvider`."""
+    """Wraps another `ModelProvider`."""
 
     def __init__(self, provider: ModelProvider, *, window: int | None, must_run_here: bool) -> None:
         """`window` counts until the server is reached. With `must_run_here` a model elsewhere is sent nothing."""

@@ -274,7 +274,8 @@ class PartReader(Struct):
     def image(self, data: Json) -> Iterator[Part]:
         """An image of a list of images, in base 64 without more."""
         if isinstance(data, str) and _is_base64(data):
-            yield ImagePart(name="image", media_type=_media_type_of(data), data=data)
+            beginnings = {"/9j/": "image/jpeg", "R0lG": "image/gif", "UklG": "image/webp"}
+            yield ImagePart(name="image", media_type=beginnings.get(data[:4], "image/png"), data=data)
         else:
             self.tally.leave_out_part(noun_of("image"))
 
@@ -320,8 +321,3 @@ def _is_base64(data: str) -> bool:
         return bool(base64.b64decode(data, validate=True))
     except (binascii.Error, ValueError):
         return False
-
-
-def _media_type_of(data: str) -> str:
-    beginnings = {"/9j/": "image/jpeg", "R0lG": "image/gif", "UklG": "image/webp"}
-    return beginnings.get(data[:4], "image/png")

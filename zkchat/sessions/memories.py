@@ -36,14 +36,6 @@ def _create_tables(connection: sqlite3.Connection) -> None:
     )
 
 
-def _add_local_facts(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0")
-
-
-def _add_agents(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE facts ADD COLUMN agent TEXT NOT NULL DEFAULT ''")
-
-
 _FACTS: Final = """
     SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
         SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces,
@@ -54,7 +46,11 @@ _FACTS: Final = """
 class SqliteMemories(DurableDatabase):
     """Implements `MemoryStore`."""
 
-    migrations = (_create_tables, _add_local_facts, _add_agents)
+    migrations = (
+        _create_tables,
+        lambda connection: connection.execute("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0"),
+        lambda connection: connection.execute("ALTER TABLE facts ADD COLUMN agent TEXT NOT NULL DEFAULT ''"),
+    )
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:

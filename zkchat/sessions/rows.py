@@ -155,10 +155,6 @@ def insert_items(connection: sqlite3.Connection, rows: Iterable[ItemsRow]) -> No
     connection.executemany("INSERT INTO request_items VALUES (?, ?, ?)", rows)
 
 
-def erase_items(connection: sqlite3.Connection, session_id: str) -> None:
-    connection.execute("DELETE FROM request_items WHERE session_id = ?", (session_id,))
-
-
 class ItemWriter(Struct):
     """Numbers the items of one session. New ones have to be inserted in the transaction that writes the record."""
 

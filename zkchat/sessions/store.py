@@ -44,7 +44,6 @@ from zkchat.sessions.rows import (
     add_listing_columns,
     create_items_table,
     entries_of,
-    erase_items,
     insert_entries,
     insert_items,
     insert_session,
@@ -168,7 +167,7 @@ class SessionLocks:
 
 
 class SqliteSessions(DurableDatabase):
-    """Implements `ports.sessions.SessionStore`: the sessions of one vault."""
+    """Implements `SessionStore`: the sessions of one vault."""
 
     migrations = (_create_tables, add_listing_columns, create_items_table, pack_rows)
 
@@ -332,7 +331,7 @@ def _insert(connection: sqlite3.Connection, stored: Sequence[Storable], items: I
 def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
     mark_deleted(connection, {session_id: at})
     connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
-    erase_items(connection, session_id)
+    connection.execute("DELETE FROM request_items WHERE session_id = ?", (session_id,))
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
 
@@ -361,7 +360,7 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 
 
 class LazySessions(LazyStore[SessionStore]):
-    """Implements `ports.sessions.SessionStore` for a vault without sessions; the file is made with the first one."""
+    """Implements `SessionStore` for a vault without sessions; the file is made with the first one."""
 
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
@@ -396,23 +395,19 @@ class LazySessions(LazyStore[SessionStore]):
 
 
 class UnavailableSessions(LazySessions):
-    """Implements `ports.sessions.SessionStore` where the disk is full or the folder cannot be written.
+    """Implements `SessionStore` where the disk is full or the folder cannot be written.
 
     Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
     again: then the store is opened, and what waits in memory is written.
     """
 
-    exists = True
-
     def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
-        super().__init__(self)
-        self._reason = reason
-        self._reopen = reopen
+        def opened() -> SessionStore:
+            if not isinstance(reason, StorageFull):
+                raise reason
+            return reopen()
 
-    def open(self) -> SessionStore:
-        if not isinstance(self._reason, StorageFull):
-            raise self._reason
-        return self._reopen()
+        super().__init__(lambda: True, opened)
 
 
 VERSION: Final = 3
@@ -454,10 +449,7 @@ _MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
 
 
 class SqliteMessageIndex:
-    """What was said in sessions: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
-
-    Two processes may add the same messages: they come out once.
-    """
+    """Implements `MessageIndex`. Two processes may add the same messages: they come out once."""
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)

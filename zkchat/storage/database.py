@@ -242,8 +242,7 @@ def _harden(connection: sqlite3.Connection) -> None:
 
 
 def last_written(path: Path) -> datetime:
-    log = path.with_name(f"{path.name}-wal")
-    times = [file.stat().st_mtime for file in (path, log) if file.exists() and file.stat().st_size]
+    times = [file.stat().st_mtime for file in (path, sibling(path, "-wal")) if file.exists() and file.stat().st_size]
     return datetime.fromtimestamp(max(times), UTC)
 
 
@@ -525,7 +524,7 @@ class CacheDatabase:
             try:
                 database.execute("PRAGMA cache_size = -16384")
                 database.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
-                if _version(database) != self._version:
+                if _version_of(database) != self._version:
                     self._create_schema(database)
             except (ValueError, TypeError, sqlite3.ProgrammingError) as error:  # a schema that is no text
                 raise self._damaged() from error
@@ -534,7 +533,7 @@ class CacheDatabase:
     def _create_schema(self, database: sqlite3.Connection) -> None:
         """Replace all tables by our empty ones in one transaction: other processes may have the file open."""
         with transaction(database):
-            if _version(database) == self._version:  # another process was faster
+            if _version_of(database) == self._version:  # another process was faster
                 return
             for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
                 if not name.startswith("sqlite_"):
@@ -545,8 +544,3 @@ class CacheDatabase:
 
     def _damaged(self) -> StorageDamaged:
         return StorageDamaged(f"{self._path} is damaged.", hint="It is only a cache: delete it, and it is rebuilt.")
-
-
-def _version(database: sqlite3.Connection) -> int:
-    version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    return version

@@ -219,7 +219,7 @@ class _LoggedCommit(NamedTuple):
 
 
 class GitHistory:
-    """The repository that a vault is, or is a part of. Every thread may use it."""
+    """The git repository that a vault is, or is a part of. Every thread may use it."""
 
     def __init__(self, vault: Path, variables: Mapping[str, str], temporary_folders: Sequence[Path]) -> None:
         self._vault = vault
@@ -269,6 +269,7 @@ class GitHistory:
             return CommittedFiles(head=head, trouble=str(error) or type(error).__name__)
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
+        """The commits that changed a file, newest first, at most so many."""
         repository = self._repository()
         head = self.head()
         if not repository or not head:

@@ -56,7 +56,7 @@ class _Reply(msgspec.Struct, kw_only=True):
 
 
 class PdfExtractor:
-    """Implements `ports.extraction.TextExtractor`. One thread extracts; every thread may stop it."""
+    """Implements `TextExtractor`. One thread extracts; every thread may stop it."""
 
     def __init__(self, limits: PdfLimits, variables: Mapping[str, str]) -> None:
         self.limits = limits
@@ -258,7 +258,8 @@ def _running_lines(pages: Sequence[PageLines]) -> set[tuple[int, str]]:
         {
             (_slot(line, page), _pattern(line.text, number))
             for line in page.lines
-            if _is_in_margin(line, page) and len(line.text) <= _MAX_RUNNING_LENGTH
+            if line.bottom > page.height * (1 - _MARGIN_SHARE) or line.top < page.height * _MARGIN_SHARE
+            if len(line.text) <= _MAX_RUNNING_LENGTH
         }
         for number, page in enumerate(pages, 1)
     ]
@@ -266,10 +267,6 @@ def _running_lines(pages: Sequence[PageLines]) -> set[tuple[int, str]]:
     repeated = {key for key, count in seen.items() if count >= 2}
     filled = Counter(slot for keys in found for slot in {slot for slot, _ in keys & repeated})
     return {(slot, pattern) for slot, pattern in repeated if filled[slot] > len(pages) / 2}
-
-
-def _is_in_margin(line: Line, page: PageLines) -> bool:
-    return line.bottom > page.height * (1 - _MARGIN_SHARE) or line.top < page.height * _MARGIN_SHARE
 
 
 def _slot(line: Line, page: PageLines) -> int:

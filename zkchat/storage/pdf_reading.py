@@ -7,21 +7,17 @@ nothing worth stealing: no environment, no open file of the vault.
 
 import ctypes
 import json
-import os
 import re
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from queue import SimpleQueue
 from typing import IO, Any, Final, NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from zkchat.storage.pdf_layout import Line, PageLines, PdfLimits, clean, texts_of
+from zkchat.subprocesses import answer_requests
 
 _HYPHEN: Final = "\ufffe"
 """What PDFium has in the place of a hyphen at the end of a line, where a word goes on in the next one."""
@@ -222,30 +218,18 @@ def _string(annotation: Any, key: bytes) -> str:
 
 def serve() -> None:
     """Extract what comes in, and exit when the process that sends it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
-    requests: SimpleQueue[tuple[PdfLimits, bytes]] = SimpleQueue()
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no reply
-    threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
-    try:
-        while True:
-            limits, data = requests.get()
-            _limit(limits)
-            reply = json.dumps(extracted(data, limits)).encode()
-            replies.write(b"%d\n" % len(reply) + reply)
-            replies.flush()
-    finally:
-        os._exit(1)  # there is nothing to clean up
 
+    def read(stream: IO[bytes]) -> tuple[PdfLimits, bytes]:
+        length, *limits = json.loads(stream.readline())
+        return PdfLimits(*limits), stream.read(length)
 
-def _receive(stream: IO[bytes], requests: "SimpleQueue[tuple[PdfLimits, bytes]]") -> None:
-    """Read on while a file is extracted: the end of the input is the end of this process, whatever a file does."""
-    try:
-        while line := stream.readline():
-            length, *limits = json.loads(line)
-            requests.put((PdfLimits(*limits), stream.read(length)))
-    finally:
-        os._exit(0)
+    def answer(request: tuple[PdfLimits, bytes]) -> bytes:
+        limits, data = request
+        _limit(limits)
+        reply = json.dumps(extracted(data, limits)).encode()
+        return b"%d\n" % len(reply) + reply
+
+    answer_requests(read, answer)
 
 
 def _limit(limits: PdfLimits) -> None:

@@ -30,7 +30,7 @@ _EXTRACTED: Final = """SELECT path, size, modified_ns FROM files JOIN texts USIN
 
 
 class SqliteExtractedTexts:
-    """Implements `core.ExtractedTexts`. There is no file until there is a text."""
+    """Implements `ExtractedTexts`. There is no file until there is a text."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path
@@ -120,12 +120,14 @@ class SqliteExtractedTexts:
                 return write(database)
 
     def forget_failures(self) -> None:
+        """Drop what could not be extracted, so that it is tried again."""
         with suppress(StorageError):
             if self._path.exists():
                 with self._file.writing() as database:
                     database.execute("DELETE FROM texts WHERE failed")
 
     def prune(self, paths: Collection[str]) -> None:
+        """Drop the texts of all files but these."""
         with suppress(StorageError), self._file.writing() as database:
             gone = [(path,) for (path,) in database.execute("SELECT path FROM files") if path not in paths]
             database.executemany("DELETE FROM files WHERE path = ?", gone)

@@ -87,9 +87,6 @@ class VaultFiles:
     def changed_folders(self, unsettled: Iterable[str]) -> list[FolderListing] | None:  # noqa: ARG002 - nobody tells
         return None
 
-    def list_folder(self, prefix: str) -> FolderListing:
-        return self._list(prefix, str(self._root / prefix), linked=False)[0]
-
     def _list(self, prefix: str, folder: str, linked: bool) -> tuple[FolderListing, list[_Folder]]:
         """What is in a folder, and the folders to walk below it."""
         now = time.time_ns()
@@ -577,7 +574,7 @@ class WatchedFiles(VaultFiles):
             return None
         prefixes = sorted({*changed, *unsettled})
         walked = [each for each in prefixes if not each or self._is_included(each[:-1].split("/"))]
-        listings = [self.list_folder(prefix) for prefix in walked]
+        listings = [self._list(prefix, str(self._root / prefix), linked=False)[0] for prefix in walked]
         return None if any(listing.has_links for listing in listings) else listings
 
     def close(self) -> None:

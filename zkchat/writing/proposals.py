@@ -398,7 +398,7 @@ class _Agreed(Struct, frozen=True, kw_only=True):
 
 
 def _brought(steps: list[_Agreed], changes: ChangeSet, error: FilesChanged) -> ChangeSet:
-    """A `ports.changes.BringToPresent` that asks no question; the last of the steps is what was agreed to so far."""
+    """A `BringToPresent` that asks no question; the last of the steps is what was agreed to so far."""
     if changes.moves:  # whose links are to be looked for
         raise error
     steps.append(steps[-1].rebased(error))

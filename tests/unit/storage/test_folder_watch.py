@@ -60,14 +60,6 @@ def test_nothing_is_certain_where_not_all_is_watched(
     assert FolderWatch.over(tmp_path) is None
 
 
-def test_the_folders_are_told_in_which_files_changed(tmp_path: Path, watch: FolderWatch) -> None:
-    assert watch.changed_folders() == set()
-    (tmp_path / "A.md").write_text("y")
-    (tmp_path / "Deep/er/B.md").unlink()
-    assert watch.changed_folders() == {"", "Deep/er/"}
-    assert watch.changed_folders() == set()
-
-
 @pytest.mark.parametrize(
     ("limit", "most"), [("1000000\n", 50_000), ("40000\n", 10_000), ("8192\n", 5_000), ("?", 5_000)]
 )

@@ -276,7 +276,7 @@ _OFFERING: Final = frozenset({"ready", "lost"})
 
 
 class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
-    """One tool of a server. Implements `ports.tools.Tool`."""
+    """One tool of a server. Implements `Tool`."""
 
     definition: ServerDefinition
     tool: ServerTool

@@ -1,6 +1,7 @@
 """Keeping the index current: refreshed, embedded, repaired, with texts of PDFs, at once or in background threads."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import cached_property, reduce
 from hashlib import blake2b
@@ -29,10 +30,9 @@ from zkchat.index.indexing.embedding import EmbeddingWork, KeepOn
 from zkchat.index.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import Answer, Asked, VectorSearch
+from zkchat.storage import SqliteExtractedTexts
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from zkchat.index.search.method_vectors import Vectors
     from zkchat.storage import SqliteExtractedTexts
 
@@ -66,12 +66,13 @@ class TextExtraction:
         self,
         files: NoteFiles,
         index: SqliteNoteIndex,
-        store: "SqliteExtractedTexts",
+        store: SqliteExtractedTexts,
         extractor: Callable[[], TextExtractor],
     ) -> None:
         self._files = files
         self._index = index
         self._store = store
+        self.forget_failures = store.forget_failures
         self._new_extractor = extractor
         self._running = Lock()
         self._extractors: list[TextExtractor] = []
@@ -83,10 +84,8 @@ class TextExtraction:
 
     def missing(self) -> list[FileStamp]:
         """The files without a text, as far as the last refresh knows them, the smallest first."""
-        return sorted(self._store.missing(self._covered()), key=lambda stamp: (stamp.size, stamp.path))
-
-    def _covered(self) -> list[FileStamp]:
-        return self._index.stamps_ending(PDF_SUFFIX)
+        missing = self._store.missing(self._index.stamps_ending(PDF_SUFFIX))
+        return sorted(missing, key=lambda stamp: (stamp.size, stamp.path))
 
     def run(self, refresh: Callable[[], object], seconds: float | None = None, progress: Progress | None = None) -> int:
         """Extract what is missing, for so long at most, and refresh the index; returns how many are still missing.
@@ -102,7 +101,7 @@ class TextExtraction:
             if done:
                 refresh()
             if done == len(missing):
-                self._store.prune({stamp.path for stamp in self._covered()})
+                self._store.prune({stamp.path for stamp in self._index.stamps_ending(PDF_SUFFIX)})
             return len(missing) - done
 
     @contextmanager
@@ -158,7 +157,7 @@ class TextExtraction:
 
     def extract_now(self, path: str) -> ExtractedText | None:
         """The text of one file that somebody waits for; None where it is not in the index, or that takes too long."""
-        stamp = next((each for each in self._covered() if each.path == path), None)
+        stamp = next((each for each in self._index.stamps_ending(PDF_SUFFIX) if each.path == path), None)
         if stamp is None:
             return None
         if found := self._store.find(stamp):
@@ -169,23 +168,21 @@ class TextExtraction:
 
     def run_in_background(self, refresh: Callable[[], object]) -> None:
         """The same in a thread, until nothing is missing or `close`. May be called as often as one likes."""
+
+        def run() -> None:
+            # Nobody waits for it: without the texts files are found by their names, and the next run goes on.
+            with suppress(ZkchatError):
+                generation = self._index.generation()
+                if not self.missing():
+                    self._complete_at = generation
+                else:
+                    self.run(refresh)
+
         if (self._thread and self._thread.is_alive()) or self._closing.is_set():
             return
         if self._complete_at != self._index.generation():
-            self._thread = Thread(target=self._run_quietly, args=(refresh,), name="zkchat-extraction", daemon=True)
+            self._thread = Thread(target=run, name="zkchat-extraction", daemon=True)
             self._thread.start()
-
-    def _run_quietly(self, refresh: Callable[[], object]) -> None:
-        # Nobody waits for it: without the texts files are found by their names, and the next run goes on.
-        with suppress(ZkchatError):
-            generation = self._index.generation()
-            if not self.missing():
-                self._complete_at = generation
-            else:
-                self.run(refresh)
-
-    def forget_failures(self) -> None:
-        self._store.forget_failures()
 
     def close(self) -> None:
         """End what goes on; the next run goes on from there."""
@@ -210,8 +207,7 @@ _MAX_TIME_SHARE: Final = 0.1
 class BackgroundRefresh:
     """Refreshes in a thread of its own, one after the other. Every thread may use it."""
 
-    def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] | None = None) -> None:
-        """Without a clock nothing is prefetched: nobody could tell how long ago the last one was."""
+    def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] = monotonic) -> None:
         self._refresh = refresh
         self._clock = clock
         self._next_prefetch = 0.0
@@ -230,9 +226,9 @@ class BackgroundRefresh:
         """
         with self._asking:
             is_idle = all(run.done() for run in self._under_way)
-            if self._clock and is_idle and self._clock() >= self._next_prefetch:
+            if is_idle and self._clock() >= self._next_prefetch:
                 self._collect_finished()
-                self._under_way.append(self._thread.submit(self._run_prefetch, self._clock))
+                self._under_way.append(self._thread.submit(self._run_prefetch))
 
     def start(self) -> None:
         """Start a refresh that sees all that is there by now, and wait for nothing. The next `within` waits for it."""
@@ -251,8 +247,6 @@ class BackgroundRefresh:
 
         By a refresh that begins after this call. What went wrong in the background is raised by the next call.
         """
-        from concurrent.futures import wait
-
         with self._asking:
             self._submit()
             wait(self._under_way, seconds)
@@ -269,14 +263,14 @@ class BackgroundRefresh:
         if not self._under_way or self._under_way[-1].running() or self._under_way[-1].done():
             self._under_way.append(self._thread.submit(self._run))
 
-    def _run_prefetch(self, clock: Callable[[], float]) -> Refreshed:
-        began = clock()
+    def _run_prefetch(self) -> Refreshed:
+        began = self._clock()
         try:
             return self._run()
         except ZkchatError:
             return Refreshed()  # who asks refreshes again, and gets the error
         finally:
-            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (clock() - began) / _MAX_TIME_SHARE)
+            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (self._clock() - began) / _MAX_TIME_SHARE)
 
     def close(self) -> None:
         """Wait for what goes on in the background. It stops between two notes; the next run goes on from there."""
@@ -285,19 +279,17 @@ class BackgroundRefresh:
             self._thread.shutdown(cancel_futures=True)
 
     def _run(self) -> Refreshed:
+        def stop_when_closing(_done: int, _total: int) -> None:
+            if self._closing.is_set():
+                raise _Closing
+
         try:
-            return self._refresh(self._stop_when_closing)
+            return self._refresh(stop_when_closing)
         except _Closing:
             return Refreshed()
 
-    def _stop_when_closing(self, _done: int, _total: int) -> None:
-        if self._closing.is_set():
-            raise _Closing
-
     @cached_property
-    def _thread(self) -> "ThreadPoolExecutor":
-        from concurrent.futures import ThreadPoolExecutor
-
+    def _thread(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(1, thread_name_prefix="zkchat-refresh")
 
 
@@ -313,10 +305,9 @@ class IndexMaintenance:
         indexer: Indexer,
         vectors: VectorSearch | None = None,
         embedding: EmbeddingWork | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
         extraction: TextExtraction | None = None,
     ) -> None:
-        """The `clock` counts seconds; `prefetch` needs it, and pauses of the embedding go by it."""
         self.extraction = extraction
         self._index = index
         self._indexer = indexer
@@ -332,6 +323,7 @@ class IndexMaintenance:
         """Whether the user is still to be told that the index was damaged."""
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
+        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         observe = progress or (lambda _done, _total: None)
         with self._refreshing:
             try:
@@ -346,6 +338,7 @@ class IndexMaintenance:
             return found
 
     def prefetch(self) -> None:
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
         if not self._refreshing.locked():
             self.background.prefetch()
 
@@ -371,24 +364,29 @@ class IndexMaintenance:
             return ask()
 
     def embed(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors that need no server to passages without one; returns how many."""
         embedding = self._embedding
         return self.repaired(lambda: embedding.embed_base(keep_on)) if embedding else 0
 
     def embed_by_server(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
         embedding = self._embedding
         made = self.repaired(lambda: embedding.embed_by_server(keep_on)) if embedding else None
         return made.done if made else 0
 
     def embed_in_background(self) -> None:
+        """Both in the background, until all have one or the library is closed; waits where the server is away."""
         if self._embedder:
             self._embedder.start()
 
     def embedding_progress(self) -> EmbeddingProgress | None:
+        """How far the embedding has come, whichever process does it; None if there is no embedder."""
         if not (self._embedding and self._embedder):
             return None
         return replace(self.repaired(self._embedding.progress), problem=self._embedder.problem)
 
     def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
         if self._has_told or not (self._vectors and self._embedder):
             return ""
         problem = self._embedder.problem or self._vectors.take_problem()
@@ -402,6 +400,7 @@ class IndexMaintenance:
         )
 
     def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract the texts of PDFs that have none, for so long at most."""
         extraction = self.extraction
         if not extraction:
             return Extracted()
@@ -417,6 +416,7 @@ class IndexMaintenance:
         return text
 
     def extract_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
         if self.extraction:
             self.extraction.run_in_background(self.background.start)
 
@@ -456,9 +456,9 @@ class BackgroundEmbedding:
         work: EmbeddingWork,
         generation: Callable[[], int],
         repaired: "Callable[[Callable[[], int]], int]",
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`repaired` repairs a damaged index. Without a clock, a pause begins anew whenever a note changes."""
+        """`repaired` repairs a damaged index."""
         self._work = work
         self._generation = generation
         self._repaired = repaired
@@ -520,23 +520,23 @@ class BackgroundEmbedding:
 
     def _ask(self, ask: "Callable[[], Vectors]") -> "Vectors":
         """Ask a server in a thread that nobody waits for when the library is closed."""
-        started = self._clock() if self._clock else 0.0
+        started = self._clock()
         asked = Asked("zkchat-server", ask)
         while not asked.done.wait(_POLL_SECONDS):
             if self._closing.is_set():
                 raise ProviderError("The library was closed.")
         if asked.answer is None:
             raise asked.error or ProviderError("The server gave no answer.")
-        if self._clock and self._work.is_in_process:
+        if self._work.is_in_process:
             self._closing.wait(self._clock() - started)
         return asked.answer
 
     def _wait(self, seconds: float) -> None:
         """Meanwhile passages that changed get the vectors that need no server."""
-        until = self._clock() + seconds if self._clock else None
+        until = self._clock() + seconds
         while not self._closing.is_set():
             self._wake.clear()
-            left = until - self._clock() if until is not None and self._clock else seconds
+            left = until - self._clock()
             if left <= 0 or not self._wake.wait(left):
                 return
             if not self._closing.is_set() and self._generation() != self._with_base:

@@ -32,6 +32,7 @@ from zkchat.core import (
 from zkchat.index.indexing.reader import Listed, PartRead, names_of_file, names_of_known, parts_of, read_part
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes import LiveCatalog, is_indexed, name_date, without_templates
+from zkchat.storage import GitHistory
 
 if TYPE_CHECKING:
     from zkchat.storage import GitHistory
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class DateSources(Struct, frozen=True, kw_only=True):
     name_formats: Callable[[], Sequence[str]] = tuple
     """The formats by which Obsidian names notes of days, weeks and months, in the notation of moment.js."""
-    history: "GitHistory | None" = None
+    history: GitHistory | None = None
 
 
 NO_DATES: Final = DateSources()

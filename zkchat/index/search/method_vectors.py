@@ -1,5 +1,6 @@
 """The vectors of one method by section, and how similar vectors are."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Signs = NDArray[np.uint64]
 """A row for each vector: which of its numbers are above 0, 64 of them in one."""
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Near = tuple[Places, Scores]
+"""Places of sections, and what is told of each."""
 
 _INT8_MAX = 127
 _MIN_SAMPLE = 16
@@ -112,21 +115,13 @@ class Sketches:
         return np.flatnonzero(differing <= np.partition(differing, last)[last])
 
 
-class Sections:
-    """The vectors of sections, to be compared with questions without what is common to all."""
-
-    def __init__(self, vectors: Vectors, common: Vector) -> None:
-        self._vectors = vectors
-        self._common = common
-        self._scales = _scales(vectors, common)
-
-    def scores(self, asked: Vector) -> Scores:
-        """The cosine of the question with each section; 0 where nothing is known of either."""
-        own = _scales(asked, self._common) * (asked - np.dot(asked, self._common) * self._common)
-        # The question's own part is at right angles to the common one, so that the sections need not be changed.
-        # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
-        cosines: Scores = self._scales * np.vecdot(self._vectors, own)
-        return cosines
+def cosines(vectors: Vectors, common: Vector, asked: Vector) -> Scores:
+    """Of the question with each vector, without what is common to all; 0 where nothing is known of either."""
+    own = _scales(asked, common) * (asked - np.dot(asked, common) * common)
+    # The question's own part is at right angles to the common one, so that the vectors need not be changed.
+    # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
+    found: Scores = _scales(vectors, common) * np.vecdot(vectors, own)
+    return found
 
 
 def relative(scores: Scores) -> Scores:
@@ -244,8 +239,9 @@ class _Stored(Struct, frozen=True, eq=False, kw_only=True):
 class MethodVectors:
     """What is stored of one method. Not for several threads at once; what it returns is."""
 
-    def __init__(self, index: SqliteVectors, method: str, traits: SimilarityTraits) -> None:
+    def __init__(self, index: SqliteVectors, known: SectionDigests, method: str, traits: SimilarityTraits) -> None:
         self._index = index
+        self._known = known
         self._method = method
         self._traits = traits
         self._position: VectorPosition = NOTHING_KNOWN
@@ -254,21 +250,21 @@ class MethodVectors:
         self._aligned: tuple[Numbers, AlignedVectors] | None = None
         self._learned: _Learned | None = None
 
-    def aligned(self, known: SectionDigests, sections: Numbers) -> "AlignedVectors":
+    def aligned(self, sections: Numbers) -> "AlignedVectors":
         """In the order of `sections`, an array that the caller keeps for as long as nothing changes."""
         has_new = self._catch_up()
         if has_new or self._aligned is None or self._aligned[0] is not sections:
-            self._aligned = sections, self._align(known, sections)
+            self._aligned = sections, self._align(sections)
         return self._aligned[1]
 
-    def learned(self, known: SectionDigests) -> "_Learned | None":
+    def learned(self) -> "_Learned | None":
         """What all vectors tell, also where nothing was searched for yet; None where there are none."""
         if self._learned is None:
             self._catch_up()
             if self._stored is None or not len(self._stored.places):
                 return None
-            known.catch_up()
-            rows = find_digests(self._stored.digests, known.digests)
+            self._known.catch_up()
+            rows = find_digests(self._stored.digests, self._known.digests)
             return self._learn(self._stored, rows[rows >= 0])
         return self._learned
 
@@ -289,12 +285,19 @@ class MethodVectors:
             self._stored = _joined(self._stored, read)
         return bool(read.blocks) or read.is_new
 
-    def _align(self, known: SectionDigests, sections: Numbers) -> "AlignedVectors":
+    def likenesses(self, asked: Vector, rows: Vectors) -> list[float]:
+        """The cosine of the question with each vector: 1 for the same, 0 for what is as far away as all on average."""
+        learned = self.learned()
+        usual = float(np.dot(learned.mean, asked)) if learned else 0.0
+        found: list[float] = ((np.vecdot(rows, asked) - usual) / (1 - usual)).tolist()
+        return found
+
+    def _align(self, sections: Numbers) -> "AlignedVectors":
         stored = self._stored
         if stored is None or not len(stored.places):
             return AlignedVectors.empty(len(sections))
-        known.catch_up()
-        rows = find_digests(stored.digests, known.of(sections))
+        self._known.catch_up()
+        rows = find_digests(stored.digests, self._known.of(sections))
         has_vector = rows >= 0
         sketches = np.zeros((len(sections), stored.sketches.shape[1]), dtype=np.uint64)
         sketches[has_vector] = stored.sketches[rows[has_vector]]
@@ -306,6 +309,7 @@ class MethodVectors:
             data=stored.data,
             common=learned.common,
             min_cosine=learned.min_cosine,
+            weight=self._traits.weight,
         )
 
     def _learn(self, stored: _Stored, rows: NDArray[np.intp]) -> "_Learned":
@@ -334,6 +338,13 @@ class _Learned(NamedTuple):
     mean: Vector
     """Of their directions: its product with another one is the mean of the cosines."""
 
+    def compared(self, asked: Vector, texts: Sequence[Vector], unknown: float) -> list[float]:
+        """The cosine of the question with each text, without what all share; `unknown` where nothing is known."""
+        rows = np.array(texts)
+        known = rows.any(axis=1) & asked.any()
+        found: list[float] = np.where(known, cosines(rows, self.common, asked), unknown).tolist()
+        return found
+
 
 class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
     """The vectors of sections, in their order."""
@@ -345,6 +356,8 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
     data: memoryview
     common: Vector
     min_cosine: float
+    weight: float = 1.0
+    """How much similarities count, beside those by other methods."""
 
     @classmethod
     def empty(cls, count: int) -> "AlignedVectors":
@@ -357,16 +370,38 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
             min_cosine=0,
         )
 
-    @property
-    def known(self) -> Mask:
-        """Which sections have a vector that says something."""
-        return self.sketches.known
-
     def has_all(self, allowed: Mask) -> bool:
         """Whether each of these sections has a vector, be it one that says nothing."""
         return bool((self.places[allowed] >= 0).all())
 
-    def near(self, asked: Vector, text: Scores, allowed: Mask) -> tuple[Places, Scores]:
+    def similar(self, asked: Vector, text: Scores, allowed: Mask) -> Near:
+        """Places of sections, and how near each is, the weight for the nearest."""
+        slots, found = self.near(asked, text, allowed)
+        near = relative(found)
+        return slots, near if self.weight == 1 else near * self.weight
+
+    def similar_by_both(
+        self, base: "AlignedVectors", asked: tuple[Vector, Vector], text: Scores, allowed: Mask
+    ) -> Near:
+        """The same by these vectors, those of a server, and by those that stand behind it, added up: measured, both
+        together find more than either alone.
+
+        By each method the nearest has 1. A section without a vector of the server's counts by the other alone, as if
+        the server found it as near.
+        """
+        own, behind = self.near(asked[0], text, allowed), base.near(asked[1], text, allowed)
+        slots = np.union1d(own[0], behind[0]).astype(np.int64, copy=False)
+        near = np.zeros(len(slots), dtype=np.float32)
+        other = np.zeros_like(near)
+        near[np.searchsorted(slots, own[0])] = relative(own[1])
+        other[np.searchsorted(slots, behind[0])] = relative(behind[1])
+        unknown = ~self.sketches.known[slots]
+        near[unknown] = other[unknown]
+        near *= self.weight
+        near += other
+        return slots, near
+
+    def near(self, asked: Vector, text: Scores, allowed: Mask) -> Near:
         """The places of sections that are likely to be near, and of those with the best texts; the cosine of each.
 
         Where no text has anything in common with the question, those that are not near beyond doubt have 0.
@@ -377,20 +412,20 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
             return best, np.zeros(len(best), dtype=np.float32)
         slots = distinct(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
         vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
-        cosines = Sections(vectors, self.common).scores(asked)
+        found = cosines(vectors, self.common, asked)
         if not len(answering):
-            cosines[cosines < self.min_cosine] = 0
-        return slots, cosines
+            found[found < self.min_cosine] = 0
+        return slots, found
 
-    def nearest(self, asked: Vector, allowed: Mask, count: int) -> tuple[Places, Scores]:
+    def nearest(self, asked: Vector, allowed: Mask, count: int) -> Near:
         """The places of the nearest sections, and the cosine of each, the nearest first."""
         if len(asked) != self.dimensions:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         slots = self.sketches.likely(asked, allowed, _MAX_CANDIDATES)
         vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
-        cosines = Sections(vectors, np.zeros_like(asked)).scores(asked)
-        best = nearest(cosines, count)
-        return slots[best], cosines[best]
+        found = cosines(vectors, np.zeros_like(asked), asked)
+        best = nearest(found, count)
+        return slots[best], found[best]
 
 
 def _vectors_at(data: memoryview, places: Places, size: int) -> Vectors:

@@ -101,7 +101,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     # Something in quotes counts as one word.
     is_sentence = sum(1 if piece["quoted"] else count_words(piece["plain"]) for piece in said) > _MAX_FILTERED_WORDS
     for kind, piece in pieces:
-        value = _value(piece)
+        value = piece["quoted"] or piece["plain"]
         if kind in TIME_FILTERS:
             days = filter_period(kind, value, today)
             period = days.overlap(period) if days else period
@@ -121,12 +121,8 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     )
 
 
-def _value(piece: re.Match[str]) -> str:
-    return piece["quoted"] or piece["plain"]
-
-
 def _kind(piece: re.Match[str], calendar: Calendar) -> str:
-    field, value = (piece["field"] or "").lower(), _value(piece)
+    field, value = (piece["field"] or "").lower(), piece["quoted"] or piece["plain"]
     if piece["minus"]:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
@@ -185,7 +181,10 @@ class Search:
             allowed = index.alive
             if notes.is_about_notes:
                 allowed = allowed & index.within(self._index.section_ranges(notes))
-            slots, cosines = self._vectors.nearest(text, index.sections, allowed, limit)
+            nearest = self._vectors.nearest(text, index.sections, allowed, limit)
+        if nearest is None:
+            return []
+        slots, cosines = nearest
         best = dict(zip(index.sections[slots].tolist(), cosines.tolist(), strict=True))
         found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
         return _passages(((each, best[each.id]) for each in found), query_terms(text), limit)
@@ -262,8 +261,8 @@ class Search:
             if allowed is not index.alive:
                 scores *= allowed
             similarities = 0 * scores
-            if vectors:
-                slots, near = vectors.similarities(query.ranking, index.sections, scores, allowed)
+            if vectors and (found := vectors.similarities(query.ranking, index.sections, scores, allowed)):
+                slots, near = found
                 similarities[slots] = near
                 scores[slots] += VECTOR_WEIGHT * near
         sought = frozenset(asked).union(*(match.variants for match in matches))
@@ -273,7 +272,7 @@ class Search:
         """Sections with their scores, best first, as many as somebody wants to see."""
         index, fits = ranked.index, ranked.fits
         seen = 0
-        while best := dict(index.best(ranked.scores, at_once)[seen:]):
+        while best := {int(index.sections[at]): score for at, score in index.best(ranked.scores, at_once)[seen:]}:
             found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
             yield from ((section, best[section.id]) for section in found if not fits or fits(section))
             seen += len(best)
@@ -285,7 +284,7 @@ class Search:
         with _noticing_damage():
             scores = index.note_scores(ranked.matches, ranked.signals, ranked.similarities, ranked.scores > 0)
         seen = 0
-        while best := index.best_notes(scores, at_once)[seen:]:
+        while best := index.best(scores, at_once)[seen:]:
             order: dict[int, tuple[float, int]] = {}
             for note, score in best:
                 sections = index.sections_of(note, ranked.scores)

@@ -57,7 +57,16 @@ class TextRanking:
     """The sections of one generation of the index, by slot: segments one after the other."""
 
     def __init__(self, segments: Sequence[SegmentHead], dead: Sequence[int]) -> None:
-        whole = unpacked(_one_after_the_other(segments))
+        # As one: to unpack them by the hundred takes longer, and leaves the memory in pieces.
+        whole = unpacked(
+            SegmentHead(
+                id=0,
+                slots=sum(segment.slots for segment in segments),
+                sections=b"".join([segment.sections for segment in segments]),
+                lengths=b"".join([segment.lengths for segment in segments]),
+                names=b"".join([segment.names for segment in segments]),
+            )
+        )
         names = [len(segment.names) // (3 * _PACKED_BYTES) for segment in segments]
         starts = [*accumulate((len(segment.sections) // _PACKED_BYTES for segment in segments), initial=0)]
         self._offsets = {
@@ -187,21 +196,19 @@ class TextRanking:
         mask[order] = np.cumsum(steps[:-1]) > 0
         return mask
 
-    def best(self, scores: Scores, count: int) -> list[tuple[int, float]]:
-        """Sections with scores above 0, best first: `count` of them, and all that equal the last."""
-        slots = _best(scores, count)
-        return [*zip(self.sections[slots].tolist(), scores[slots].tolist(), strict=True)]
-
-    def best_notes(self, scores: Scores, count: int) -> list[tuple[int, float]]:
-        """Notes with scores above 0, best first: `count` of them, and all that equal the last."""
-        notes = _best(scores, count)
-        return [*zip(notes.tolist(), scores[notes].tolist(), strict=True)]
+    @staticmethod
+    def best(scores: Scores, count: int) -> list[tuple[int, float]]:
+        """The places of scores above 0, highest first: `count` of them, and all that equal the last."""
+        places = np.flatnonzero(scores > 0)
+        if count < len(places):
+            places = places[scores[places] >= np.partition(scores[places], -count)[-count]]
+        places = places[np.argsort(-scores[places], kind="stable")]
+        return [*zip(places.tolist(), scores[places].tolist(), strict=True)]
 
     def sections_of(self, note: int, scores: Scores) -> list[int]:
         start, *end = self._note_starts[note : note + 2].tolist()
         of_note = scores[start : end[0] if end else None]
-        found: list[int] = self.sections[start + _best(of_note, len(of_note))].tolist()
-        return found
+        return [int(self.sections[start + place]) for place, _ in self.best(of_note, len(of_note))]
 
     def _highest_of_note(self, scores: Scores) -> Scores:
         best = np.zeros(len(self._note_starts), dtype=np.float32)
@@ -245,25 +252,6 @@ def _length_norm(lengths: NDArray[Any], alive: Mask) -> Scores:
 
 def _shares(scores: Scores) -> Scores:
     return scores / (scores.max(initial=0) or 1)
-
-
-def _best(scores: Scores, count: int) -> Numbers:
-    """The places of scores above 0, highest first: `count` of them, and all that equal the last."""
-    places = np.flatnonzero(scores > 0)
-    if count < len(places):
-        places = places[scores[places] >= np.partition(scores[places], -count)[-count]]
-    return places[np.argsort(-scores[places], kind="stable")]
-
-
-def _one_after_the_other(segments: Sequence[SegmentHead]) -> SegmentHead:
-    """As one: to unpack them by the hundred takes longer, and leaves the memory in pieces."""
-    return SegmentHead(
-        id=0,
-        slots=sum(segment.slots for segment in segments),
-        sections=b"".join([segment.sections for segment in segments]),
-        lengths=b"".join([segment.lengths for segment in segments]),
-        names=b"".join([segment.names for segment in segments]),
-    )
 
 
 def _by_term(postings: Iterable[TermPostings]) -> dict[str, list[TermPostings]]:

@@ -136,11 +136,6 @@ def is_english(question: str) -> bool:
     return max(counts) < 2 or max(counts) == sum(word in _STOP_WORDS["english"] for word in found)
 
 
-def is_inflected(term: str) -> bool:
-    """Whether a term may have other forms: not a number, nor letters of a script without spaces."""
-    return not _NO_LANGUAGE.search(term) and not begins_unspaced(term)
-
-
 def idf(documents: int, containing: int) -> float:
     """The inverse document frequency of a term as BM25 defines it: its weight, given how many documents contain it."""
     return log(1 + (documents - containing + 0.5) / (containing + 0.5))
@@ -257,24 +252,21 @@ def variant_prefixes(question: str, asked: Iterable[str]) -> dict[str, str]:
 
     The stemmer knows the endings of few languages. English has none: there it does better than a shared beginning.
     """
-    long = [term for term in asked if len(term) >= _MIN_LETTERS and is_inflected(term)]
+    # Numbers, and letters of a script without spaces, have no other forms.
+    long = [t for t in asked if len(t) >= _MIN_LETTERS and not (_NO_LANGUAGE.search(t) or begins_unspaced(t))]
     return {} if not long or is_english(question) else {term: _prefix(term) for term in long[:_MAX_TERMS]}
 
 
 def rank_variants(term: str, known: Iterable[str]) -> Sequence[str]:
     prefix = _prefix(term)
-    shares = {other: _shared(term, other) for other in known if other.startswith(prefix) and other != term}
+    begun = (other for other in known if other.startswith(prefix) and other != term)
+    shares = {other: shared_letters(term, other) / max(len(term), len(other)) for other in begun}
     variants = [other for other, share in shares.items() if share >= _MIN_SHARED]
     return sorted(variants, key=lambda each: (-shares[each], each))
 
 
 def _prefix(term: str) -> str:
     return term[: ceil(_MIN_SHARED * len(term))]
-
-
-def _shared(term: str, other: str) -> float:
-    """The share of the longer term that both begin with."""
-    return shared_letters(term, other) / max(len(term), len(other))
 
 
 def shared_letters(one: str, other: str) -> int:

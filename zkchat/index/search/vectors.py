@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import inf
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from zkchat.core import Embedder, ProviderError, TextKeptHere
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
         AlignedVectors,
         Mask,
         MethodVectors,
-        Places,
+        Near,
         Scores,
         SectionDigests,
         Vector,
@@ -55,8 +56,7 @@ class Asked(Generic[Answer]):
 class QueryVectors:
     """Every thread may use it. What arrives too late is there when the same is asked again."""
 
-    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] | None = None) -> None:
-        """Without a clock, every question waits for the server."""
+    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] = monotonic) -> None:
         self._seconds = seconds
         self._clock = clock
         self._lock = Lock()
@@ -70,7 +70,7 @@ class QueryVectors:
             return embedder.embed_query(question)
         with self._lock:
             kept = self._kept.get((embedder.name, question))
-            is_away = self._clock is not None and self._clock() < self._away_until.get(embedder.name, -inf)
+            is_away = self._clock() < self._away_until.get(embedder.name, -inf)
             if kept is not None or is_away:
                 return kept
         asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
@@ -81,8 +81,7 @@ class QueryVectors:
                 if embedder.name not in self._away_until:
                     late = "It takes too long to answer."
                     self._problem = error.message if isinstance(error, ProviderError) else late
-                if self._clock:
-                    self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
+                self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
         return vector
 
     def rows(self, embedder: Embedder, texts: Sequence[str]) -> "Vectors | None":
@@ -123,7 +122,7 @@ class VectorSearch:
         base: Embedder | None = None,
         former: Callable[[str], Embedder | None] = lambda _: None,
         query_seconds: float = QUERY_SECONDS,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`embedder` is the one that is wanted; one that needs a server has a `base` beside it that needs none.
 
@@ -161,9 +160,7 @@ class VectorSearch:
     def take_problem(self) -> str:
         return self._queries.take_problem()
 
-    def similarities(
-        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
-    ) -> "tuple[Places, Scores]":
+    def similarities(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "Near | None":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
         Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
@@ -174,24 +171,20 @@ class VectorSearch:
         asked = self._vector(active, question)
         vectors = self._aligned(active, sections)
         if active is self.base:
-            return _none() if asked is None else _weighted(active, *vectors.near(asked, text, allowed))
-        if asked is None or len(asked) != vectors.dimensions:
-            base = self._aligned(self.base, sections)
-            if not base.has_all(allowed):
-                return _none()
-            return _weighted(self.base, *base.near(self.base.embed_query(question), text, allowed))
+            return None if asked is None else vectors.similar(asked, text, allowed)
         base = self._aligned(self.base, sections)
-        own = vectors.near(asked, text, allowed)
-        return _fused(active, own, vectors.known, base.near(self.base.embed_query(question), text, allowed))
+        if asked is not None and len(asked) == vectors.dimensions:
+            return vectors.similar_by_both(base, (asked, self.base.embed_query(question)), text, allowed)
+        return base.similar(self.base.embed_query(question), text, allowed) if base.has_all(allowed) else None
 
-    def nearest(self, question: str, sections: "Numbers", allowed: "Mask", count: int) -> "tuple[Places, Scores]":
+    def nearest(self, question: str, sections: "Numbers", allowed: "Mask", count: int) -> "Near | None":
         """Places of the sections that are nearest by the vectors of a model, and their cosines, the nearest first.
 
         None where searches go by vectors that need no model, or the model does not know the question's language.
         """
         active = self.active()
         asked = None if active is self.base else self._vector(active, question)
-        return _none() if asked is None else self._aligned(active, sections).nearest(asked, allowed, count)
+        return None if asked is None else self._aligned(active, sections).nearest(asked, allowed, count)
 
     def likenesses(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question by the vectors of a model: 1 for the same, 0 for what is as far away as
@@ -202,13 +195,8 @@ class VectorSearch:
         rows = None if asked is None else self._queries.rows(active, texts)
         if asked is None or rows is None:
             return []
-        import numpy as np
-
         with self._lock:
-            learned = self._method(active).learned(self._section_digests())
-        usual = float(np.dot(learned.mean, asked)) if learned else 0.0
-        cosines: list[float] = ((np.vecdot(rows, asked) - usual) / (1 - usual)).tolist()
-        return cosines
+            return self._method(active).likenesses(asked, rows)
 
     def _vector(self, embedder: Embedder, question: str) -> "Vector | None":
         """None where there is no vector in time, and of a question in a language that the model does not know."""
@@ -216,89 +204,30 @@ class VectorSearch:
 
     def compare(self, question: str, texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the question, without what all share, by vectors that need no server."""
-        if not texts:
-            return []
-        import numpy as np
-
-        from zkchat.index.search.method_vectors import Sections
-
-        common = self._known_common()
-        if common is None or not common.any():
+        learned = None
+        if texts and not self.base.needs_server:
+            with self._lock:
+                if self.base.name in self._methods or self.active() is not self.base:
+                    learned = self._method(self.base).learned()
+        if learned is None or not learned.common.any():
             return [UNKNOWN_SIMILARITY] * len(texts)  # what all share would make them pass for near
         asked, *said = self.base.embed([question, *texts])
-        rows = np.array(said)
-        known = rows.any(axis=1) & asked.any()
-        cosines: list[float] = np.where(known, Sections(rows, common).scores(asked), UNKNOWN_SIMILARITY).tolist()
-        return cosines
-
-    def _known_common(self) -> "Vector | None":
-        """What the vectors that need no server have in common; None where none are known."""
-        if self.base.needs_server:
-            return None
-        with self._lock:
-            if self.base.name not in self._methods and self.active() is self.base:
-                return None
-            learned = self._method(self.base).learned(self._section_digests())
-            return learned.common if learned else None
+        return learned.compared(asked, said, UNKNOWN_SIMILARITY)
 
     def _aligned(self, embedder: Embedder, sections: "Numbers") -> "AlignedVectors":
         with self._lock:
-            return self._method(embedder).aligned(self._section_digests(), sections)
+            return self._method(embedder).aligned(sections)
 
     def _method(self, embedder: Embedder) -> "MethodVectors":
-        from zkchat.index.search.method_vectors import MethodVectors
+        from zkchat.index.search.method_vectors import MethodVectors, SectionDigests
 
         if embedder.name not in self._methods:
-            self._methods[embedder.name] = MethodVectors(self.index, embedder.name, embedder.traits)
+            self._digests = self._digests or SectionDigests(self.index)
+            self._methods[embedder.name] = MethodVectors(self.index, self._digests, embedder.name, embedder.traits)
         return self._methods[embedder.name]
-
-    def _section_digests(self) -> "SectionDigests":
-        from zkchat.index.search.method_vectors import SectionDigests
-
-        if self._digests is None:
-            self._digests = SectionDigests(self.index)
-        return self._digests
 
 
 def _is_foreign(embedder: Embedder, text: str) -> bool:
     """Whether a text is in a language that the model does not know."""
     language = detect_language(text) if embedder.traits.languages else None
     return language is not None and language not in embedder.traits.languages
-
-
-def _weighted(embedder: Embedder, slots: "Places", cosines: "Scores") -> "tuple[Places, Scores]":
-    from zkchat.index.search.method_vectors import relative
-
-    near = relative(cosines)
-    return slots, near if embedder.traits.weight == 1 else near * embedder.traits.weight
-
-
-def _fused(
-    active: Embedder, own: "tuple[Places, Scores]", known: "Mask", base: "tuple[Places, Scores]"
-) -> "tuple[Places, Scores]":
-    """The similarities by a server's vectors and by those that stand behind it, added up: measured, both together find
-    more than either alone.
-
-    By each method the nearest has 1. A section without a vector of the server's counts by the other alone, as if the
-    server found it as near.
-    """
-    import numpy as np
-
-    from zkchat.index.search.method_vectors import relative
-
-    slots = np.union1d(own[0], base[0]).astype(np.int64, copy=False)
-    near = np.zeros(len(slots), dtype=np.float32)
-    other = np.zeros_like(near)
-    near[np.searchsorted(slots, own[0])] = relative(own[1])
-    other[np.searchsorted(slots, base[0])] = relative(base[1])
-    unknown = ~known[slots]
-    near[unknown] = other[unknown]
-    near *= active.traits.weight
-    near += other
-    return slots, near
-
-
-def _none() -> "tuple[Places, Scores]":
-    import numpy as np
-
-    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)

@@ -147,7 +147,7 @@ class Place(Struct, frozen=True):
 
 
 class VaultTree(VaultFiles):
-    """Implements `ports.changes.ChangeableFiles`, and the steps by which a plan is carried out.
+    """Implements `ChangeableFiles`, and the steps by which a plan is carried out.
 
     Raises `VaultError`, and `OSError` where the disk refuses.
     """

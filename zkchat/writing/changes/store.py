@@ -62,7 +62,7 @@ class JournalFile(Protocol):
 
 
 class VaultChanges:
-    """Implements `ports.changes.ChangeStore`."""
+    """Implements `ChangeStore`."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.embedders import RecordingEmbedder, StaticEmbedder
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder, vectors_of
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located
 from tests.support.waiting import eventually
@@ -61,19 +61,6 @@ def active_method(made: Library) -> str:
     progress = made.embedding_progress()
     assert progress
     return progress.active_method
-
-
-def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
-    """By digest."""
-    stored = index.vectors.read(method)
-    found: dict[bytes, bytes] = {}
-    for block in stored.blocks if stored else ():
-        for place in range(len(block.digests) // 16):
-            start = block.start + place * stored.vector_bytes  # type: ignore[union-attr]
-            digest = block.digests[16 * place : 16 * place + 16]
-            assert digest not in found
-            found[digest] = bytes(stored.data[start : start + stored.vector_bytes])  # type: ignore[union-attr]
-    return found
 
 
 def test_vectors_of_passages_that_are_gone_are_bounded(
@@ -248,6 +235,9 @@ def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles
     assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
     elsewhere.before = away
     assert [(passage.path, passage.why) for passage in made.search("a meal")] == [("b.md", "meaning")]
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    assert made.search("that meal") == [], "until all notes have such vectors, they tell of none"
 
 
 # --- a server that is away ---

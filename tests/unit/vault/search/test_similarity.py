@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from zkchat.index.search.method_vectors import (
-    Sections,
     Sketches,
     Vectors,
     common_direction,
+    cosines,
     nearest,
     packed,
     signs,
@@ -65,7 +65,7 @@ def test_an_unusual_cosine_is_above_those_of_texts_that_have_nothing_but_the_com
     assert 0.25 <= threshold <= 0.6
     raw = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     assert (raw @ raw[0] > threshold).mean() > 0.9  # with what all share, nearly every text would pass for near
-    scores = np.concatenate([Sections(vectors, common_direction(vectors)).scores(asked) for asked in vectors[:20]])
+    scores = np.concatenate([cosines(vectors, common_direction(vectors), asked) for asked in vectors[:20]])
     assert (scores > threshold).mean() < 0.02
     few = some_vectors(5)
     assert unusual_cosine(few, NO_DIRECTION) == unusual_cosine(few[:0], NO_DIRECTION) == 0.5
@@ -77,11 +77,11 @@ def test_scores_are_cosines_without_the_common_part_on_either_side(seed: int, le
     vectors = some_vectors(40, seed=seed, shared=2)
     asked = some_vectors(1, seed=seed + 1, shared=2)[0]
     common = common_direction(vectors)
-    scores = Sections(vectors * np.float32(length), common).scores(asked * np.float32(length))
+    scores = cosines(vectors * np.float32(length), common, asked * np.float32(length))
     expected = without(vectors, common) @ without(asked[None], common)[0]
     assert scores.dtype == np.float32
     assert np.allclose(scores, expected, atol=1e-4)
-    assert not Sections(vectors, common).scores(common * np.float32(length)).any(), "it has nothing of its own"
+    assert not cosines(vectors, common, common * np.float32(length)).any(), "it has nothing of its own"
 
 
 def likely(vectors: Vectors, asked: Vectors, count: int, among: list[int] | None = None) -> list[int]:
