@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from itertools import accumulate, islice
@@ -23,8 +23,6 @@ _MAX_OUTLINE: Final = 40
 """Headings, or ids of blocks, that a refusal lists."""
 _MAX_NAME: Final = 80
 """Characters of a heading in a list."""
-_OTHER_HEADINGS: Final = "The change would alter other headings of the note."
-_OTHER_LINKS: Final = "The change would break links, comments or blocks elsewhere in the note."
 
 
 def checked(new: str) -> str:
@@ -84,7 +82,11 @@ def joins(before: str, after: str) -> bool:
     if lines[-1].lstrip().startswith("|") and first.lstrip().startswith("|"):
         return len(following) < 2 or not is_delimiter(following[1])
     kind = _item_kind(first)
-    return kind is not None and kind == _last_item(lines) and not _is_loose(lines)
+    if kind is None or kind != _last_item(lines):
+        return False
+    items = (n for n in range(len(lines) - 1, 1, -1) if _item_kind(lines[n]) is not None and not lines[n][0].isspace())
+    last = next(items, 0)  # no blank line stands before it that belongs to its list
+    return not last or bool(lines[last - 1].strip()) or _last_item(lines[: last - 1]) is None
 
 
 def _item_kind(line: str) -> bool | None:
@@ -106,14 +108,6 @@ def _last_item(lines: list[str]) -> bool | None:
         if not line[0].isspace():
             return found
     return kind
-
-
-def _is_loose(lines: list[str]) -> bool:
-    """Whether a blank line stands before the last item and belongs to its list."""
-    for number in range(len(lines) - 1, 1, -1):
-        if _item_kind(lines[number]) is not None and not lines[number][0].isspace():
-            return not lines[number - 1].strip() and _last_item(lines[: number - 1]) is not None
-    return False
 
 
 class Section(NamedTuple):
@@ -219,16 +213,6 @@ class ParsedNote:
         return "\n".join((f"{nearest}Its headings are:", *lines))
 
 
-def trails(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ...]]]:
-    """Each heading with the texts of those above it."""
-    above: list[Heading] = []
-    for heading in headings:
-        while above and above[-1].level >= heading.level:
-            above.pop()
-        yield heading, tuple(each.text for each in above)
-        above.append(heading)
-
-
 def _cut(name: str) -> str:
     name = " ".join(islice(name.split(), 40))
     return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
@@ -270,7 +254,10 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     if before.body_start != after.body_start:
         return "The text would be read as properties of the note."
     inserted = Splice(splice.start, splice.start + len(splice.new), "")
-    for marks, sentence in ((_headings, _OTHER_HEADINGS), (_links_and_blocks, _OTHER_LINKS)):
+    for marks, sentence in (
+        (_headings, "The change would alter other headings of the note."),
+        (_links_and_blocks, "The change would break links, comments or blocks elsewhere in the note."),
+    ):
         kept = [
             (splice.moved(start), splice.moved(end - 1), what)
             for start, end, what in marks(before, parsed.text)
@@ -302,8 +289,13 @@ _Mark = tuple[int, int, object]
 
 
 def _headings(note: Note, _text: str) -> Iterator[_Mark]:
-    for heading, above in trails(note.headings):
-        yield heading.start, heading.start + 1, (heading.text, heading.level, above)
+    """Each with the texts of those above it."""
+    above: list[Heading] = []
+    for heading in note.headings:
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        yield heading.start, heading.start + 1, (heading.text, heading.level, [each.text for each in above])
+        above.append(heading)
 
 
 def _links_and_blocks(note: Note, text: str) -> Iterator[_Mark]:
@@ -445,28 +437,25 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
     if wanted == put:
         raise EditRefused("The old and the new text are the same: there is nothing to change.")
     refuse_placeholders(new, text)
-    places = _occurrences(unified.text, wanted, at_most=expected + _MAX_COUNTED)
+    found = re.finditer(f"(?={re.escape(wanted)})", unified.text)  # also where one overlaps the next
+    places = [match.start() for match in islice(found, expected + _MAX_COUNTED)]
     if not places:
         raise _explain_missing(unified, wanted, put)
     if len(places) != expected:
         raise _miscounted(unified, places, len(wanted), expected)
-    _refuse_repetition(unified, places, wanted, put)
+    inner = put.find(wanted)
+    for place in places if inner >= 0 else ():
+        if place >= inner and unified.text.startswith(put, place - inner):
+            raise EditRefused(
+                f"The new text is in the note already (line {unified.line(place - inner)}): "
+                "the change was made before, and is not made twice.",
+                hint=f"It is there as: {_shown(put)}",
+            )
     return _replaced(text, unified, places, wanted, put)
 
 
-def _occurrences(text: str, wanted: str, *, at_most: int) -> list[int]:
-    """Where a passage begins, also where one overlaps the next."""
-    places: list[int] = []
-    place = text.find(wanted)
-    while place >= 0 and len(places) < at_most:
-        places.append(place)
-        place = text.find(wanted, place + 1)
-    return places
-
-
 def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
-    times = "once" if len(places) == 1 else f"{len(places):,} times"
-    wanted = "once" if expected == 1 else f"{expected:,} times"
+    times, wanted = ("once" if number == 1 else f"{number:,} times" for number in (len(places), expected))
     lines = [str(unified.line(place)) for place in places[:20]]
     more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
     return EditRefused(
@@ -476,20 +465,6 @@ def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expect
         if len(places) > expected
         else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
     )
-
-
-def _refuse_repetition(unified: UnifiedText, places: Sequence[int], wanted: str, put: str) -> None:
-    """Refuse what was done before: the new text holds the old one, and stands around it already."""
-    inner = put.find(wanted)
-    if inner < 0:
-        return
-    for place in places:
-        if place >= inner and unified.text.startswith(put, place - inner):
-            raise EditRefused(
-                f"The new text is in the note already (line {unified.line(place - inner)}): "
-                "the change was made before, and is not made twice.",
-                hint=f"It is there as: {_shown(put)}",
-            )
 
 
 def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: str, put: str) -> str:

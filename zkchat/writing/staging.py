@@ -72,9 +72,7 @@ FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
 
 
 def rebase_changes(
-    changes: ChangeSet,
-    conflicts: Iterable[FileConflict],
-    edits: Mapping[str, Sequence[Edit]],
+    changes: ChangeSet, conflicts: Iterable[FileConflict], edits: Mapping[str, Sequence[Edit]]
 ) -> tuple[ChangeSet, list[str]]:
     """The same changes made to the files as they were found, and the paths of those that had changed.
 
@@ -163,14 +161,8 @@ def _place(block: LineBlock, old: Sequence[str], present: Sequence[str]) -> int 
 
 
 def _places(passage: Sequence[str], lines: Sequence[str]) -> list[int]:
-    if not passage:
-        return []
-    first = passage[0]
-    return [
-        number
-        for number, line in enumerate(lines)
-        if line == first and lines[number : number + len(passage)] == passage
-    ]
+    first = passage[:1]
+    return [n for n, line in enumerate(lines) if [line] == first and lines[n : n + len(passage)] == passage]
 
 
 class _Write(Struct, frozen=True):
