@@ -12,7 +12,7 @@ from zkchat.core import Heading, Link, Note, NoteWarning, Section, counted, shor
 from zkchat.notes.documents import Document, UnreadableDocument, document_title
 from zkchat.notes.frontmatter import distinct
 from zkchat.notes.markdown import sections_of
-from zkchat.notes.parse import as_read, parse_note
+from zkchat.notes.parse import TextEdit, as_read, edited, parse_note
 
 MAX_DEPTH: Final = 6
 """Groups inside each other that have a heading: there are six levels."""
@@ -34,10 +34,6 @@ class Box(NamedTuple):
     y: float = 0.0
     width: float = 0.0
     height: float = 0.0
-
-    def holds_middle_of(self, other: "Box") -> bool:
-        x, y = other.x + other.width / 2, other.y + other.height / 2
-        return self.x <= x <= self.x + self.width and self.y <= y <= self.y + self.height
 
 
 class Card(NamedTuple):
@@ -105,7 +101,9 @@ def _contents_of(drawing: Drawing) -> dict[int | None, tuple[list[Card], list[Gr
     inside: dict[int | None, tuple[list[Card], list[Group]]] = defaultdict(lambda: ([], []))
 
     def around(box: Box, groups: Sequence[Group]) -> int | None:
-        return next((id(group) for group in groups if group.box.holds_middle_of(box)), None)
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        across = (each for each in groups if each.box.x <= x <= each.box.x + each.box.width)
+        return next((id(each) for each in across if each.box.y <= y <= each.box.y + each.box.height), None)
 
     for card in drawing.cards:
         said = named.get(card.group) if card.group is not None else None
@@ -330,13 +328,8 @@ def _nested(text: str, depth: int) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if not depth or "#" not in text:
         return text
-    pieces: list[str] = []
-    position = 0
-    for heading in parse_note("", f"\n{text}").headings:
-        if hashes := _HASHES.match(text, heading.start - 1):
-            pieces += (text[position : hashes.start(1)], "#" * min(6, len(hashes[1]) + depth))
-            position = hashes.end(1)
-    return "".join([*pieces, text[position:]])
+    headings = (_HASHES.match(text, heading.start - 1) for heading in parse_note("", f"\n{text}").headings)
+    return edited(text, (TextEdit(*each.span(1), "#" * min(6, len(each[1]) + depth)) for each in headings if each))
 
 
 def _contained(text: str) -> str:

@@ -113,15 +113,13 @@ def heading_key(text: str) -> str:
 def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
     """The first and last line of the section or block that an anchor (`Heading`, `Heading#Sub`, `^block`) names."""
     place = Anchors(note.headings, note.blocks).find(anchor)
-    match place:
-        case Block():
-            return place.first_line, place.last_line
-        case Heading():
-            after = (heading for heading in note.headings if heading.start > place.start)
-            following = next((heading for heading in after if heading.level <= place.level), None)
-            return place.line, following.line - 1 if following else note.line_count
-        case None:
-            return None
+    if isinstance(place, Block):
+        return place.first_line, place.last_line
+    if place is None:
+        return None
+    after = (heading for heading in note.headings if heading.start > place.start and heading.level <= place.level)
+    following = next(after, None)
+    return place.line, following.line - 1 if following else note.line_count
 
 
 _WIKILINK = lazy_pattern(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
@@ -186,7 +184,8 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink wins."""
     visible = blank_escapes(blank(flat, found.code))
     spans = wikilink_spans(visible)
-    formulas = _begun_outside(spans, found.formulas)
+    signs = [(start, start + 1) for start, _ in found.formulas]  # not inside a link, as in `[[A$AP]] and [[Ke$ha]]`
+    formulas = [span for span, is_named in zip(found.formulas, inside(signs, spans), strict=True) if not is_named]
     wikilinks = [span for span, hidden in zip(spans, inside(spans, formulas), strict=True) if not hidden]
     hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
     places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
@@ -258,12 +257,6 @@ def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
             current += 1
         held[number] = current < len(walls) and walls[current][0] <= start and end <= walls[current][1]
     return held
-
-
-def _begun_outside(links: Sequence[Span], formulas: Sequence[Span]) -> list[Span]:
-    """The formulas without those whose first `$` is inside a link, as in `[[A$AP]] and [[Ke$ha]]`."""
-    signs = [(start, start + 1) for start, _ in formulas]
-    return [formula for formula, named in zip(formulas, inside(signs, links), strict=True) if not named]
 
 
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
@@ -435,22 +428,17 @@ class SimilarNames:
             pieces = _pieces(_beginning(name))
             return -len(asked & pieces) / len(asked | pieces)
 
-        shared = self._sharing(asked)
-        least = min(nlargest(_MAX_LIKELY, shared.values()), default=0)
-        likely = [name for name, pieces in shared.items() if pieces >= least]
-        likely = nsmallest(_MAX_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
-        return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
-
-    def _sharing(self, asked: set[str]) -> Counter[str]:
-        """The number of shared trigrams by name, counted over the rarest trigrams."""
-        shared: Counter[str] = Counter()
+        shared: Counter[str] = Counter()  # the trigrams that a name shares, counted over the rarest
         looked_at = 0
         for count, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in asked):
             if looked_at and looked_at + count > _MAX_SHARING:
                 break
             shared.update(self._by_piece.get(piece, ()))
             looked_at += count
-        return shared
+        least = min(nlargest(_MAX_LIKELY, shared.values()), default=0)
+        likely = [name for name, pieces in shared.items() if pieces >= least]
+        likely = nsmallest(_MAX_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+        return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
 
 
 def _beginning(name: str) -> str:

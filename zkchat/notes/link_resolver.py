@@ -257,7 +257,12 @@ class LiveCatalog:
             self.catch_up()
             self._load([link])
             found = resolve(self._catalog, link, source, suggestions=0)
-            return self._with_suggestions(found, suggestions) if isinstance(found, Missing) else found
+            if not (isinstance(found, Missing) and found.target and suggestions):
+                return found
+            if self._similar is None:
+                self._similar = SimilarNames(name for row in self._index.catalog() for name in names_of(_entry(row)))
+            similar = self._similar.closest(name_of_target(found.target), suggestions)
+            return Missing(target=found.target, suggestions=similar)
 
     def resolve_all(self, links: Sequence[LinkToResolve]) -> list[tuple[int, Resolution]]:
         """The resolution of each link by its number, without suggestions."""
@@ -289,13 +294,6 @@ class LiveCatalog:
             for row in self._index.files_with_keys(keys):
                 self._catalog.replace(_entry(row))
             self._loaded |= keys
-
-    def _with_suggestions(self, missing: Missing, count: int) -> Missing:
-        if not (count and missing.target):
-            return missing
-        if self._similar is None:
-            self._similar = SimilarNames(name for row in self._index.catalog() for name in names_of(_entry(row)))
-        return Missing(target=missing.target, suggestions=self._similar.closest(name_of_target(missing.target), count))
 
     def _anchors(self, path: str) -> Anchors:
         if path not in self._anchors_of:

@@ -102,7 +102,8 @@ def parse_note(path: str, text: str) -> Note:
     matter, body, prose, titles = read.matter, read.body, read.prose, read.outline.titles
     commented = inside([(title.start, title.start + 1) for title in titles], prose.comments)
     headings = tuple(title for title, is_hidden in zip(titles, commented, strict=True) if not is_hidden)[:MAX_ITEMS]
-    tags = [*islice(_tags(prose.rest), MAX_TAGS + 1)]
+    written = (match[1].rstrip("/") for match in _TAG.finditer(prose.rest))
+    tags = [*islice((tag for tag in written if not tag.isdecimal()), MAX_TAGS + 1)]
     blocks = [*islice(_blocks(body, prose.rest, read.outline.blocks), MAX_ITEMS)]
     has_more = {
         "marks": read.outline.is_cut,
@@ -111,6 +112,10 @@ def parse_note(path: str, text: str) -> Note:
         "block ids": len(blocks) == MAX_ITEMS,
         "tags": len(tags) > MAX_TAGS,
     }
+    warnings = [NoteWarning(path=path, text=matter.warning, kind="frontmatter")] if matter.warning else []
+    if left_out := [what for what, more in has_more.items() if more]:
+        excess = f"It has more {' and '.join(left_out)} than zkchat reads; the rest is read as plain text."
+        warnings.append(NoteWarning(path=path, text=excess, kind="excess"))
     return Note(
         path=path,
         title=matter.title or _title_of(path, headings[:1], read),
@@ -124,16 +129,8 @@ def parse_note(path: str, text: str) -> Note:
         body_start=matter.end,
         line_count=body.count("\n") + 1,
         comments=tuple(read.hidden),
-        warnings=tuple(_warnings(path, matter, has_more)),
+        warnings=tuple(warnings),
     )
-
-
-def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> Iterator[NoteWarning]:
-    if matter.warning:
-        yield NoteWarning(path=path, text=matter.warning, kind="frontmatter")
-    if left_out := [what for what, more in has_more.items() if more]:
-        text = f"It has more {' and '.join(left_out)} than zkchat reads; the rest is read as plain text."
-        yield NoteWarning(path=path, text=text, kind="excess")
 
 
 def frontmatter_of(text: str) -> Frontmatter:
@@ -161,13 +158,11 @@ def find_links(text: str, *, has_frontmatter: bool = True) -> ReadText:
     matter = cut(flat, start=int(text.startswith("\ufeff"))) if has_frontmatter else Frontmatter()
     body = _hidden(flat[: matter.end]) + flat[matter.end :]
     data = _merged_spans(sorted(_drawing_spans(body))) if _DRAWING_PROPERTY in matter.properties else []
-    pieces: list[str] = []
-    position = 0
+    edits = []
     for start, end in data:
         is_line_end = body[end : end + 1] in {"", "\n"}  # else spaces would make code of the rest of the line
-        pieces += (body[position:start], _hidden(body[start:end]) if is_line_end else "x" * (end - start))
-        position = end
-    body = "".join([*pieces, body[position:]])
+        edits.append(TextEdit(start, end, _hidden(body[start:end]) if is_line_end else "x" * (end - start)))
+    body = edited(body, edits)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     links = (*_frontmatter_links(text, flat, matter), *prose.links)
@@ -183,14 +178,11 @@ def prose_of(text: str) -> str:
 def running_text(text: str) -> str:
     """The same without comments and headings."""
     read = find_links(text)
-    titles = [(title.start, _end_of_title(read.body, title.start)) for title in read.outline.titles]
+    titles = []
+    for title in read.outline.titles:
+        lines = _TITLE.match(read.body, title.start)  # that of a heading, and the line below it that makes it one
+        titles.append((title.start, lines.end() if lines else title.start))
     return blank(read.prose.rest, sorted([*read.prose.comments, *titles]))
-
-
-def _end_of_title(body: str, start: int) -> int:
-    """The end of the line of a heading, or of the line below it that makes it one."""
-    end = _TITLE.match(body, start)
-    return end.end() if end else start
 
 
 def _title_of(path: str, first: Sequence[Heading], read: ReadText) -> str:
@@ -218,20 +210,9 @@ def as_read(markdown: str) -> str:
     """The text of a heading as a reader sees it: without marks, links by what they show."""
     if _WORDS.fullmatch(markdown):
         return markdown
-    pieces: list[str] = []
-    position = 0
-    for link in scan(markdown) if "[[" in markdown else ():
-        if link.syntax == "wikilink":
-            pieces += (markdown[position : link.start], link.display or link.target or link.anchor)
-            position = link.end
-    return plain(f"# {''.join(pieces)}{markdown[position:]}")
-
-
-def _tags(rest: str) -> Iterator[str]:
-    for match in _TAG.finditer(rest):
-        tag = match[1].rstrip("/")
-        if not tag.isdecimal():
-            yield tag
+    links = [link for link in scan(markdown) if link.syntax == "wikilink"] if "[[" in markdown else []
+    shown = (TextEdit(link.start, link.end, link.display or link.target or link.anchor) for link in links)
+    return plain(f"# {edited(markdown, shown)}")
 
 
 def _frontmatter_links(text: str, flat: str, matter: Frontmatter) -> Iterator[Link]:
@@ -379,7 +360,11 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
         if link.external or not link.target:
             continue
         if link.syntax == "wikilink":
-            targets.append(_in_wikilink(link))
+            start = link.start + 2 + link.embed
+            written = link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\").partition("#")[0]
+            start += len(written) - len(written.lstrip())
+            place = start, start + len(written.strip())
+            targets.append(LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter)))
             continue
         hyperlink = hyperlinks[link.start, link.end]
         destination = _inline_destination(text, hyperlink)
@@ -388,14 +373,6 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
             destination = definitions.get(hyperlink.address)
         targets.append(_in_destination(text, link, destination))
     return targets
-
-
-def _in_wikilink(link: Link) -> LinkTarget:
-    start = link.start + 2 + link.embed
-    written = link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\").partition("#")[0]
-    start += len(written) - len(written.lstrip())
-    place = start, start + len(written.strip())
-    return LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter))
 
 
 class _Destination(NamedTuple):
@@ -489,16 +466,13 @@ def fits(target: str, notation: Notation) -> bool:
 def _encoded(part: str, example: str, notation: Notation) -> str:
     special = _NOT_IN_ANGLES if notation == "angle" else _NOT_PLAIN
     encoded = special.sub(lambda match: quote(match[0], safe=""), part)
-    if notation == "plain" and (not _is_balanced(part) or _ENCODED_PARENTHESIS.search(example)):
+    depths = [0, *accumulate((character == "(") - (character == ")") for character in part)]
+    is_balanced = min(depths) >= 0 and depths[-1] == 0
+    if notation == "plain" and (not is_balanced or _ENCODED_PARENTHESIS.search(example)):
         encoded = _PARENTHESES.sub(lambda match: f"%{ord(match[0]):X}", encoded)
     if _ENCODED_BEYOND_ASCII.search(example):
         encoded = _BEYOND_ASCII.sub(lambda match: quote(match[0]), encoded)
     return encoded
-
-
-def _is_balanced(text: str) -> bool:
-    depths = [*accumulate((character == "(") - (character == ")") for character in text)]
-    return not depths or (min(depths) >= 0 and depths[-1] == 0)
 
 
 class TextEdit(NamedTuple):
@@ -528,9 +502,4 @@ def shown_text(text: str) -> str:
 
 def without_comments(text: str, comments: Iterable[tuple[int, int]]) -> str:
     """The text with its comments blanked out, line for line."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in comments:
-        pieces += (text[position:start], "\n" * text.count("\n", start, end))
-        position = end
-    return "".join([*pieces, text[position:]])
+    return edited(text, (TextEdit(start, end, "\n" * text.count("\n", start, end)) for start, end in comments))

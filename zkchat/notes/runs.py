@@ -43,7 +43,14 @@ def detect_language(text: str) -> str | None:
     script, letters = scripts.most_common(1)[0]
     if script in LANGUAGE_OF_SCRIPT:
         return LANGUAGE_OF_SCRIPT[script] if letters > scripts.total() / 2 else None
-    return _by_stop_words(_WORD.findall(prose))
+    words = _WORD.findall(prose)
+    hits = {  # a word that several languages have counts for each of them, and the less the more they are
+        code: sum(1 / _SHARED_BY[word] for word in words if word in listed)
+        for code, listed in STOP_WORDS_BY_CODE.items()
+    }
+    likeliest, next_likeliest = sorted(hits, key=hits.__getitem__, reverse=True)[:2]
+    is_clear = hits[likeliest] >= MIN_HITS and hits[likeliest] >= MIN_LEAD * hits[next_likeliest]
+    return likeliest if is_clear else None
 
 
 def guess_language(text: str, codes: Iterable[str]) -> str | None:
@@ -52,17 +59,6 @@ def guess_language(text: str, codes: Iterable[str]) -> str | None:
     hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(codes)}
     likeliest = max(hits, key=hits.__getitem__)
     return likeliest if hits[likeliest] else None
-
-
-def _by_stop_words(words: list[str]) -> str | None:
-    """A word that several languages have counts for each of them, and the less the more they are."""
-    hits = {
-        code: sum(1 / _SHARED_BY[word] for word in words if word in listed)
-        for code, listed in STOP_WORDS_BY_CODE.items()
-    }
-    likeliest, next_likeliest = sorted(hits, key=hits.__getitem__, reverse=True)[:2]
-    is_clear = hits[likeliest] >= MIN_HITS and hits[likeliest] >= MIN_LEAD * hits[next_likeliest]
-    return likeliest if is_clear else None
 
 
 def _script(letter: str) -> str:
@@ -333,17 +329,16 @@ class Scanner:
             if mark == "item":
                 if number > end and self._is_ordered(number) != self._is_ordered(first) and not line[0].isspace():
                     break
-            elif not line.startswith(_ITEM_INDENT) and (number > end or not self._is_lazy(number)):
-                break
+            elif not line.startswith(_ITEM_INDENT):
+                # A line that goes on with an item although it is not indented, and does not introduce other items.
+                introduces = self._mark_after(number) == "item" and ends_in_colon(line)
+                if number > end or introduces or not self._goes_on(number):
+                    break
             number = end = self._end_of_fence(number) if mark == "fence" else number + 1
         return end
 
     def _is_ordered(self, number: int) -> bool:
         return self._lines[number].lstrip()[:1].isdigit()
-
-    def _is_lazy(self, number: int) -> bool:
-        """Whether a line goes on with an item although it is not indented, and does not introduce other items."""
-        return self._goes_on(number) and not (self._mark_after(number) == "item" and ends_in_colon(self._lines[number]))
 
     def _fence(self, number: int) -> int:
         end = self._end_of_fence(number)
@@ -399,8 +394,14 @@ _NO_SPACE = lazy_pattern(r"\S")
 
 def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
     """Where the sentences of `text[start:end]` stand, a paragraph without its markers; without space around them."""
-    ends = (match.end() for match in _END.finditer(text, start, end))
-    cuts = [start, *(place for place in ends if _is_end(text, place, end)), end]
+    cuts = [start]
+    for match in _END.finditer(text, start, end):  # an abbreviation, or a small letter after it, ends nothing
+        place = match.end()
+        following = _NO_SPACE.search(text, place, end)
+        is_small = following is not None and following[0].islower()
+        if not is_small and not _ABBREVIATION.search(text, max(0, place - 12), place):
+            cuts.append(place)
+    cuts.append(end)
     for first, last in pairwise(cuts):
         for span in _clauses(text, first, last) if last - first > _MAX_UNCUT else ((first, last),):
             sentence = text[span[0] : span[1]]
@@ -421,9 +422,3 @@ def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
             start = match.end()
             depth = 0
     yield start, end
-
-
-def _is_end(text: str, place: int, end: int) -> bool:
-    """A full stop after an abbreviation, or before a small letter, ends nothing."""
-    following = _NO_SPACE.search(text, place, end)
-    return not (following and following[0].islower()) and not _ABBREVIATION.search(text, max(0, place - 12), place)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from typing import Final
@@ -115,21 +115,15 @@ def parse_compact(text: str) -> str | None:
 
 def parse_day(plain: str) -> date | None:
     """A day in folded text that may have the day of the week before or after it."""
-    for candidate in _without_weekday(plain):
-        for form in _DAY_FORMS:
-            if found := form.fullmatch(candidate):
-                return _day_of(found)
-    return None
-
-
-def _without_weekday(plain: str) -> Iterator[str]:
-    """The text itself, and without the day of the week at its beginning or end."""
-    yield plain
+    candidates = [plain]
     before, after = _WEEKDAY_BEFORE.match(plain), _WEEKDAY_AFTER.search(plain)
     if before and is_weekday(before[1]):
-        yield plain[before.end() :].strip(" ,")
+        candidates.append(plain[before.end() :].strip(" ,"))
     if after and (after[1] is None or is_weekday(after[1])):
-        yield plain[: after.start()].strip(" ,")
+        candidates.append(plain[: after.start()].strip(" ,"))
+    fitting = (found for each in candidates for form in _DAY_FORMS if (found := form.fullmatch(each)))
+    first = next(fitting, None)
+    return _day_of(first) if first else None
 
 
 def parse_stretch(plain: str) -> date | None:
@@ -306,11 +300,16 @@ def name_date(path: str, formats: Sequence[str] = ()) -> str | None:
         return None
     for notation in formats:
         known = moment_format(notation)
-        if known and (day := known.day_of(stem)):
-            return day.isoformat()
+        if known and (told := known.day_of(stem)):
+            return told.isoformat()
     if found := leading_date(name):
         return found
-    day = _trailing(stem, name) or whole_date(name)
+    day: date | None = None
+    if ends := _ENDS_WITH_DAY.search(name):  # `Meeting 2026-03-08`
+        day = valid_day(ends["year"], ends["month"], ends["day"])
+    elif ends := _ENDS_WITH_DOTS.search(name) or _FOLDERS.search(stem):  # `daily.journal.2026.03.08`, `2026/03/08`
+        day = valid_day(*ends.groups())
+    day = day or whole_date(name)
     return day.isoformat() if day else None
 
 
@@ -320,15 +319,6 @@ def whole_date(name: str) -> date | None:
         return None
     plain = folded(name)
     return parse_day(plain) or parse_stretch(plain)
-
-
-def _trailing(stem: str, name: str) -> date | None:
-    """`Meeting 2026-03-08`, `daily.journal.2026.03.08`, `2026/03/08`."""
-    if ends := _ENDS_WITH_DAY.search(name):
-        return valid_day(ends["year"], ends["month"], ends["day"])
-    if ends := _ENDS_WITH_DOTS.search(name) or _FOLDERS.search(stem):
-        return valid_day(*ends.groups())
-    return None
 
 
 def leading_date(name: str) -> str | None:
