@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -73,15 +74,17 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
     if not opening or not closing:
         return Frontmatter(end=start)
     span = opening.end(), closing.start()
-    source, is_template = flat[span[0] : span[1]], False
+    source, is_template = flat[span[0] : span[1]], 0
     try:
         found = _read(source)
     except _Refused as refused:
-        found = _read_template(source)
-        if found is None:
+        filled, is_template = PLACEHOLDER.subn("", source)  # of a template, without what is filled in later
+        if not is_template:
             warning = f"The frontmatter {refused}; it was not read."
             return Frontmatter(span=span, end=closing.end(), warning=warning)
-        is_template = True
+        found = {}, {}
+        with suppress(_Refused):
+            found = _read(filled) or found
     if found is None:
         return Frontmatter(end=start)
     properties, written = found
@@ -92,7 +95,7 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
         tags=distinct(tag.lstrip("#") for key in ("tags", "tag") for tag in _listed(written.get(key), r"[,\s]+")),
         span=span,
         end=closing.end(),
-        is_template=is_template,
+        is_template=bool(is_template),
     )
 
 
@@ -122,17 +125,6 @@ def _read(source: str) -> Properties | None:
     if len(source) > MAX_CHARACTERS:
         raise _Refused(f"is longer than {MAX_CHARACTERS:,} characters")
     return read_plain(source) or read_yaml(source)
-
-
-def _read_template(source: str) -> Properties | None:
-    """The properties of a template, without what is filled in later; None for what holds no placeholder."""
-    filled, count = PLACEHOLDER.subn("", source)
-    if not count:
-        return None
-    try:
-        return _read(filled) or ({}, {})
-    except _Refused:
-        return {}, {}
 
 
 def read_plain(source: str) -> Properties | None:

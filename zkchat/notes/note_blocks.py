@@ -14,15 +14,7 @@ from msgspec.structs import replace
 from zkchat.core import lazy_pattern, wide_letters
 from zkchat.notes import runs
 from zkchat.notes.markdown import Span
-from zkchat.notes.runs import (
-    ITEM,
-    LinedText,
-    Run,
-    ends_in_colon,
-    is_delimiter,
-    opens_fence,
-    sentence_spans,
-)
+from zkchat.notes.runs import ITEM, LinedText, Run, ends_in_colon, is_delimiter, opens_fence, sentence_spans
 
 _MIN_WORDS: Final = 3
 """Words beside its links that a text has which does more than refer."""
@@ -238,12 +230,8 @@ def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tu
     line = text.lines[group[0].first] if group[0].kind == "paragraph" else ""
     start += len(line) - len(line.lstrip())
     end = start + len(text.flat[start:end].rstrip())
-    if (
-        text.has_ids
-        and group[-1].kind != "code"
-        and (block_id := runs.BLOCK_ID.search(text.flat, max(start, end - 100), end))
-    ):
-        end = block_id.start()
+    if group[-1].kind != "code":
+        end = text.before_id(start, end)
     units = _Units(section, text, start, end)
     for run in group:
         units.add(run)
@@ -302,8 +290,7 @@ class _Units:
 
     def _append(self, span: Span, parent: int | None) -> int:
         start, end = max(span[0], self._start), min(span[1], self._end)
-        if self._text.has_ids and (block_id := runs.BLOCK_ID.search(self._text.flat, max(start, end - 100), end)):
-            end = block_id.start()
+        end = self._text.before_id(start, end)
         if said := self._section[start:end].rstrip():
             self.found.append(Sentence(said, start - self._start, start - self._start + len(said), parent))
         return len(self.found) - 1
@@ -340,9 +327,8 @@ class _Units:
         if piece.end - piece.start <= _MAX_UNCUT_ITEM:
             return self._append((piece.start, piece.end), parent)
         marker = runs.ITEM.match(self._text.flat, piece.start)
-        first, *others = [*sentence_spans(self._text.flat, marker.end() if marker else piece.start, piece.end)] or [
-            (piece.start, piece.end)
-        ]
+        found = [*sentence_spans(self._text.flat, marker.end() if marker else piece.start, piece.end)]
+        first, *others = found or [(piece.start, piece.end)]
         place = self._append((piece.start, first[1]), parent)
         for other in others:
             self._append(other, place)

@@ -136,6 +136,11 @@ class LinedText(Struct):
     def span(self, run: Run) -> Span:
         return self.starts[run.first], self.starts[run.last] - 1
 
+    def before_id(self, start: int, end: int) -> int:
+        """The end of a span without the block id that it ends in."""
+        found = BLOCK_ID.search(self.flat, max(start, end - 100), end) if self.has_ids else None
+        return found.start() if found else end
+
 
 def split_lines(text: str) -> LinedText:
     flat = flatten(text)
