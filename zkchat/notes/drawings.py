@@ -21,11 +21,8 @@ _MAX_NAME: Final = 50
 _MAX_LINES: Final = 20
 _MAX_LINE: Final = 500
 """Lines of a card, and characters of each, that are looked at for its name."""
-_MAX_SECTION: Final = 1_600
-"""Characters of a section to which connections are added."""
 _UNLABELLED: Final = {("—", "→"): "→", ("←", "—"): "←", ("←", "→"): "↔", ("—", "—"): "—"}
 _HASHES = re.compile(r" {0,3}(#{1,6})")
-_MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
@@ -263,7 +260,7 @@ class _Writer:
         if labelled:
             text, end, last_line = self._since(first), self._offset - 1, self._line - 1
             whole = f"{sections[0].text}\n\n{text}" if len(sections) == 1 else ""
-            if whole and len(whole) <= _MAX_SECTION:
+            if whole and len(whole) <= 1_600:
                 sections = [sections[0]._replace(text=whole, end=end, last_line=last_line)]
             else:
                 sections = [*sections, Section(place, text, first, end, first_line, last_line)]
@@ -336,7 +333,7 @@ def _contained(text: str) -> str:
     """Markdown that ends what it begins: a fence or comment of one card must not take in the next ones."""
     if text.startswith("---"):
         text = f"\n{text}"  # no frontmatter
-    if not _MAY_STAY_OPEN.search(text):
+    if not re.search(r"```|~~~|%%|<|\$\$", text):
         return text
     fences = [match[0] for match in _FENCE.finditer(text)]
     longest = [max((fence for fence in fences if fence[0] == sign), key=len, default="") for sign in "`~"]
@@ -362,7 +359,6 @@ _FARTHEST: Final = 1e9
 _NODE, _EDGE, _ELEMENT = "node", "edge", "element"
 _NEEDED: Final = {"text": "text", "file": "file", "link": "url", "group": ""}
 """By type of a node, what it needs to have."""
-_FRAMES: Final = frozenset({"frame", "magicframe"})
 _LINES: Final = frozenset({"arrow", "line"})
 _ADDRESS: Final = re.compile(r"\w{2,20}://[^\s<>]+")
 
@@ -453,7 +449,7 @@ def _parse_excalidraw(content: Json) -> Drawing:
     groups = [
         Group(_text_at(each, "id"), _box_at(each) or Box(), _text_at(each, "name"))
         for each in elements
-        if _text_at(each, "type") in _FRAMES
+        if _text_at(each, "type") in {"frame", "magicframe"}
     ]
     connections = [_connection(each, texts) for each in arrows]
     return _bounded((_ELEMENT, "frame", "arrow"), cards, groups, connections, malformed)

@@ -22,8 +22,6 @@ MAX_DEPTH = 30
 _INNOCENT = 100
 """So few brackets, dashes and colons cannot nest deep enough to harm."""
 
-_MAX_NUMBER_CHARACTERS = 1024
-"""Bits."""
 _TEXT = "tag:yaml.org,2002:str"
 _NOTHING = "tag:yaml.org,2002:null"
 
@@ -198,7 +196,7 @@ def _value(node: Any, reader: "yaml.SafeLoader") -> Any:
     if node.tag == _TEXT:
         return node.value
     value = reader.construct_object(node)
-    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_CHARACTERS:
+    if isinstance(value, int) and value.bit_length() > 1024:
         raise _Refused("has a number that is too long")
     return value
 

@@ -37,8 +37,6 @@ from zkchat.notes.markdown import (
     outline,
 )
 
-_MAX_HEADING_DEPTH = 20
-"""Headings that a link may name one below the other; there are six levels."""
 _NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
@@ -70,7 +68,7 @@ class Anchors:
         if last.startswith("^"):
             yield from self._blocks_by_id.get(last[1:].casefold(), ())
             return
-        parts = anchor.split("#") if anchor.count("#") < _MAX_HEADING_DEPTH else [anchor]
+        parts = anchor.split("#") if anchor.count("#") < 20 else [anchor]
         *above, name = [key for key in map(heading_key, parts) if key] or [""]
         is_found = False
         for heading, trail in self._headings_by_key.get(name, ()):
@@ -285,7 +283,6 @@ _MAX_COMPARED = 12
 """Names that are compared letter by letter, which takes a tenth of a millisecond for each."""
 _MAX_NAME_CHARACTERS = 200
 """Characters of a name that are compared; no file name is longer."""
-_MIN_SIMILARITY = 0.6
 
 
 class CatalogEntry(NamedTuple):
@@ -416,7 +413,7 @@ class SimilarNames:
             likeness[candidate] = matcher.ratio() + (0.3 if key in _beginning(candidate) else 0.0)
         alike: dict[str, str] = {}
         for candidate in sorted(likeness, key=lambda candidate: (-likeness[candidate], candidate)):
-            if likeness[candidate] >= _MIN_SIMILARITY:
+            if likeness[candidate] >= 0.6:
                 alike.setdefault(name_key(candidate), candidate)
         return tuple(alike.values())[:limit]
 

@@ -33,7 +33,6 @@ _OPAQUE = {"CodeBlock", "HtmlBlock"}
 _CONTAINERS = {"BlockQuote", "Item", "FootnoteDefinition"}
 _BLOCKS = {"Paragraph", "Heading", "List", "Table"} | _OPAQUE | _CONTAINERS
 _WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
-_AUTOMATIC = ("Autolink", "Email")
 
 
 _MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~")
@@ -234,7 +233,7 @@ class _Reader:
             self._hyperlink(tag["Image"], span, image=True)
 
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
-        if link["link_type"] in _AUTOMATIC or not link["dest_url"]:
+        if link["link_type"] in {"Autolink", "Email"} or not link["dest_url"]:
             return
         start, end = span
         if self._flat.startswith("[]", end):  # the parser leaves these out

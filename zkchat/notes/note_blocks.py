@@ -24,7 +24,6 @@ _MAX_BESIDE_LINKS: Final = 100
 """Characters that such a text may have beside its links and line ends."""
 _MAX_SUBJECT: Final = 60
 """Characters of a clause before the words that refer."""
-_LINK_SIGNS: Final = ("[[", "](", "]:", "://", "#", "<")
 
 _SEE = (
     r"see also|see|siehe(?: auch)?|vgl\.?|voir(?: aussi)?|v[ée]ase(?: también)?|ver también|vedi(?: anche)?|"
@@ -61,7 +60,7 @@ def holds_only_links(text: str) -> bool:
 
 def only_refers(text: str, *, is_labelled: bool) -> bool:
     """Whether a text only names other notes; where something else labels it, it has to hold nothing but links."""
-    if not any(sign in text for sign in _LINK_SIGNS):
+    if not any(sign in text for sign in ("[[", "](", "]:", "://", "#", "<")):
         return _WORD.search(text) is None
     rest, links = _CROSS_REFERENCES_LINK.subn(" ", text[:_MAX_LENGTH])
     if len(text) > _MAX_LENGTH or len(rest) - text.count("\n") > _MAX_BESIDE_LINKS:
@@ -391,12 +390,8 @@ _GAP = " […] "
 _MARK = "…"
 _EMPTY = " \t\r\n>"
 """What may stand between two units without a meaning of its own."""
-_MAX_BETWEEN = 40
-"""Characters of it that are kept."""
 _BLANK_LINE = lazy_pattern(r"\n[ \t\r>]*\n")
-_PADDING = lazy_pattern(r" {2,}|-{4,}")
 _LINK = lazy_pattern(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
-_MARKED = lazy_pattern(r"[>|\s]*…[\s|]*$")
 
 
 def excerpt(block: Block, chosen: Collection[int], limit: int) -> str:
@@ -483,7 +478,7 @@ class _Selection:
         for number in others:
             pieces += (self._between(last, number), self._kept[number])
             last = number
-        if last + 1 < len(self._units) and not _MARKED.search(self._kept[last][-20:]):
+        if last + 1 < len(self._units) and not re.search(r"[>|\s]*…[\s|]*$", self._kept[last][-20:]):
             pieces.append(f"\n{self._mark(last)}" if self._has_own_lines[last] else f" {_MARK}")
         return "".join(pieces)
 
@@ -532,7 +527,7 @@ class _Selection:
         between = self._block.text[self._units[before].end : self._units[number].start]
         is_whole = self._kept[before] == self._units[before].text
         is_next = number == before + 1
-        if is_next and is_whole and len(between) <= _MAX_BETWEEN and not between.strip(_EMPTY):
+        if is_next and is_whole and len(between) <= 40 and not between.strip(_EMPTY):
             return between
         line_end = "\n\n" if _BLANK_LINE.search(between) and not self._quote else "\n"
         indent = self._indent(number)
@@ -559,7 +554,7 @@ def _without_padding(block: Block) -> Block:
 
 
 def _squeeze(text: str) -> str:
-    return _PADDING.sub(lambda match: match[0][:1] if match[0].isspace() else "---", text)
+    return re.sub(r" {2,}|-{4,}", lambda match: match[0][:1] if match[0].isspace() else "---", text)
 
 
 def _first_words(said: str, room: int) -> str:

@@ -84,7 +84,6 @@ _ID = lazy_pattern(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
 _LINES_OF_PLUGIN = lazy_pattern(r"^(?:%%|==⚠.*⚠==.*|\^_dummy!_)[ \t]*$", re.MULTILINE)
 _COLORS = lazy_pattern(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
 """Of an embedded file."""
-_OPEN_BOXES: Final = ("[ ]", "[/]")
 _BOX: Final = lazy_pattern(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
 _ITEM: Final = lazy_pattern(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 """What stands before a box: in quotations and callouts too, and where an item holds nothing but another list."""
@@ -296,7 +295,7 @@ def _find_tasks(body: str, prose: Prose) -> tuple[TaskLine, ...]:
 
     `body` is the flattened text, `prose` the same with code blanked out.
     """
-    if not any(box in body for box in _OPEN_BOXES):
+    if not any(box in body for box in ("[ ]", "[/]")):
         return ()
     lines = Lines(body)
     starts = [start for start, _ in prose.comments]
@@ -327,14 +326,6 @@ _OPENING = lazy_pattern(r"[ \t\r\n]*")
 _ANGLE = lazy_pattern(r"<((?:[^<>\n\\]|\\.)*)>")
 _NOT_IN_ANGLES = lazy_pattern(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
 _NOT_PLAIN = lazy_pattern(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
-_PARENTHESES = lazy_pattern(r"[()]")
-_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
-_ENCODED_BEYOND_ASCII = lazy_pattern(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ENCODED_PARENTHESIS = lazy_pattern(r"%2[89]")
-
-
-_ENDS_EARLY = lazy_pattern(r"\||\\\Z")
-"""In a wikilink: a pipe, or the backslash before one."""
 
 
 class LinkTarget(NamedTuple):
@@ -459,7 +450,7 @@ def fits(target: str, notation: Notation) -> bool:
     if notation != "wikilink":
         return True
     text, link = f"[[{target}]]", link_to(target)
-    is_whole = wikilink_spans(text) == [(0, len(text))] and not _ENDS_EARLY.search(target)
+    is_whole = wikilink_spans(text) == [(0, len(text))] and not re.search(r"\||\\\Z", target)
     return is_whole and link.target == target and not link.external
 
 
@@ -468,10 +459,10 @@ def _encoded(part: str, example: str, notation: Notation) -> str:
     encoded = special.sub(lambda match: quote(match[0], safe=""), part)
     depths = [0, *accumulate((character == "(") - (character == ")") for character in part)]
     is_balanced = min(depths) >= 0 and depths[-1] == 0
-    if notation == "plain" and (not is_balanced or _ENCODED_PARENTHESIS.search(example)):
-        encoded = _PARENTHESES.sub(lambda match: f"%{ord(match[0]):X}", encoded)
-    if _ENCODED_BEYOND_ASCII.search(example):
-        encoded = _BEYOND_ASCII.sub(lambda match: quote(match[0]), encoded)
+    if notation == "plain" and (not is_balanced or re.search(r"%2[89]", example)):
+        encoded = re.sub(r"[()]", lambda match: f"%{ord(match[0]):X}", encoded)
+    if re.search(r"%[89A-Fa-f][0-9A-Fa-f]", example):
+        encoded = re.sub(r"[^\x00-\x7f]+", lambda match: quote(match[0]), encoded)
     return encoded
 
 

@@ -107,7 +107,6 @@ def listed_paths(text: str) -> Iterator[str]:
 PROPERTY: Final = "zkchat"
 STRICTNESS: Final[Mapping[PrivacyClass, int]] = {"open": 0, "local": 1, "never": 2}
 
-_TOP_LINES: Final = 20
 _TOP_CHARACTERS: Final = 4_000
 """Of the text below the frontmatter, or of a note without one: a property that lost its fences stands there."""
 _MAX_VALUE_WORDS: Final = 3
@@ -115,7 +114,6 @@ _MAX_VALUE_WORDS: Final = 3
 _MAX_WORDS_BESIDE: Final = 8
 """Of a line that names the property and a class; what is longer is a sentence too."""
 _MAX_VALUE_CHARACTERS: Final = 200
-_BEFORE_KEY: Final = 100
 _MAX_MARKS: Final = 1_000
 """Of one note; more of them are no description of it."""
 
@@ -165,7 +163,7 @@ def written_class(text: str) -> Written:
     opening = _OPENING.match(text)
     region, rest = _fenced(text, opening["fence"], opening.start("fence")) if opening else ("", text)
     lines = [line for line in _LINE_ENDS.sub("\n", rest[:_TOP_CHARACTERS]).split("\n") if line.strip()]
-    top = "\n".join(lines[:_TOP_LINES])
+    top = "\n".join(lines[:20])
     if not (_is_mentioned(region) or _is_mentioned(top)):
         return Written()
     found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MAX_VALUE_WORDS)]
@@ -266,7 +264,7 @@ def _side_by_side(part: str) -> Iterator[Written]:
 def _begins_something(part: str, start: int) -> bool:
     """Whether nothing but signs, numbers of items, YAML's tags and anchors stands before this place in its line or flow
     mapping."""
-    before = part[max(0, start - _BEFORE_KEY) : start].rpartition("\n")[2]
+    before = part[max(0, start - 100) : start].rpartition("\n")[2]
     last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
     return all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
 

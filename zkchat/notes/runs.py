@@ -101,7 +101,6 @@ _QUOTE_MARKS = lazy_pattern(r"(?:\s{0,3}>)+ ?")
 _CALLOUT = lazy_pattern(r"\s*>\s*\[![^\]\n]{1,40}\]")
 BLOCK_ID = lazy_pattern(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
 _CODE_INDENT = ("    ", "\t")
-_ITEM_INDENT = ("  ", "\t")
 _CLOSING_MARKS = " \t*_)\"'”’»"
 
 
@@ -334,7 +333,7 @@ class Scanner:
             if mark == "item":
                 if number > end and self._is_ordered(number) != self._is_ordered(first) and not line[0].isspace():
                     break
-            elif not line.startswith(_ITEM_INDENT):
+            elif not line.startswith(("  ", "\t")):
                 # A line that goes on with an item although it is not indented, and does not introduce other items.
                 introduces = self._mark_after(number) == "item" and ends_in_colon(line)
                 if number > end or introduces or not self._goes_on(number):

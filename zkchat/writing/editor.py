@@ -55,10 +55,6 @@ _SECTION_TITLES: Final[dict[SectionPosition, str]] = {
     "before": "Insert before",
     "after": "Insert after",
 }
-_MAX_TEMPLATES: Final = 20
-"""That are named where one is not there."""
-_MAX_PLACE: Final = 60
-"""Characters of a heading that a title names."""
 
 _LISTS = frozenset({"aliases", "tags"})
 """Properties that are lists, also of one value."""
@@ -284,7 +280,7 @@ class NoteEditor:
             raise EditRefused(f"{path} cannot be changed.")
         after = self._changed(before, edit.change)
         names = " › ".join(name.strip() for name in place.split("#") if name.strip())
-        title = f"{verb} {path}{f' › {shorten(names, _MAX_PLACE)}' if names else ''}{end}"
+        title = f"{verb} {path}{f' › {shorten(names, 60)}' if names else ''}{end}"
         if after != before:
             self.staged.write(path, after, made_from=before, title=title, edit=edit)
         elif self._for_model:
@@ -334,6 +330,6 @@ class NoteEditor:
         if not folders:
             return "Obsidian's settings have no template folder, so any note can be a template: give its path."
         paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
-        found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
+        found = self.library.confirmed(sorted(paths)[:20])
         where = ", ".join(folders)
         return f"Templates in {where}: {', '.join(map(file_title, found))}." if found else f"No notes are in {where}."

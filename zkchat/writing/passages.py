@@ -15,8 +15,6 @@ from zkchat.notes import Anchors, heading_key, is_delimiter, parse_note
 _LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
 _ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
 _RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
-_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 _MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
 _MAX_OUTLINE: Final = 40
@@ -71,7 +69,7 @@ class UnifiedText:
 
 def without_blank_edges(text: str) -> str:
     """The text without blank lines around it; the indentation of its first line stays."""
-    return _BLANK_LINES_BEFORE.sub("", text.rstrip()) if text.strip() else ""
+    return re.sub(r"\A(?:[ \t]*\n)+", "", text.rstrip()) if text.strip() else ""
 
 
 def joins(before: str, after: str) -> bool:
@@ -152,7 +150,7 @@ class ParsedNote:
     def text_start(self, heading: Heading) -> int:
         """Where the line after a heading begins."""
         first_end = self.line_end(heading.start)
-        if _ATX.match(self.text[self.line_start(heading.start) : first_end]):
+        if re.match(r" {0,3}#{1,6}(?:[ \t]|$)", self.text[self.line_start(heading.start) : first_end]):
             return first_end
         underline = _UNDERLINE.search(self.text, first_end)
         return self.line_end(underline.start()) if underline else first_end
@@ -318,7 +316,6 @@ _PLACEHOLDER: Final = lazy_pattern(r"^[ \t>*_#(\[<{!/（-]*(?:\.{3}|…).{0,60}$
 """A short line that begins with dots, as models write it in the place of text that they leave out."""
 _MAX_SHOWN: Final = 600
 """Characters of a passage in a message."""
-_MIN_LIKENESS: Final = 0.6
 _TELLING: Final = 12
 """Characters of a new text that is not in a note by chance."""
 _MAX_COMPARED: Final = 100
@@ -416,7 +413,7 @@ def _nearest(text: str, wanted: str) -> tuple[int, int] | None:
     start = max(0, shared.a - shared.b)
     window = present[start : start + len(sought)]
     likeness = SequenceMatcher(None, words[start : start + len(sought)], sought, autojunk=False).ratio()
-    return (window[0].start(), window[-1].end()) if shared.size and likeness > _MIN_LIKENESS else None
+    return (window[0].start(), window[-1].end()) if shared.size and likeness > 0.6 else None
 
 
 def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:

@@ -197,7 +197,6 @@ _MAX_DIGITS: Final = 18
 """Of a number; a longer one is an identifier, which must keep its digits."""
 _LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
 """What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
-_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
 _UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -272,7 +271,7 @@ def _is_plain(value: str, *, in_flow: bool) -> bool:
     """Whether a text can stand without quotes, and every reader takes it for a text."""
     import yaml
 
-    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or _LIKE_LINK.search(value):
+    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or re.search(r"\[\[|\{\{|\]\]|\}\}", value):
         return False
     written = yaml.safe_dump([value], default_flow_style=in_flow, width=float("inf"), allow_unicode=True)
     return written == (f"[{value}]\n" if in_flow else f"- {value}\n")

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.language import STOP_WORDS_BY_CODE, by_code, languages, phrases
-from zkchat.notes.dates.calendar import Expression, Token, fold, tokens_of
+from zkchat.notes.dates.calendar import Expression, fold, tokens_of
 from zkchat.notes.dates.expressions import UnspacedGrammar, time_filters
 from zkchat.notes.dates.grammar import Grammar
 
@@ -69,7 +69,12 @@ def time_in_question(
 
 def missing_day(text: str, calendar: Calendar) -> MissingDay | None:
     """The day that a question asks for, where there is no such day."""
-    return next(filter(None, (_missing_day(question) for question in _questions(_plain(text), calendar))), None)
+    for question in _questions(_plain(text), calendar):
+        if question.said.oriented or question.said.personal:
+            for place in question.missing_days():
+                if not _overlaps(place, question.quoted):
+                    return MissingDay(question.text[slice(*place)], question.topic(_without(question.text, [place])))
+    return None
 
 
 def asks_for_own_writing(text: str) -> bool:
@@ -252,15 +257,6 @@ def _expressions(grammar: Grammar | UnspacedGrammar, length: int) -> Iterator[tu
         at = found.end if found else at + 1
 
 
-def _missing_day(question: "_Question") -> MissingDay | None:
-    if not (question.said.oriented or question.said.personal):
-        return None
-    for place in question.missing_days():
-        if not _overlaps(place, question.quoted):
-            return MissingDay(question.text[slice(*place)], question.topic(_without(question.text, [place])))
-    return None
-
-
 class _SpacedQuestion:
     def __init__(
         self, text: str, language: str, calendar: Calendar, is_name: Callable[[str], bool] = lambda _: False
@@ -410,8 +406,10 @@ class _SpacedQuestion:
         personal = has("first_person", *(["own_writing"] if languages()[language].get("drops_pronouns") else []))
         asks = bool(self._tokens) and self._tokens[0].text in _interrogatives(language)
         tells_of_past = language != "en" or asks or personal  # "pointed end up"
+        past_endings = re.compile(by_code("time")[language]["past_endings"])
+        written = (self.text[token.start : token.end].lower().replace("’", "'") for token in self._tokens)
         return _Words(
-            past=has("past") or (tells_of_past and any(map(self._is_past, self._tokens))),
+            past=has("past") or (tells_of_past and any(map(past_endings.fullmatch, written))),
             present=has("present"),
             modal=has("modals"),
             personal=personal,
@@ -419,10 +417,6 @@ class _SpacedQuestion:
             changes=has("changes"),
             when=bool(re.search(rf"(?<!\w)(?:{by_code('time')[language]['when']})(?!\w)", self._folded)),
         )
-
-    def _is_past(self, token: Token) -> bool:
-        written = self.text[token.start : token.end].lower().replace("’", "'")
-        return bool(re.fullmatch(by_code("time")[self._language]["past_endings"], written))
 
 
 class _UnspacedQuestion:

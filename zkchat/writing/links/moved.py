@@ -292,7 +292,6 @@ _QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\
 _COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
 _TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
-_CONTEXT = 60
 _TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 _CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 _CANVAS = "nodes", frozenset({"file", "background"}), frozenset({"text"})
@@ -433,7 +432,7 @@ def _named_in_base(text: str) -> Iterator[tuple[int, str, bool, bool]]:
         if link and link.target and not link.external:
             yield visible.index(link.target, link.start), link.target, False, False
     for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
-        first = max(0, match.start() - _CONTEXT)
+        first = max(0, match.start() - 60)
         takes_link = _TAKES_LINK.search(visible, first, match.start())
         named = match[0].partition("#")[0].partition("|")[0] if takes_link else match[0]
         if named.strip() and "[[" not in match[0]:
