@@ -178,24 +178,20 @@ class ParsedNote:
             return found[0]
         if not place.strip(" #^"):
             raise EditRefused("No section was named.", hint=self._outline())
+        lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
         if "^" in place.rpartition("#")[2][:1]:
-            raise self._no_block(place, found)
+            if found:
+                raise EditRefused(f"There are {len(found)} blocks {_cut(place)} in the note, in lines {lines}.")
+            ids = [f"^{block.id} (line {block.line})" for block in self.note.blocks[:_MAX_OUTLINE]]
+            raise EditRefused(
+                f"There is no block {_cut(place)} in the note.",
+                hint=f"It has: {', '.join(ids)}." if ids else "No block of it has an id: name a heading.",
+            )
         if not found:
             raise EditRefused(f"There is no heading “{_cut(place)}” in the note.", hint=self._outline(place))
-        lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
         raise EditRefused(
             f"There are {len(found)} headings “{_cut(place)}” in the note, in lines {lines}.",
             hint="Name the heading above it too (`Above#Heading`), or edit the passage itself. " + self._outline(),
-        )
-
-    def _no_block(self, place: str, found: Sequence[Heading | Block]) -> EditRefused:
-        if found:
-            lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
-            return EditRefused(f"There are {len(found)} blocks {_cut(place)} in the note, in lines {lines}.")
-        ids = [f"^{block.id} (line {block.line})" for block in self.note.blocks[:_MAX_OUTLINE]]
-        return EditRefused(
-            f"There is no block {_cut(place)} in the note.",
-            hint=f"It has: {', '.join(ids)}." if ids else "No block of it has an id: name a heading.",
         )
 
     def _outline(self, place: str = "") -> str:
@@ -448,23 +444,6 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
                 "the change was made before, and is not made twice.",
                 hint=f"It is there as: {_shown(put)}",
             )
-    return _replaced(text, unified, places, wanted, put)
-
-
-def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
-    times, wanted = ("once" if number == 1 else f"{number:,} times" for number in (len(places), expected))
-    lines = [str(unified.line(place)) for place in places[:20]]
-    more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
-    return EditRefused(
-        f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "
-        f"{', '.join(lines)}{more}.",
-        hint="Give more of the text around the right one or, to replace all, say how often it is there."
-        if len(places) > expected
-        else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
-    )
-
-
-def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: str, put: str) -> str:
     head = _shared(wanted, put)
     tail = _shared(wanted[head:][::-1], put[head:][::-1])
     inserted = put[head : len(put) - tail]
@@ -479,6 +458,19 @@ def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: st
         position = place + len(wanted)
         pieces.append(text[end : unified.original(position)])
     return "".join([*pieces, text[unified.original(position) :]])
+
+
+def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
+    times, wanted = ("once" if number == 1 else f"{number:,} times" for number in (len(places), expected))
+    lines = [str(unified.line(place)) for place in places[:20]]
+    more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
+    return EditRefused(
+        f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "
+        f"{', '.join(lines)}{more}.",
+        hint="Give more of the text around the right one or, to replace all, say how often it is there."
+        if len(places) > expected
+        else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
+    )
 
 
 def _shared(text: str, other: str) -> int:

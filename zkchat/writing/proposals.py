@@ -85,7 +85,6 @@ class WhyAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """All of it."""
         return " ".join(self.sentences)
 
 
@@ -407,13 +406,8 @@ def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
 
 def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
     """By file, the lines that go and those that come, without what stands around them and blank ones."""
-    return [
-        (
-            write.path,
-            [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " " and line.text.strip()],
-        )
-        for write in changes.writes
-    ]
+    found = [(write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines]) for write in changes.writes]
+    return [(path, [each for each in lines if each.mark != " " and each.text.strip()]) for path, lines in found]
 
 
 def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:
