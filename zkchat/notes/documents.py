@@ -71,13 +71,16 @@ def document_of_pages(path: str, extracted: ExtractedText) -> Document:
     pieces: list[str] = []
     start, line = 0, 1
     for number, page in enumerate(extracted.pages, start=1):
-        title = page_heading(number)
-        headings.append(Heading(text=title, level=1, line=line, start=start))
+        heading = page_heading(number)
+        headings.append(Heading(text=heading, level=1, line=line, start=start))
         text = _MARKUP.sub(r"\\", page.strip())
-        pieces.append(f"# {title}\n\n{text}\n\n" if text else f"# {title}\n\n")
+        pieces.append(f"# {heading}\n\n{text}\n\n" if text else f"# {heading}\n\n")
         start += len(pieces[-1])
         line += pieces[-1].count("\n")
-    note = Note(path=path, title=_title(path, extracted.title), headings=tuple(headings), line_count=max(1, line - 1))
+    title = " ".join(extracted.title.split())  # unless a program wrote it there, else the name of the file
+    if not 4 <= sum(map(str.isalpha, title)) <= len(title) <= _MAX_TITLE or _NO_TITLE.fullmatch(title.strip("()[]<> ")):
+        title = document_title(path)
+    note = Note(path=path, title=title, headings=tuple(headings), line_count=max(1, line - 1))
     text = "".join(pieces)
     return Document(note=note, text=text, own_sections=[*_sections(note, text, extracted.outline)])
 
@@ -114,10 +117,3 @@ def _chapters(outline: Sequence[tuple[int, str]], pages: int) -> dict[str, str]:
             chapters[page_heading(page)] = chapter
         current = last.get(page, current)
     return chapters
-
-
-def _title(path: str, written: str) -> str:
-    """The title that the file gives itself, unless a program wrote it there; else the name of the file."""
-    title = " ".join(written.split())
-    is_long_enough = sum(map(str.isalpha, title)) >= 4 and len(title) <= _MAX_TITLE
-    return title if is_long_enough and not _NO_TITLE.fullmatch(title.strip("()[]<> ")) else document_title(path)

@@ -135,12 +135,9 @@ class _Writer:
     def document(self) -> Document:
         self._write_inside(None, (), 0)
         text = "".join(self._pieces).rstrip("\n")
-        return Document(note=self._note(), text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
-
-    def _note(self) -> Note:
         parsed = [note for note, _, _ in self._notes]
         problems = self._drawing.problems
-        return Note(
+        note = Note(
             path=self._path,
             title=document_title(self._path),
             tags=distinct(tag for note in parsed for tag in note.tags),
@@ -159,6 +156,7 @@ class _Writer:
             ),
             warnings=(NoteWarning(path=self._path, text=problems, kind="excess"),) if problems else (),
         )
+        return Document(note=note, text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
 
     def _write_inside(self, parent: Group | None, above: tuple[str, ...], depth: int) -> None:
         cards, groups = self._contents[parent and id(parent)]
@@ -175,20 +173,16 @@ class _Writer:
                 is_first = False
                 self._write_card(part[0], above, depth) if is_text else self._write_targets(part, above)
         for group in _in_reading_order(groups):
-            self._write_group(group, above, depth)
-
-    def _write_group(self, group: Group, above: tuple[str, ...], depth: int) -> None:
-        label = _one_line(group.label)
-        if label and depth < MAX_DEPTH:
-            depth += 1
-            above = (*above, label)
-            self._headings.append(Heading(label, depth, self._line, self._offset))
-            self._write(f"{'#' * depth} {label}\n\n")
-        if group.background:
-            self._write_link("", group.background, "")
-            self._write("\n\n")
-        self._write_connections(group.id, above)
-        self._write_inside(group, above, depth)
+            label, place, level = _one_line(group.label), above, depth
+            if label and depth < MAX_DEPTH:
+                place, level = (*above, label), depth + 1
+                self._headings.append(Heading(label, level, self._line, self._offset))
+                self._write(f"{'#' * level} {label}\n\n")
+            if group.background:
+                self._write_link("", group.background, "")
+                self._write("\n\n")
+            self._write_connections(group.id, place)
+            self._write_inside(group, place, level)
 
     def _write_card(self, card: Card, above: tuple[str, ...], depth: int) -> None:
         text = _contained(_nested(card.text, depth))
@@ -338,16 +332,11 @@ def _contained(text: str) -> str:
     fences = [match[0] for match in _FENCE.finditer(text)]
     longest = [max((fence for fence in fences if fence[0] == sign), key=len, default="") for sign in "`~"]
     for closing in ("", *(f"\n{fence}" for fence in longest if fence), "\n%%", "\n-->", "\n$$"):
-        if _ends(text + closing):
+        probe = f"\n{text}{closing}\n\n"
+        headings = parse_note("", f"{probe}# x\n").headings
+        if headings and headings[-1].start == len(probe):  # a heading below the text is one
             return text + closing
     return "\n".join(f"    {line}" for line in text.split("\n"))
-
-
-def _ends(text: str) -> bool:
-    """Whether a heading below the text is one."""
-    probe = f"\n{text}\n\n"
-    headings = parse_note("", f"{probe}# x\n").headings
-    return bool(headings) and headings[-1].start == len(probe)
 
 
 MAX_CARDS: Final = 5_000

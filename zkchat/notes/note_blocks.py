@@ -54,22 +54,6 @@ _CLAUSE = lazy_pattern(
 _WORD = lazy_pattern(r"[^\W_]+")
 
 
-def holds_only_links(text: str) -> bool:
-    return _WORD.search(_CROSS_REFERENCES_LINK.sub("", text)) is None
-
-
-def only_refers(text: str, *, is_labelled: bool) -> bool:
-    """Whether a text only names other notes; where something else labels it, it has to hold nothing but links."""
-    if not any(sign in text for sign in ("[[", "](", "]:", "://", "#", "<")):
-        return _WORD.search(text) is None
-    rest, links = _CROSS_REFERENCES_LINK.subn(" ", text[:_MAX_LENGTH])
-    if len(text) > _MAX_LENGTH or len(rest) - text.count("\n") > _MAX_BESIDE_LINKS:
-        return False
-    rest, labels = _CROSS_REFERENCES_LABEL.subn(" ", rest)
-    words = len(_WORD.findall(rest)) + wide_letters(rest) // 2
-    return words == 0 if is_labelled and not labels else bool(links or not words) and words < _MIN_WORDS
-
-
 def without_cross_references(text: str) -> str:
     """The text without the clauses that only tell where something is described."""
     return _CLAUSE.sub(" ", text) if "[[" in text else text
@@ -135,8 +119,14 @@ def blocks(section: str) -> list[Block]:
     """The blocks in order. Each line that is not blank, a heading, a ruler or a block id alone is in one of them."""
     text = runs.split_lines(section)
     found = runs.Scanner(text)
-    groups = _grouped(text, _with_questions(text, found.runs))
-    return [_block(section, text, group, found.paths[group[0].region]) for group in groups]
+    groups: list[list[Run]] = []
+    """The runs of each block, the last first: those that introduce others are together with them."""
+    for run in reversed(_with_questions(text, found.runs)):
+        if groups and _introduces(text, run, groups[-1]):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return [_block(section, text, group[::-1], found.paths[group[0].region]) for group in reversed(groups)]
 
 
 _MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
@@ -195,17 +185,6 @@ def _cut_at_questions(text: LinedText, run: Run) -> Iterator[Run]:
     yield run
 
 
-def _grouped(text: LinedText, found: Sequence[Run]) -> list[list[Run]]:
-    """The runs of each block, those that introduce others together with them."""
-    groups: list[list[Run]] = []
-    for run in reversed(found):
-        if groups and _introduces(text, run, groups[-1]):
-            groups[-1].append(run)
-        else:
-            groups.append([run])
-    return [group[::-1] for group in reversed(groups)]
-
-
 def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     """Whether a run belongs to those after it, which are given last first."""
     main, nearest = following[0], following[-1]
@@ -221,7 +200,7 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
         return True
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
     is_short = len(following) == 1 and len(said) <= room and len(said) + wide_letters(said) <= room
-    return is_short and not holds_only_links(said)  # a picture introduces nothing
+    return is_short and _WORD.search(_CROSS_REFERENCES_LINK.sub("", said)) is not None  # a picture introduces nothing
 
 
 def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tuple[str, ...]) -> Block:
@@ -383,7 +362,15 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
         return main.kind == "table" and runs.is_delimiter(units[-1].text.splitlines()[-1])
     if len(units) == 1 and runs.ends_in_colon(said):
         return True
-    return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)
+    if not any(sign in said for sign in ("[[", "](", "]:", "://", "#", "<")):
+        return _WORD.search(said) is None
+    rest, links = _CROSS_REFERENCES_LINK.subn(" ", said[:_MAX_LENGTH])
+    if len(said) > _MAX_LENGTH or len(rest) - said.count("\n") > _MAX_BESIDE_LINKS:
+        return False
+    rest, labels = _CROSS_REFERENCES_LABEL.subn(" ", rest)
+    words = len(_WORD.findall(rest)) + wide_letters(rest) // 2
+    is_labelled = len(group) > 1 or main.stands_alone  # then it has to hold nothing but links
+    return words == 0 if is_labelled and not labels else bool(links or not words) and words < _MIN_WORDS
 
 
 _GAP = " […] "

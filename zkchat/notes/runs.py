@@ -34,7 +34,7 @@ def detect_language(text: str) -> str | None:
     prose = unicodedata.normalize("NFC", _NOT_PROSE.sub(" ", text[:MAX_CHARS])).lower()
     scripts = Counter[str]()
     for letter, times in Counter(prose).items():
-        scripts[_script(letter)] += times * letter.isalpha()
+        scripts[unicodedata.name(letter, "").partition(" ")[0]] += times * letter.isalpha()
     if not scripts.total():
         return None
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
@@ -59,10 +59,6 @@ def guess_language(text: str, codes: Iterable[str]) -> str | None:
     hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(codes)}
     likeliest = max(hits, key=hits.__getitem__)
     return likeliest if hits[likeliest] else None
-
-
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").partition(" ")[0]
 
 
 Kind = Literal["paragraph", "list", "table", "code", "callout", "quote"]
@@ -263,7 +259,12 @@ class Scanner:
             end = self._end(number + 1, lambda at: "|" in self._lines[at] and self._marks[at] in {"text", "row"})
             return self._add("table", number, end)
         if self._lines[number].startswith(_CODE_INDENT):
-            return self._add("code", number, self._end_of_indented(number + 1))
+            end = self._end(
+                number + 1, lambda at: self._marks[at] == "blank" or self._lines[at].startswith(_CODE_INDENT)
+            )
+            while self._marks[end - 1] == "blank":
+                end -= 1
+            return self._add("code", number, end)
         return self._paragraph(number)
 
     def _add(self, kind: Kind, first: int, last: int, *, stands_alone: bool = False) -> int:
@@ -368,12 +369,6 @@ class Scanner:
             number + 1, lambda at: self._marks[at] != "blank" and not self._lines[at].rstrip().endswith("$$")
         )
         return end + (end < len(self._lines) and self._marks[end] != "blank")
-
-    def _end_of_indented(self, number: int) -> int:
-        end = self._end(number, lambda at: self._marks[at] == "blank" or self._lines[at].startswith(_CODE_INDENT))
-        while self._marks[end - 1] == "blank":
-            end -= 1
-        return end
 
 
 _MARKS = ".!?…。！？｡।॥؟۔։።។៕။"

@@ -131,10 +131,10 @@ def _filtered(text: str, calendar: Calendar) -> TimeInQuestion | None:
 def _languages_of(text: str) -> list[str]:
     """The languages that a question may be in: those that most of its words are of."""
     words = _PIECE.findall(fold(text))
-    hits = {
-        language: sum(word in _telling_words(language) for word in words)
-        for language in by_code("calendar", spaced=True)
-    }
+    hits: dict[str, int] = {}
+    for language in by_code("calendar", spaced=True):
+        telling = _stop_words(language) | _interrogatives(language) | _listed(language, "about", "past", "events")
+        hits[language] = sum(word in telling for word in words)
     most = max(hits.values())
     return [language for language in hits if hits[language] == most]
 
@@ -162,12 +162,6 @@ def _stop_words(language: str) -> frozenset[str]:
 @cache
 def _interrogatives(language: str) -> frozenset[str]:
     return frozenset(map(fold, by_code("interrogatives")[language].split()))
-
-
-@cache
-def _telling_words(language: str) -> frozenset[str]:
-    """By which a language is recognized in a question about a time."""
-    return _stop_words(language) | _interrogatives(language) | _listed(language, "about", "past", "events")
 
 
 def _quoted(text: str) -> list[Place]:
