@@ -27,7 +27,6 @@ from zkchat.core import (
 from zkchat.notes.markdown import (
     MAX_ITEMS,
     MAX_SPANS,
-    Hyperlink,
     Lines,
     Outline,
     Span,
@@ -194,8 +193,14 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     known = places[:MAX_ITEMS]
     for span, in_comment in zip(known, inside(known, comments), strict=True):
         line = lines.at(span[0])
-        if span in hyperlinks:
-            links.append(_from_hyperlink(hyperlinks[span], text, line, in_comment=in_comment))
+        if hyperlink := hyperlinks.get(span):
+            target, anchor, external = _split(hyperlink.address)
+            if not external:
+                target, anchor = unquote(target).strip(), unquote(anchor).strip()
+            written = text[slice(*span)]
+            link = Link(written, target, anchor, syntax="markdown", embed=hyperlink.image, external=external)
+            placed = link._replace(start=span[0], end=span[1], line=line, in_comment=in_comment)
+            links.append(_shown_as(hyperlink.label, placed))
         else:
             links.append(wikilink(text, span, line, in_comment=in_comment))
     return Prose([link for link in links if link], comments, rest, len(places) > MAX_ITEMS)
@@ -217,15 +222,6 @@ def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_f
     target, anchor, external = _split(path.removesuffix("\\").strip())
     link = Link(written, target, anchor, embed=embed, external=external, start=start, end=end, line=line)
     return _shown_as(display, link._replace(in_comment=in_comment, in_frontmatter=in_frontmatter))
-
-
-def _from_hyperlink(link: Hyperlink, text: str, line: int, *, in_comment: bool) -> Link | None:
-    target, anchor, external = _split(link.address)
-    if not external:
-        target, anchor = unquote(target).strip(), unquote(anchor).strip()
-    found = Link(text[link.start : link.end], target, anchor, syntax="markdown", embed=link.image, external=external)
-    place = found._replace(start=link.start, end=link.end, line=line, in_comment=in_comment)
-    return _shown_as(link.label, place)
 
 
 def _shown_as(display: str, link: Link) -> Link | None:

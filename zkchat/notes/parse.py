@@ -362,7 +362,16 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
         if destination is None:
             definitions = _definitions(text, found) if definitions is None else definitions
             destination = definitions.get(hyperlink.address)
-        targets.append(_in_destination(text, link, destination))
+        if destination is None:
+            targets.append(LinkTarget(link.target, link.text, None, "plain"))
+            continue
+        start, end = destination.place
+        written = text[start:end].partition("#")[0]
+        start += len(written) - len(written.lstrip())
+        written = written.strip()
+        is_certain = unquote(_unescaped(written)).strip() == link.target
+        sure = (start, start + len(written)) if is_certain else None
+        targets.append(LinkTarget(link.target, link.text, sure, "angle" if destination.angle else "plain"))
     return targets
 
 
@@ -371,18 +380,6 @@ class _Destination(NamedTuple):
 
     place: Span
     angle: bool
-
-
-def _in_destination(text: str, link: Link, destination: _Destination | None) -> LinkTarget:
-    if destination is None:
-        return LinkTarget(link.target, link.text, None, "plain")
-    start, end = destination.place
-    written = text[start:end].partition("#")[0]
-    start += len(written) - len(written.lstrip())
-    written = written.strip()
-    is_certain = unquote(_unescaped(written)).strip() == link.target
-    place = (start, start + len(written)) if is_certain else None
-    return LinkTarget(link.target, link.text, place, "angle" if destination.angle else "plain")
 
 
 def _inline_destination(text: str, link: Hyperlink) -> _Destination | None:
@@ -401,8 +398,7 @@ def _definitions(text: str, found: ReadText) -> dict[str, _Destination]:
     visible = blank(found.body, found.outline.code)
     definitions: dict[str, _Destination] = {}
     for match in _DEFINITION.finditer(visible):
-        destination = _destination_at(text, match.end(), len(text))
-        if destination:
+        if destination := _destination_at(text, match.end(), len(text)):
             definitions.setdefault(_unescaped(text[slice(*destination.place)]), destination)
     return definitions
 
