@@ -67,8 +67,10 @@ def spellings(
             yield relative
         elif written.startswith("/"):
             yield f"/{path}"
-        elif (depth := _depth(written, old)) is not None:
-            yield "/".join(parts[-depth:])
+        elif not _names_file(written, old) or "/" not in written:
+            yield parts[-1]
+        elif (slashes := written.count("/")) != old.count("/"):
+            yield "/".join(parts[-slashes - 1 :])
         else:
             yield path
         yield from fallbacks
@@ -80,14 +82,6 @@ def is_relative(target: str, path: str, source: str) -> bool:
         return False
     full = name_key(posixpath.normpath(posixpath.join(source.rpartition("/")[0], target)))
     return full in {name_key(path), name_key(without_suffix(path))}
-
-
-def _depth(written: str, old: str) -> int | None:
-    """How many folders and names are to be written; None for the whole path."""
-    if not _names_file(written, old) or "/" not in written:
-        return 1
-    depth = len(written.split("/"))
-    return None if depth == len(old.split("/")) else depth
 
 
 def _parts(written: str, old: str, new: str, *, suffixed: bool) -> list[str]:

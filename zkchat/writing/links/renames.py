@@ -11,7 +11,6 @@ from zkchat.core import (
     ChangeSet,
     EditRefused,
     FileConflict,
-    FileMove,
     NoteNotFound,
     VaultError,
     counted,
@@ -420,7 +419,13 @@ class _Staged:
                 text, made_from = (each.decode(errors="replace") for each in (content, held))
                 staged.write(at, text, made_from=made_from, title="")
         for move in changes.moves:
-            self._stage(library, move, style)
+            counts: Mapping[str, int] = {}
+            if is_in_trash(move.target):  # links to what is deleted stay as they are
+                staged.move(move.source, move.target, title="")
+            else:
+                counts = stage_move(library, staged, move.source, move.target, style).counts
+            followed = {move.follow(path) or path: count for path, count in self.links.items()}
+            self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}
         self.writes = {write.path: write for write in staged.change_set().writes}
 
     def after(self, path: str, before: bytes | None) -> bytes | None:
@@ -431,12 +436,3 @@ class _Staged:
         """What the file that will be at a path holds now."""
         write = self.writes.get(path)
         return write.before if write else self._staged.read_bytes(path)
-
-    def _stage(self, library: Library, move: FileMove, style: LinkStyle) -> None:
-        if is_in_trash(move.target):  # links to what is deleted stay as they are
-            self._staged.move(move.source, move.target, title="")
-            counts: Mapping[str, int] = {}
-        else:
-            counts = stage_move(library, self._staged, move.source, move.target, style).counts
-        followed = {move.follow(path) or path: count for path, count in self.links.items()}
-        self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}
