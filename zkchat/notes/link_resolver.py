@@ -51,7 +51,11 @@ def explain(link: Link, found: Resolution, source: str | None) -> str:
             among = _AMONG[found.via].format(count=len(found.others) + 1)
             return f"{among}; this one wins because {_advantage(link, found, source)}.{_lost_place(link, found)}"
         case Missing():
-            return _absence(link)
+            if not link.target:
+                return "It leads to a place in the note that contains it, and that note was not given."
+            if link.target.startswith(_FROM_A_PLACE):
+                return "There is no file at that path."
+            return "Nothing has that name, alias, id or title; or several notes share that id or title."
         case External():
             return "It is an address outside the vault."
     assert_never(found)
@@ -68,14 +72,6 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
     if source is not None and _folder(winner) == _folder(source) != _folder(rival):
         return f"it is in the same folder as {source}"
     return "its path is the shortest" if len(winner) < len(rival) else "its path comes first in the alphabet"
-
-
-def _absence(link: Link) -> str:
-    if not link.target:
-        return "It leads to a place in the note that contains it, and that note was not given."
-    if link.target.startswith(_FROM_A_PLACE):
-        return "There is no file at that path."
-    return "Nothing has that name, alias, id or title; or several notes share that id or title."
 
 
 def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:
@@ -172,25 +168,20 @@ def _extension(target: str) -> str:
 
 
 def _by_path(catalog: Catalog, spelling: str, source: str | None) -> list[str]:
-    if spelling.startswith(("/", "./", "../")):
-        path = _inside_vault(spelling, source)
-        return _preferred(catalog, catalog.at(name_key(path)), path, source) if path else []
-    return _preferred(catalog, catalog.ending_with(name_key(spelling)), spelling, source)
-
-
-def _inside_vault(spelling: str, source: str | None) -> str | None:
-    """The vault path of a relative or absolute target; None if it is outside the vault."""
-    if spelling.startswith("/"):
-        return spelling.lstrip("/")
-    components = source.split("/")[:-1] if source else []
-    for component in spelling.split("/"):
-        if component == ".." and not components:
-            return None
-        if component == "..":
-            components.pop()
-        elif component != ".":
-            components.append(component)
-    return "/".join(components)
+    if not spelling.startswith(_FROM_A_PLACE):
+        return _preferred(catalog, catalog.ending_with(name_key(spelling)), spelling, source)
+    path = spelling.lstrip("/")
+    if not spelling.startswith("/"):
+        components = source.split("/")[:-1] if source else []
+        for component in spelling.split("/"):
+            if component == ".." and not components:  # outside the vault
+                return []
+            if component == "..":
+                components.pop()
+            elif component != ".":
+                components.append(component)
+        path = "/".join(components)
+    return _preferred(catalog, catalog.at(name_key(path)), path, source) if path else []
 
 
 def _preferred(catalog: Catalog, paths: list[str], spelling: str, source: str | None) -> list[str]:

@@ -246,7 +246,11 @@ def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool 
         line_end = part.find("\n", match.end())
         value = part[match.end() : line_end if line_end >= 0 else len(part)][:_MAX_VALUE_CHARACTERS]
         value = value.partition(" #")[0].partition("<")[0]
-        if _begins_something(part, match.start()) and len(value.split()) <= most_words:
+        # Before it in its line or flow mapping: nothing but signs, numbers of items, YAML's tags and anchors.
+        before = part[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
+        last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
+        begins = all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
+        if begins and len(value.split()) <= most_words:
             privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip("\"'`*_,;}])>%-. \t"))
             yield Written("never" if privacy == "open" and not is_read else privacy, is_certain=False)
 
@@ -259,14 +263,6 @@ def _side_by_side(part: str) -> Iterator[Written]:
     alone = {word for words in pieces if {*words[1:]} <= STRICTNESS.keys() for word in words}
     if any(PROPERTY in word for word in alone):
         yield from (Written(privacy, is_certain=False) for privacy in STRICTNESS if privacy in alone)
-
-
-def _begins_something(part: str, start: int) -> bool:
-    """Whether nothing but signs, numbers of items, YAML's tags and anchors stands before this place in its line or flow
-    mapping."""
-    before = part[max(0, start - 100) : start].rpartition("\n")[2]
-    last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
-    return all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
 
 
 def _plain(text: str) -> str:

@@ -155,7 +155,10 @@ def _section_splice(
         return _block_splice(parsed, found, new, position=position, include_children=include_children)
     section = parsed.section(found)
     if position not in {"before", "after"}:
-        new = _without_own_heading(new, section)
+        first = next(iter(parse_note("", new).headings), None)
+        is_own = first and not new[: first.start].strip() and first.level == found.level
+        if first and is_own and heading_key(first.text) == heading_key(found.text):
+            new = without_blank_edges(new[ParsedNote(new).text_start(first) :])
         if not new and position != "replace":
             raise EditRefused("There is nothing to add: the text is only the heading.")
         _check_headings(new, section, position, include_children=include_children)
@@ -166,16 +169,6 @@ def _section_splice(
         if not reason:
             return splice
     raise EditRefused(reason, hint="Close what the text opens: code, comments, formulas.")
-
-
-def _without_own_heading(new: str, section: Section) -> str:
-    """The text without the heading of the section it is for, if it begins with it."""
-    first = next(iter(parse_note("", new).headings), None)
-    if not first or new[: first.start].strip() or first.level != section.heading.level:
-        return new
-    if heading_key(first.text) != heading_key(section.heading.text):
-        return new
-    return without_blank_edges(new[ParsedNote(new).text_start(first) :])
 
 
 def _check_headings(new: str, section: Section, position: SectionPosition, *, include_children: bool) -> None:
