@@ -71,13 +71,16 @@ def document_of_pages(path: str, extracted: ExtractedText) -> Document:
     pieces: list[str] = []
     start, line = 0, 1
     for number, page in enumerate(extracted.pages, start=1):
-        title = page_heading(number)
-        headings.append(Heading(text=title, level=1, line=line, start=start))
+        heading = page_heading(number)
+        headings.append(Heading(text=heading, level=1, line=line, start=start))
         text = _MARKUP.sub(r"\\", page.strip())
-        pieces.append(f"# {title}\n\n{text}\n\n" if text else f"# {title}\n\n")
+        pieces.append(f"# {heading}\n\n{text}\n\n" if text else f"# {heading}\n\n")
         start += len(pieces[-1])
         line += pieces[-1].count("\n")
-    note = Note(path=path, title=_title(path, extracted.title), headings=tuple(headings), line_count=max(1, line - 1))
+    title = " ".join(extracted.title.split())  # unless a program wrote it there, else the name of the file
+    if not 4 <= sum(map(str.isalpha, title)) <= len(title) <= _MAX_TITLE or _NO_TITLE.fullmatch(title.strip("()[]<> ")):
+        title = document_title(path)
+    note = Note(path=path, title=title, headings=tuple(headings), line_count=max(1, line - 1))
     text = "".join(pieces)
     return Document(note=note, text=text, own_sections=[*_sections(note, text, extracted.outline)])
 
@@ -93,41 +96,24 @@ def _sections(note: Note, text: str, outline: Sequence[tuple[int, str]]) -> Iter
     for section in sections_of(note, text):
         heading = section.heading_path[0]
         mark = f"# {heading}"
-        shown = section.text
-        if shown == mark:
+        if section.text == mark:
             continue
-        first_line, start = section.first_line, section.start
-        if shown.startswith(f"{mark}\n\n"):
-            shown = shown[len(mark) + 2 :]
-            first_line, start = first_line + 2, start + len(mark) + 2
         chapter = chapters.get(heading, "")
-        yield section._replace(
-            heading_path=(chapter, heading) if chapter else (heading,), text=shown, start=start, first_line=first_line
-        )
+        placed = section._replace(heading_path=(chapter, heading) if chapter else (heading,))
+        if section.text.startswith(f"{mark}\n\n"):
+            past = len(mark) + 2
+            shown, start = section.text[past:], section.start + past
+            placed = placed._replace(text=shown, start=start, first_line=section.first_line + 2)
+        yield placed
 
 
 def _chapters(outline: Sequence[tuple[int, str]], pages: int) -> dict[str, str]:
     """By the heading of a page, the entry of the outline that it is part of: the first on it, or the last before it."""
     chapters: dict[str, str] = {}
-    first: dict[int, str] = {}
-    last: dict[int, str] = {}
-    for page, title in outline:
-        first.setdefault(page, title)
-        last[page] = title
+    first, last = dict(reversed(outline)), dict(outline)
     current = ""
     for page in range(1, pages + 1):
         if chapter := first.get(page, current):
             chapters[page_heading(page)] = chapter
         current = last.get(page, current)
     return chapters
-
-
-def _title(path: str, written: str) -> str:
-    """The title that the file gives itself, unless a program wrote it there; else the name of the file."""
-    title = " ".join(written.split())
-    is_sensible = (
-        sum(map(str.isalpha, title)) >= 4
-        and len(title) <= _MAX_TITLE
-        and not _NO_TITLE.fullmatch(title.strip("()[]<> "))
-    )
-    return title if is_sensible else document_title(path)

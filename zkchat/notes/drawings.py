@@ -12,7 +12,7 @@ from zkchat.core import Heading, Link, Note, NoteWarning, Section, counted, shor
 from zkchat.notes.documents import Document, UnreadableDocument, document_title
 from zkchat.notes.frontmatter import distinct
 from zkchat.notes.markdown import sections_of
-from zkchat.notes.parse import as_read, parse_note
+from zkchat.notes.parse import TextEdit, as_read, edited, parse_note
 
 MAX_DEPTH: Final = 6
 """Groups inside each other that have a heading: there are six levels."""
@@ -21,11 +21,8 @@ _MAX_NAME: Final = 50
 _MAX_LINES: Final = 20
 _MAX_LINE: Final = 500
 """Lines of a card, and characters of each, that are looked at for its name."""
-_MAX_SECTION: Final = 1_600
-"""Characters of a section to which connections are added."""
 _UNLABELLED: Final = {("—", "→"): "→", ("←", "—"): "←", ("←", "→"): "↔", ("—", "—"): "—"}
 _HASHES = re.compile(r" {0,3}(#{1,6})")
-_MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
@@ -34,10 +31,6 @@ class Box(NamedTuple):
     y: float = 0.0
     width: float = 0.0
     height: float = 0.0
-
-    def holds_middle_of(self, other: "Box") -> bool:
-        x, y = other.x + other.width / 2, other.y + other.height / 2
-        return self.x <= x <= self.x + self.width and self.y <= y <= self.y + self.height
 
 
 class Card(NamedTuple):
@@ -105,7 +98,9 @@ def _contents_of(drawing: Drawing) -> dict[int | None, tuple[list[Card], list[Gr
     inside: dict[int | None, tuple[list[Card], list[Group]]] = defaultdict(lambda: ([], []))
 
     def around(box: Box, groups: Sequence[Group]) -> int | None:
-        return next((id(group) for group in groups if group.box.holds_middle_of(box)), None)
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        across = (each for each in groups if each.box.x <= x <= each.box.x + each.box.width)
+        return next((id(each) for each in across if each.box.y <= y <= each.box.y + each.box.height), None)
 
     for card in drawing.cards:
         said = named.get(card.group) if card.group is not None else None
@@ -140,12 +135,9 @@ class _Writer:
     def document(self) -> Document:
         self._write_inside(None, (), 0)
         text = "".join(self._pieces).rstrip("\n")
-        return Document(note=self._note(), text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
-
-    def _note(self) -> Note:
         parsed = [note for note, _, _ in self._notes]
         problems = self._drawing.problems
-        return Note(
+        note = Note(
             path=self._path,
             title=document_title(self._path),
             tags=distinct(tag for note in parsed for tag in note.tags),
@@ -164,6 +156,7 @@ class _Writer:
             ),
             warnings=(NoteWarning(path=self._path, text=problems, kind="excess"),) if problems else (),
         )
+        return Document(note=note, text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
 
     def _write_inside(self, parent: Group | None, above: tuple[str, ...], depth: int) -> None:
         cards, groups = self._contents[parent and id(parent)]
@@ -180,20 +173,16 @@ class _Writer:
                 is_first = False
                 self._write_card(part[0], above, depth) if is_text else self._write_targets(part, above)
         for group in _in_reading_order(groups):
-            self._write_group(group, above, depth)
-
-    def _write_group(self, group: Group, above: tuple[str, ...], depth: int) -> None:
-        label = _one_line(group.label)
-        if label and depth < MAX_DEPTH:
-            depth += 1
-            above = (*above, label)
-            self._headings.append(Heading(label, depth, self._line, self._offset))
-            self._write(f"{'#' * depth} {label}\n\n")
-        if group.background:
-            self._write_link("", group.background, "")
-            self._write("\n\n")
-        self._write_connections(group.id, above)
-        self._write_inside(group, above, depth)
+            label, place, level = _one_line(group.label), above, depth
+            if label and depth < MAX_DEPTH:
+                place, level = (*above, label), depth + 1
+                self._headings.append(Heading(label, level, self._line, self._offset))
+                self._write(f"{'#' * level} {label}\n\n")
+            if group.background:
+                self._write_link("", group.background, "")
+                self._write("\n\n")
+            self._write_connections(group.id, place)
+            self._write_inside(group, place, level)
 
     def _write_card(self, card: Card, above: tuple[str, ...], depth: int) -> None:
         text = _contained(_nested(card.text, depth))
@@ -265,7 +254,7 @@ class _Writer:
         if labelled:
             text, end, last_line = self._since(first), self._offset - 1, self._line - 1
             whole = f"{sections[0].text}\n\n{text}" if len(sections) == 1 else ""
-            if whole and len(whole) <= _MAX_SECTION:
+            if whole and len(whole) <= 1_600:
                 sections = [sections[0]._replace(text=whole, end=end, last_line=last_line)]
             else:
                 sections = [*sections, Section(place, text, first, end, first_line, last_line)]
@@ -330,34 +319,24 @@ def _nested(text: str, depth: int) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if not depth or "#" not in text:
         return text
-    pieces: list[str] = []
-    position = 0
-    for heading in parse_note("", f"\n{text}").headings:
-        if hashes := _HASHES.match(text, heading.start - 1):
-            pieces += (text[position : hashes.start(1)], "#" * min(6, len(hashes[1]) + depth))
-            position = hashes.end(1)
-    return "".join([*pieces, text[position:]])
+    headings = (_HASHES.match(text, heading.start - 1) for heading in parse_note("", f"\n{text}").headings)
+    return edited(text, (TextEdit(*each.span(1), "#" * min(6, len(each[1]) + depth)) for each in headings if each))
 
 
 def _contained(text: str) -> str:
     """Markdown that ends what it begins: a fence or comment of one card must not take in the next ones."""
     if text.startswith("---"):
         text = f"\n{text}"  # no frontmatter
-    if not _MAY_STAY_OPEN.search(text):
+    if not re.search(r"```|~~~|%%|<|\$\$", text):
         return text
     fences = [match[0] for match in _FENCE.finditer(text)]
     longest = [max((fence for fence in fences if fence[0] == sign), key=len, default="") for sign in "`~"]
     for closing in ("", *(f"\n{fence}" for fence in longest if fence), "\n%%", "\n-->", "\n$$"):
-        if _ends(text + closing):
+        probe = f"\n{text}{closing}\n\n"
+        headings = parse_note("", f"{probe}# x\n").headings
+        if headings and headings[-1].start == len(probe):  # a heading below the text is one
             return text + closing
     return "\n".join(f"    {line}" for line in text.split("\n"))
-
-
-def _ends(text: str) -> bool:
-    """Whether a heading below the text is one."""
-    probe = f"\n{text}\n\n"
-    headings = parse_note("", f"{probe}# x\n").headings
-    return bool(headings) and headings[-1].start == len(probe)
 
 
 MAX_CARDS: Final = 5_000
@@ -369,7 +348,6 @@ _FARTHEST: Final = 1e9
 _NODE, _EDGE, _ELEMENT = "node", "edge", "element"
 _NEEDED: Final = {"text": "text", "file": "file", "link": "url", "group": ""}
 """By type of a node, what it needs to have."""
-_FRAMES: Final = frozenset({"frame", "magicframe"})
 _LINES: Final = frozenset({"arrow", "line"})
 _ADDRESS: Final = re.compile(r"\w{2,20}://[^\s<>]+")
 
@@ -460,7 +438,7 @@ def _parse_excalidraw(content: Json) -> Drawing:
     groups = [
         Group(_text_at(each, "id"), _box_at(each) or Box(), _text_at(each, "name"))
         for each in elements
-        if _text_at(each, "type") in _FRAMES
+        if _text_at(each, "type") in {"frame", "magicframe"}
     ]
     connections = [_connection(each, texts) for each in arrows]
     return _bounded((_ELEMENT, "frame", "arrow"), cards, groups, connections, malformed)

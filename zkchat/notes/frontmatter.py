@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ MAX_DEPTH = 30
 _INNOCENT = 100
 """So few brackets, dashes and colons cannot nest deep enough to harm."""
 
-_MAX_NUMBER_CHARACTERS = 1024
-"""Bits."""
 _TEXT = "tag:yaml.org,2002:str"
 _NOTHING = "tag:yaml.org,2002:null"
 
@@ -73,15 +72,17 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
     if not opening or not closing:
         return Frontmatter(end=start)
     span = opening.end(), closing.start()
-    source, is_template = flat[span[0] : span[1]], False
+    source, is_template = flat[span[0] : span[1]], 0
     try:
         found = _read(source)
     except _Refused as refused:
-        found = _read_template(source)
-        if found is None:
+        filled, is_template = PLACEHOLDER.subn("", source)  # of a template, without what is filled in later
+        if not is_template:
             warning = f"The frontmatter {refused}; it was not read."
             return Frontmatter(span=span, end=closing.end(), warning=warning)
-        is_template = True
+        found = {}, {}
+        with suppress(_Refused):
+            found = _read(filled) or found
     if found is None:
         return Frontmatter(end=start)
     properties, written = found
@@ -92,7 +93,7 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
         tags=distinct(tag.lstrip("#") for key in ("tags", "tag") for tag in _listed(written.get(key), r"[,\s]+")),
         span=span,
         end=closing.end(),
-        is_template=is_template,
+        is_template=bool(is_template),
     )
 
 
@@ -122,17 +123,6 @@ def _read(source: str) -> Properties | None:
     if len(source) > MAX_CHARACTERS:
         raise _Refused(f"is longer than {MAX_CHARACTERS:,} characters")
     return read_plain(source) or read_yaml(source)
-
-
-def _read_template(source: str) -> Properties | None:
-    """The properties of a template, without what is filled in later; None for what holds no placeholder."""
-    filled, count = PLACEHOLDER.subn("", source)
-    if not count:
-        return None
-    try:
-        return _read(filled) or ({}, {})
-    except _Refused:
-        return {}, {}
 
 
 def read_plain(source: str) -> Properties | None:
@@ -206,7 +196,7 @@ def _value(node: Any, reader: "yaml.SafeLoader") -> Any:
     if node.tag == _TEXT:
         return node.value
     value = reader.construct_object(node)
-    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_CHARACTERS:
+    if isinstance(value, int) and value.bit_length() > 1024:
         raise _Refused("has a number that is too long")
     return value
 

@@ -192,17 +192,6 @@ _READERS: Final[Mapping[ImageFormat, Callable[[bytes], ImageHeader]]] = {
 }
 
 
-def without_metadata(data: bytes, header: ImageHeader, name: str) -> bytes:
-    """The same image as its pixels alone, the first one of an animation; a JPEG keeps how it is turned.
-
-    Raises `ImageUnusable` where the file is cut or broken.
-    """
-    try:
-        return _CUTTERS[header.format](data, header)
-    except (ValueError, IndexError) as error:
-        raise ImageUnusable(f"{name} is broken, or a part of it is missing.") from error
-
-
 def _plain_jpeg(data: bytes, header: ImageHeader) -> bytes:
     if b"\xff\xd9" not in data[-1024:].rstrip(b"\0"):
         raise ValueError("no end")
@@ -277,6 +266,7 @@ _CUTTERS: Final[Mapping[ImageFormat, Callable[[bytes, ImageHeader], bytes]]] = {
     "webp": _plain_webp,
     "gif": _plain_gif,
 }
+"""What makes of an image its pixels alone, the first of an animation; a JPEG keeps how it is turned."""
 
 
 MAX_PLAIN_BYTES: Final = 5_000_000
@@ -333,7 +323,10 @@ def encode_image(data: bytes, size: tuple[int, int], name: str) -> EncodedImage:
             "smaller to be sent.",
             hint=_install_hint(),
         )
-    plain = without_metadata(data, header, name)
+    try:
+        plain = _CUTTERS[header.format](data, header)
+    except (ValueError, IndexError) as error:
+        raise _broken(name) from error
     return EncodedImage(media_type=f"image/{header.format}", data=plain, width=header.width, height=header.height)
 
 

@@ -27,7 +27,6 @@ from zkchat.core import (
 from zkchat.notes.markdown import (
     MAX_ITEMS,
     MAX_SPANS,
-    Hyperlink,
     Lines,
     Outline,
     Span,
@@ -37,8 +36,6 @@ from zkchat.notes.markdown import (
     outline,
 )
 
-_MAX_HEADING_DEPTH = 20
-"""Headings that a link may name one below the other; there are six levels."""
 _NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
@@ -70,7 +67,7 @@ class Anchors:
         if last.startswith("^"):
             yield from self._blocks_by_id.get(last[1:].casefold(), ())
             return
-        parts = anchor.split("#") if anchor.count("#") < _MAX_HEADING_DEPTH else [anchor]
+        parts = anchor.split("#") if anchor.count("#") < 20 else [anchor]
         *above, name = [key for key in map(heading_key, parts) if key] or [""]
         is_found = False
         for heading, trail in self._headings_by_key.get(name, ()):
@@ -113,15 +110,13 @@ def heading_key(text: str) -> str:
 def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
     """The first and last line of the section or block that an anchor (`Heading`, `Heading#Sub`, `^block`) names."""
     place = Anchors(note.headings, note.blocks).find(anchor)
-    match place:
-        case Block():
-            return place.first_line, place.last_line
-        case Heading():
-            after = (heading for heading in note.headings if heading.start > place.start)
-            following = next((heading for heading in after if heading.level <= place.level), None)
-            return place.line, following.line - 1 if following else note.line_count
-        case None:
-            return None
+    if isinstance(place, Block):
+        return place.first_line, place.last_line
+    if place is None:
+        return None
+    after = (heading for heading in note.headings if heading.start > place.start and heading.level <= place.level)
+    following = next(after, None)
+    return place.line, following.line - 1 if following else note.line_count
 
 
 _WIKILINK = lazy_pattern(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
@@ -186,7 +181,8 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink wins."""
     visible = blank_escapes(blank(flat, found.code))
     spans = wikilink_spans(visible)
-    formulas = _begun_outside(spans, found.formulas)
+    signs = [(start, start + 1) for start, _ in found.formulas]  # not inside a link, as in `[[A$AP]] and [[Ke$ha]]`
+    formulas = [span for span, is_named in zip(found.formulas, inside(signs, spans), strict=True) if not is_named]
     wikilinks = [span for span, hidden in zip(spans, inside(spans, formulas), strict=True) if not hidden]
     hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
     places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
@@ -197,8 +193,14 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     known = places[:MAX_ITEMS]
     for span, in_comment in zip(known, inside(known, comments), strict=True):
         line = lines.at(span[0])
-        if span in hyperlinks:
-            links.append(_from_hyperlink(hyperlinks[span], text, line, in_comment=in_comment))
+        if hyperlink := hyperlinks.get(span):
+            target, anchor, external = _split(hyperlink.address)
+            if not external:
+                target, anchor = unquote(target).strip(), unquote(anchor).strip()
+            written = text[slice(*span)]
+            link = Link(written, target, anchor, syntax="markdown", embed=hyperlink.image, external=external)
+            placed = link._replace(start=span[0], end=span[1], line=line, in_comment=in_comment)
+            links.append(_shown_as(hyperlink.label, placed))
         else:
             links.append(wikilink(text, span, line, in_comment=in_comment))
     return Prose([link for link in links if link], comments, rest, len(places) > MAX_ITEMS)
@@ -220,15 +222,6 @@ def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_f
     target, anchor, external = _split(path.removesuffix("\\").strip())
     link = Link(written, target, anchor, embed=embed, external=external, start=start, end=end, line=line)
     return _shown_as(display, link._replace(in_comment=in_comment, in_frontmatter=in_frontmatter))
-
-
-def _from_hyperlink(link: Hyperlink, text: str, line: int, *, in_comment: bool) -> Link | None:
-    target, anchor, external = _split(link.address)
-    if not external:
-        target, anchor = unquote(target).strip(), unquote(anchor).strip()
-    found = Link(text[link.start : link.end], target, anchor, syntax="markdown", embed=link.image, external=external)
-    place = found._replace(start=link.start, end=link.end, line=line, in_comment=in_comment)
-    return _shown_as(link.label, place)
 
 
 def _shown_as(display: str, link: Link) -> Link | None:
@@ -260,12 +253,6 @@ def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
     return held
 
 
-def _begun_outside(links: Sequence[Span], formulas: Sequence[Span]) -> list[Span]:
-    """The formulas without those whose first `$` is inside a link, as in `[[A$AP]] and [[Ke$ha]]`."""
-    signs = [(start, start + 1) for start, _ in formulas]
-    return [formula for formula, named in zip(formulas, inside(signs, links), strict=True) if not named]
-
-
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
     """The spans that do not overlap any of the others, which are in order."""
     for start, end in spans:
@@ -292,7 +279,6 @@ _MAX_COMPARED = 12
 """Names that are compared letter by letter, which takes a tenth of a millisecond for each."""
 _MAX_NAME_CHARACTERS = 200
 """Characters of a name that are compared; no file name is longer."""
-_MIN_SIMILARITY = 0.6
 
 
 class CatalogEntry(NamedTuple):
@@ -423,7 +409,7 @@ class SimilarNames:
             likeness[candidate] = matcher.ratio() + (0.3 if key in _beginning(candidate) else 0.0)
         alike: dict[str, str] = {}
         for candidate in sorted(likeness, key=lambda candidate: (-likeness[candidate], candidate)):
-            if likeness[candidate] >= _MIN_SIMILARITY:
+            if likeness[candidate] >= 0.6:
                 alike.setdefault(name_key(candidate), candidate)
         return tuple(alike.values())[:limit]
 
@@ -435,22 +421,17 @@ class SimilarNames:
             pieces = _pieces(_beginning(name))
             return -len(asked & pieces) / len(asked | pieces)
 
-        shared = self._sharing(asked)
-        least = min(nlargest(_MAX_LIKELY, shared.values()), default=0)
-        likely = [name for name, pieces in shared.items() if pieces >= least]
-        likely = nsmallest(_MAX_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
-        return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
-
-    def _sharing(self, asked: set[str]) -> Counter[str]:
-        """The number of shared trigrams by name, counted over the rarest trigrams."""
-        shared: Counter[str] = Counter()
+        shared: Counter[str] = Counter()  # the trigrams that a name shares, counted over the rarest
         looked_at = 0
         for count, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in asked):
             if looked_at and looked_at + count > _MAX_SHARING:
                 break
             shared.update(self._by_piece.get(piece, ()))
             looked_at += count
-        return shared
+        least = min(nlargest(_MAX_LIKELY, shared.values()), default=0)
+        likely = [name for name, pieces in shared.items() if pieces >= least]
+        likely = nsmallest(_MAX_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+        return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
 
 
 def _beginning(name: str) -> str:

@@ -51,7 +51,11 @@ def explain(link: Link, found: Resolution, source: str | None) -> str:
             among = _AMONG[found.via].format(count=len(found.others) + 1)
             return f"{among}; this one wins because {_advantage(link, found, source)}.{_lost_place(link, found)}"
         case Missing():
-            return _absence(link)
+            if not link.target:
+                return "It leads to a place in the note that contains it, and that note was not given."
+            if link.target.startswith(_FROM_A_PLACE):
+                return "There is no file at that path."
+            return "Nothing has that name, alias, id or title; or several notes share that id or title."
         case External():
             return "It is an address outside the vault."
     assert_never(found)
@@ -68,14 +72,6 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
     if source is not None and _folder(winner) == _folder(source) != _folder(rival):
         return f"it is in the same folder as {source}"
     return "its path is the shortest" if len(winner) < len(rival) else "its path comes first in the alphabet"
-
-
-def _absence(link: Link) -> str:
-    if not link.target:
-        return "It leads to a place in the note that contains it, and that note was not given."
-    if link.target.startswith(_FROM_A_PLACE):
-        return "There is no file at that path."
-    return "Nothing has that name, alias, id or title; or several notes share that id or title."
 
 
 def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:
@@ -172,25 +168,20 @@ def _extension(target: str) -> str:
 
 
 def _by_path(catalog: Catalog, spelling: str, source: str | None) -> list[str]:
-    if spelling.startswith(("/", "./", "../")):
-        path = _inside_vault(spelling, source)
-        return _preferred(catalog, catalog.at(name_key(path)), path, source) if path else []
-    return _preferred(catalog, catalog.ending_with(name_key(spelling)), spelling, source)
-
-
-def _inside_vault(spelling: str, source: str | None) -> str | None:
-    """The vault path of a relative or absolute target; None if it is outside the vault."""
-    if spelling.startswith("/"):
-        return spelling.lstrip("/")
-    components = source.split("/")[:-1] if source else []
-    for component in spelling.split("/"):
-        if component == ".." and not components:
-            return None
-        if component == "..":
-            components.pop()
-        elif component != ".":
-            components.append(component)
-    return "/".join(components)
+    if not spelling.startswith(_FROM_A_PLACE):
+        return _preferred(catalog, catalog.ending_with(name_key(spelling)), spelling, source)
+    path = spelling.lstrip("/")
+    if not spelling.startswith("/"):
+        components = source.split("/")[:-1] if source else []
+        for component in spelling.split("/"):
+            if component == ".." and not components:  # outside the vault
+                return []
+            if component == "..":
+                components.pop()
+            elif component != ".":
+                components.append(component)
+        path = "/".join(components)
+    return _preferred(catalog, catalog.at(name_key(path)), path, source) if path else []
 
 
 def _preferred(catalog: Catalog, paths: list[str], spelling: str, source: str | None) -> list[str]:
@@ -257,7 +248,12 @@ class LiveCatalog:
             self.catch_up()
             self._load([link])
             found = resolve(self._catalog, link, source, suggestions=0)
-            return self._with_suggestions(found, suggestions) if isinstance(found, Missing) else found
+            if not (isinstance(found, Missing) and found.target and suggestions):
+                return found
+            if self._similar is None:
+                self._similar = SimilarNames(name for row in self._index.catalog() for name in names_of(_entry(row)))
+            similar = self._similar.closest(name_of_target(found.target), suggestions)
+            return Missing(target=found.target, suggestions=similar)
 
     def resolve_all(self, links: Sequence[LinkToResolve]) -> list[tuple[int, Resolution]]:
         """The resolution of each link by its number, without suggestions."""
@@ -289,13 +285,6 @@ class LiveCatalog:
             for row in self._index.files_with_keys(keys):
                 self._catalog.replace(_entry(row))
             self._loaded |= keys
-
-    def _with_suggestions(self, missing: Missing, count: int) -> Missing:
-        if not (count and missing.target):
-            return missing
-        if self._similar is None:
-            self._similar = SimilarNames(name for row in self._index.catalog() for name in names_of(_entry(row)))
-        return Missing(target=missing.target, suggestions=self._similar.closest(name_of_target(missing.target), count))
 
     def _anchors(self, path: str) -> Anchors:
         if path not in self._anchors_of:

@@ -33,7 +33,6 @@ _OPAQUE = {"CodeBlock", "HtmlBlock"}
 _CONTAINERS = {"BlockQuote", "Item", "FootnoteDefinition"}
 _BLOCKS = {"Paragraph", "Heading", "List", "Table"} | _OPAQUE | _CONTAINERS
 _WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
-_AUTOMATIC = ("Autolink", "Email")
 
 
 _MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~")
@@ -159,21 +158,13 @@ def outline(flat: str, start: int = 0) -> Outline:
     """
     lines = f"\n{flat[start:]}"
     if not (any(mark in lines for mark in _MARKS) or _HYPERLINK.search(lines) or _ODD_LINE.search(lines)):
-        titles = islice(_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start), MAX_ITEMS + 1)
-        return Outline(titles=[*titles])
+        numbers, titles = Lines(flat), []
+        for match in islice(_PLAIN_TITLE.finditer(lines), MAX_ITEMS + 1):  # before them is an extra line end
+            place = start + match.start()
+            titles.append(Heading(title_text(match[2]), len(match[1]), numbers.at(place), place))
+        return Outline(titles=titles)
     found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
     return found or _Reader(flat).read(_parser(tables=False)) or Outline()
-
-
-def _plain_titles(lines: str, *, first_line: int, start: int) -> Iterator[Heading]:
-    """The headings of `lines`, which is the text after an extra line end, that begin with `#`."""
-    line, position = first_line - 1, 0
-    for match in _PLAIN_TITLE.finditer(lines):
-        marks, text = match.groups()
-        offset = match.start()
-        line += lines.count("\n", position, offset + 1)
-        position = offset + 1
-        yield Heading(title_text(text), len(marks), line, start + offset)
 
 
 class _Reader:
@@ -190,7 +181,9 @@ class _Reader:
     def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
         """Parse the text; None if the parser reports more than `at_most` events."""
         found = self._found
-        events = parser.events_with_range(_without_piped_links(self._flat), merge_text=True)
+        # The pipes of wikilinks, escaped or not, must not end a table cell.
+        piped = _PIPED.sub(lambda match: match[0].replace("|", "/"), self._flat) if "|" in self._flat else self._flat
+        events = parser.events_with_range(piped, merge_text=True)
         for number, (event, place) in enumerate(events):
             if number > at_most:
                 return None
@@ -230,19 +223,17 @@ class _Reader:
         elif isinstance(tag, str):
             return
         elif "Heading" in tag:
-            self._title(int(tag["Heading"]["level"][1]), span)
+            start, end = span
+            if start >= self._nested_until and len(self._found.titles) <= MAX_ITEMS:
+                level, line = int(tag["Heading"]["level"][1]), self._lines.at(start)
+                self._found.titles.append(Heading(_title_of(self._flat[start:end]), level, line, start))
         elif "Link" in tag:
             self._hyperlink(tag["Link"], span, image=False)
         elif "Image" in tag:
             self._hyperlink(tag["Image"], span, image=True)
 
-    def _title(self, level: int, span: Span) -> None:
-        start, end = span
-        if start >= self._nested_until and len(self._found.titles) <= MAX_ITEMS:
-            self._found.titles.append(Heading(_title_of(self._flat[start:end]), level, self._lines.at(start), start))
-
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
-        if link["link_type"] in _AUTOMATIC or not link["dest_url"]:
+        if link["link_type"] in {"Autolink", "Email"} or not link["dest_url"]:
             return
         start, end = span
         if self._flat.startswith("[]", end):  # the parser leaves these out
@@ -257,11 +248,6 @@ class _Reader:
         if not is_long and len(self._found.hyperlinks) <= MAX_ITEMS:
             label = self._flat[start + 1 + image : label_end]
             self._found.hyperlinks.append(Hyperlink(label, link["dest_url"], image, start, end))
-
-
-def _without_piped_links(flat: str) -> str:
-    """Hide the pipes of wikilinks, escaped or not, which must not end a table cell."""
-    return _PIPED.sub(lambda match: match[0].replace("|", "/"), flat) if "|" in flat else flat
 
 
 def _title_of(source: str) -> str:
@@ -415,13 +401,10 @@ def _trimmed(flat: str, start: int, end: int) -> Span:
 def _without_comments(text: str, start: int, end: int, comments: tuple[Span, ...]) -> str:
     if not comments:
         return text[start:end]
-    pieces = []
-    position = start
-    index = bisect_right(comments, start, key=lambda comment: comment[1])
-    while index < len(comments) and comments[index][0] < end:
-        opening, closing = comments[index]
+    pieces, position = [], start
+    for opening, closing in islice(comments, bisect_right(comments, start, key=lambda each: each[1]), None):
+        if opening >= end:
+            break
         pieces.append(text[position:opening])
         position = closing
-        index += 1
-    pieces.append(text[position:end])
-    return "".join(pieces).strip()
+    return "".join([*pieces, text[position:end]]).strip()

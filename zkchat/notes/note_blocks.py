@@ -14,15 +14,7 @@ from msgspec.structs import replace
 from zkchat.core import lazy_pattern, wide_letters
 from zkchat.notes import runs
 from zkchat.notes.markdown import Span
-from zkchat.notes.runs import (
-    ITEM,
-    LinedText,
-    Run,
-    ends_in_colon,
-    is_delimiter,
-    opens_fence,
-    sentence_spans,
-)
+from zkchat.notes.runs import ITEM, LinedText, Run, ends_in_colon, is_delimiter, opens_fence, sentence_spans
 
 _MIN_WORDS: Final = 3
 """Words beside its links that a text has which does more than refer."""
@@ -32,7 +24,6 @@ _MAX_BESIDE_LINKS: Final = 100
 """Characters that such a text may have beside its links and line ends."""
 _MAX_SUBJECT: Final = 60
 """Characters of a clause before the words that refer."""
-_LINK_SIGNS: Final = ("[[", "](", "]:", "://", "#", "<")
 
 _SEE = (
     r"see also|see|siehe(?: auch)?|vgl\.?|voir(?: aussi)?|v[ée]ase(?: también)?|ver también|vedi(?: anche)?|"
@@ -61,22 +52,6 @@ _CLAUSE = lazy_pattern(
     re.IGNORECASE,
 )
 _WORD = lazy_pattern(r"[^\W_]+")
-
-
-def holds_only_links(text: str) -> bool:
-    return _WORD.search(_CROSS_REFERENCES_LINK.sub("", text)) is None
-
-
-def only_refers(text: str, *, is_labelled: bool) -> bool:
-    """Whether a text only names other notes; where something else labels it, it has to hold nothing but links."""
-    if not any(sign in text for sign in _LINK_SIGNS):
-        return _WORD.search(text) is None
-    rest, links = _CROSS_REFERENCES_LINK.subn(" ", text[:_MAX_LENGTH])
-    if len(text) > _MAX_LENGTH or len(rest) - text.count("\n") > _MAX_BESIDE_LINKS:
-        return False
-    rest, labels = _CROSS_REFERENCES_LABEL.subn(" ", rest)
-    words = len(_WORD.findall(rest)) + wide_letters(rest) // 2
-    return words == 0 if is_labelled and not labels else bool(links or not words) and words < _MIN_WORDS
 
 
 def without_cross_references(text: str) -> str:
@@ -144,8 +119,14 @@ def blocks(section: str) -> list[Block]:
     """The blocks in order. Each line that is not blank, a heading, a ruler or a block id alone is in one of them."""
     text = runs.split_lines(section)
     found = runs.Scanner(text)
-    groups = _grouped(text, _with_questions(text, found.runs))
-    return [_block(section, text, group, found.paths[group[0].region]) for group in groups]
+    groups: list[list[Run]] = []
+    """The runs of each block, the last first: those that introduce others are together with them."""
+    for run in reversed(_with_questions(text, found.runs)):
+        if groups and _introduces(text, run, groups[-1]):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return [_block(section, text, group[::-1], found.paths[group[0].region]) for group in reversed(groups)]
 
 
 _MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
@@ -204,17 +185,6 @@ def _cut_at_questions(text: LinedText, run: Run) -> Iterator[Run]:
     yield run
 
 
-def _grouped(text: LinedText, found: Sequence[Run]) -> list[list[Run]]:
-    """The runs of each block, those that introduce others together with them."""
-    groups: list[list[Run]] = []
-    for run in reversed(found):
-        if groups and _introduces(text, run, groups[-1]):
-            groups[-1].append(run)
-        else:
-            groups.append([run])
-    return [group[::-1] for group in reversed(groups)]
-
-
 def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     """Whether a run belongs to those after it, which are given last first."""
     main, nearest = following[0], following[-1]
@@ -230,7 +200,7 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
         return True
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
     is_short = len(following) == 1 and len(said) <= room and len(said) + wide_letters(said) <= room
-    return is_short and not holds_only_links(said)  # a picture introduces nothing
+    return is_short and _WORD.search(_CROSS_REFERENCES_LINK.sub("", said)) is not None  # a picture introduces nothing
 
 
 def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tuple[str, ...]) -> Block:
@@ -238,12 +208,8 @@ def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tu
     line = text.lines[group[0].first] if group[0].kind == "paragraph" else ""
     start += len(line) - len(line.lstrip())
     end = start + len(text.flat[start:end].rstrip())
-    if (
-        text.has_ids
-        and group[-1].kind != "code"
-        and (block_id := runs.BLOCK_ID.search(text.flat, max(start, end - 100), end))
-    ):
-        end = block_id.start()
+    if group[-1].kind != "code":
+        end = text.before_id(start, end)
     units = _Units(section, text, start, end)
     for run in group:
         units.add(run)
@@ -302,8 +268,7 @@ class _Units:
 
     def _append(self, span: Span, parent: int | None) -> int:
         start, end = max(span[0], self._start), min(span[1], self._end)
-        if self._text.has_ids and (block_id := runs.BLOCK_ID.search(self._text.flat, max(start, end - 100), end)):
-            end = block_id.start()
+        end = self._text.before_id(start, end)
         if said := self._section[start:end].rstrip():
             self.found.append(Sentence(said, start - self._start, start - self._start + len(said), parent))
         return len(self.found) - 1
@@ -340,9 +305,8 @@ class _Units:
         if piece.end - piece.start <= _MAX_UNCUT_ITEM:
             return self._append((piece.start, piece.end), parent)
         marker = runs.ITEM.match(self._text.flat, piece.start)
-        first, *others = [*sentence_spans(self._text.flat, marker.end() if marker else piece.start, piece.end)] or [
-            (piece.start, piece.end)
-        ]
+        found = [*sentence_spans(self._text.flat, marker.end() if marker else piece.start, piece.end)]
+        first, *others = found or [(piece.start, piece.end)]
         place = self._append((piece.start, first[1]), parent)
         for other in others:
             self._append(other, place)
@@ -398,19 +362,23 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
         return main.kind == "table" and runs.is_delimiter(units[-1].text.splitlines()[-1])
     if len(units) == 1 and runs.ends_in_colon(said):
         return True
-    return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)
+    if not any(sign in said for sign in ("[[", "](", "]:", "://", "#", "<")):
+        return _WORD.search(said) is None
+    rest, links = _CROSS_REFERENCES_LINK.subn(" ", said[:_MAX_LENGTH])
+    if len(said) > _MAX_LENGTH or len(rest) - said.count("\n") > _MAX_BESIDE_LINKS:
+        return False
+    rest, labels = _CROSS_REFERENCES_LABEL.subn(" ", rest)
+    words = len(_WORD.findall(rest)) + wide_letters(rest) // 2
+    is_labelled = len(group) > 1 or main.stands_alone  # then it has to hold nothing but links
+    return words == 0 if is_labelled and not labels else bool(links or not words) and words < _MIN_WORDS
 
 
 _GAP = " […] "
 _MARK = "…"
 _EMPTY = " \t\r\n>"
 """What may stand between two units without a meaning of its own."""
-_MAX_BETWEEN = 40
-"""Characters of it that are kept."""
 _BLANK_LINE = lazy_pattern(r"\n[ \t\r>]*\n")
-_PADDING = lazy_pattern(r" {2,}|-{4,}")
 _LINK = lazy_pattern(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
-_MARKED = lazy_pattern(r"[>|\s]*…[\s|]*$")
 
 
 def excerpt(block: Block, chosen: Collection[int], limit: int) -> str:
@@ -497,7 +465,7 @@ class _Selection:
         for number in others:
             pieces += (self._between(last, number), self._kept[number])
             last = number
-        if last + 1 < len(self._units) and not _MARKED.search(self._kept[last][-20:]):
+        if last + 1 < len(self._units) and not re.search(r"[>|\s]*…[\s|]*$", self._kept[last][-20:]):
             pieces.append(f"\n{self._mark(last)}" if self._has_own_lines[last] else f" {_MARK}")
         return "".join(pieces)
 
@@ -546,7 +514,7 @@ class _Selection:
         between = self._block.text[self._units[before].end : self._units[number].start]
         is_whole = self._kept[before] == self._units[before].text
         is_next = number == before + 1
-        if is_next and is_whole and len(between) <= _MAX_BETWEEN and not between.strip(_EMPTY):
+        if is_next and is_whole and len(between) <= 40 and not between.strip(_EMPTY):
             return between
         line_end = "\n\n" if _BLANK_LINE.search(between) and not self._quote else "\n"
         indent = self._indent(number)
@@ -573,7 +541,7 @@ def _without_padding(block: Block) -> Block:
 
 
 def _squeeze(text: str) -> str:
-    return _PADDING.sub(lambda match: match[0][:1] if match[0].isspace() else "---", text)
+    return re.sub(r" {2,}|-{4,}", lambda match: match[0][:1] if match[0].isspace() else "---", text)
 
 
 def _first_words(said: str, room: int) -> str:

@@ -84,7 +84,6 @@ _ID = lazy_pattern(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
 _LINES_OF_PLUGIN = lazy_pattern(r"^(?:%%|==⚠.*⚠==.*|\^_dummy!_)[ \t]*$", re.MULTILINE)
 _COLORS = lazy_pattern(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
 """Of an embedded file."""
-_OPEN_BOXES: Final = ("[ ]", "[/]")
 _BOX: Final = lazy_pattern(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
 _ITEM: Final = lazy_pattern(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 """What stands before a box: in quotations and callouts too, and where an item holds nothing but another list."""
@@ -102,7 +101,8 @@ def parse_note(path: str, text: str) -> Note:
     matter, body, prose, titles = read.matter, read.body, read.prose, read.outline.titles
     commented = inside([(title.start, title.start + 1) for title in titles], prose.comments)
     headings = tuple(title for title, is_hidden in zip(titles, commented, strict=True) if not is_hidden)[:MAX_ITEMS]
-    tags = [*islice(_tags(prose.rest), MAX_TAGS + 1)]
+    written = (match[1].rstrip("/") for match in _TAG.finditer(prose.rest))
+    tags = [*islice((tag for tag in written if not tag.isdecimal()), MAX_TAGS + 1)]
     blocks = [*islice(_blocks(body, prose.rest, read.outline.blocks), MAX_ITEMS)]
     has_more = {
         "marks": read.outline.is_cut,
@@ -111,6 +111,10 @@ def parse_note(path: str, text: str) -> Note:
         "block ids": len(blocks) == MAX_ITEMS,
         "tags": len(tags) > MAX_TAGS,
     }
+    warnings = [NoteWarning(path=path, text=matter.warning, kind="frontmatter")] if matter.warning else []
+    if left_out := [what for what, more in has_more.items() if more]:
+        excess = f"It has more {' and '.join(left_out)} than zkchat reads; the rest is read as plain text."
+        warnings.append(NoteWarning(path=path, text=excess, kind="excess"))
     return Note(
         path=path,
         title=matter.title or _title_of(path, headings[:1], read),
@@ -124,16 +128,8 @@ def parse_note(path: str, text: str) -> Note:
         body_start=matter.end,
         line_count=body.count("\n") + 1,
         comments=tuple(read.hidden),
-        warnings=tuple(_warnings(path, matter, has_more)),
+        warnings=tuple(warnings),
     )
-
-
-def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> Iterator[NoteWarning]:
-    if matter.warning:
-        yield NoteWarning(path=path, text=matter.warning, kind="frontmatter")
-    if left_out := [what for what, more in has_more.items() if more]:
-        text = f"It has more {' and '.join(left_out)} than zkchat reads; the rest is read as plain text."
-        yield NoteWarning(path=path, text=text, kind="excess")
 
 
 def frontmatter_of(text: str) -> Frontmatter:
@@ -161,13 +157,11 @@ def find_links(text: str, *, has_frontmatter: bool = True) -> ReadText:
     matter = cut(flat, start=int(text.startswith("\ufeff"))) if has_frontmatter else Frontmatter()
     body = _hidden(flat[: matter.end]) + flat[matter.end :]
     data = _merged_spans(sorted(_drawing_spans(body))) if _DRAWING_PROPERTY in matter.properties else []
-    pieces: list[str] = []
-    position = 0
+    edits = []
     for start, end in data:
         is_line_end = body[end : end + 1] in {"", "\n"}  # else spaces would make code of the rest of the line
-        pieces += (body[position:start], _hidden(body[start:end]) if is_line_end else "x" * (end - start))
-        position = end
-    body = "".join([*pieces, body[position:]])
+        edits.append(TextEdit(start, end, _hidden(body[start:end]) if is_line_end else "x" * (end - start)))
+    body = edited(body, edits)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     links = (*_frontmatter_links(text, flat, matter), *prose.links)
@@ -183,14 +177,11 @@ def prose_of(text: str) -> str:
 def running_text(text: str) -> str:
     """The same without comments and headings."""
     read = find_links(text)
-    titles = [(title.start, _end_of_title(read.body, title.start)) for title in read.outline.titles]
+    titles = []
+    for title in read.outline.titles:
+        lines = _TITLE.match(read.body, title.start)  # that of a heading, and the line below it that makes it one
+        titles.append((title.start, lines.end() if lines else title.start))
     return blank(read.prose.rest, sorted([*read.prose.comments, *titles]))
-
-
-def _end_of_title(body: str, start: int) -> int:
-    """The end of the line of a heading, or of the line below it that makes it one."""
-    end = _TITLE.match(body, start)
-    return end.end() if end else start
 
 
 def _title_of(path: str, first: Sequence[Heading], read: ReadText) -> str:
@@ -218,20 +209,9 @@ def as_read(markdown: str) -> str:
     """The text of a heading as a reader sees it: without marks, links by what they show."""
     if _WORDS.fullmatch(markdown):
         return markdown
-    pieces: list[str] = []
-    position = 0
-    for link in scan(markdown) if "[[" in markdown else ():
-        if link.syntax == "wikilink":
-            pieces += (markdown[position : link.start], link.display or link.target or link.anchor)
-            position = link.end
-    return plain(f"# {''.join(pieces)}{markdown[position:]}")
-
-
-def _tags(rest: str) -> Iterator[str]:
-    for match in _TAG.finditer(rest):
-        tag = match[1].rstrip("/")
-        if not tag.isdecimal():
-            yield tag
+    links = [link for link in scan(markdown) if link.syntax == "wikilink"] if "[[" in markdown else []
+    shown = (TextEdit(link.start, link.end, link.display or link.target or link.anchor) for link in links)
+    return plain(f"# {edited(markdown, shown)}")
 
 
 def _frontmatter_links(text: str, flat: str, matter: Frontmatter) -> Iterator[Link]:
@@ -315,7 +295,7 @@ def _find_tasks(body: str, prose: Prose) -> tuple[TaskLine, ...]:
 
     `body` is the flattened text, `prose` the same with code blanked out.
     """
-    if not any(box in body for box in _OPEN_BOXES):
+    if not any(box in body for box in ("[ ]", "[/]")):
         return ()
     lines = Lines(body)
     starts = [start for start, _ in prose.comments]
@@ -346,14 +326,6 @@ _OPENING = lazy_pattern(r"[ \t\r\n]*")
 _ANGLE = lazy_pattern(r"<((?:[^<>\n\\]|\\.)*)>")
 _NOT_IN_ANGLES = lazy_pattern(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
 _NOT_PLAIN = lazy_pattern(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
-_PARENTHESES = lazy_pattern(r"[()]")
-_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
-_ENCODED_BEYOND_ASCII = lazy_pattern(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ENCODED_PARENTHESIS = lazy_pattern(r"%2[89]")
-
-
-_ENDS_EARLY = lazy_pattern(r"\||\\\Z")
-"""In a wikilink: a pipe, or the backslash before one."""
 
 
 class LinkTarget(NamedTuple):
@@ -379,23 +351,28 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
         if link.external or not link.target:
             continue
         if link.syntax == "wikilink":
-            targets.append(_in_wikilink(link))
+            start = link.start + 2 + link.embed
+            written = link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\").partition("#")[0]
+            start += len(written) - len(written.lstrip())
+            place = start, start + len(written.strip())
+            targets.append(LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter)))
             continue
         hyperlink = hyperlinks[link.start, link.end]
         destination = _inline_destination(text, hyperlink)
         if destination is None:
             definitions = _definitions(text, found) if definitions is None else definitions
             destination = definitions.get(hyperlink.address)
-        targets.append(_in_destination(text, link, destination))
+        if destination is None:
+            targets.append(LinkTarget(link.target, link.text, None, "plain"))
+            continue
+        start, end = destination.place
+        written = text[start:end].partition("#")[0]
+        start += len(written) - len(written.lstrip())
+        written = written.strip()
+        is_certain = unquote(_unescaped(written)).strip() == link.target
+        sure = (start, start + len(written)) if is_certain else None
+        targets.append(LinkTarget(link.target, link.text, sure, "angle" if destination.angle else "plain"))
     return targets
-
-
-def _in_wikilink(link: Link) -> LinkTarget:
-    start = link.start + 2 + link.embed
-    written = link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\").partition("#")[0]
-    start += len(written) - len(written.lstrip())
-    place = start, start + len(written.strip())
-    return LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter))
 
 
 class _Destination(NamedTuple):
@@ -403,18 +380,6 @@ class _Destination(NamedTuple):
 
     place: Span
     angle: bool
-
-
-def _in_destination(text: str, link: Link, destination: _Destination | None) -> LinkTarget:
-    if destination is None:
-        return LinkTarget(link.target, link.text, None, "plain")
-    start, end = destination.place
-    written = text[start:end].partition("#")[0]
-    start += len(written) - len(written.lstrip())
-    written = written.strip()
-    is_certain = unquote(_unescaped(written)).strip() == link.target
-    place = (start, start + len(written)) if is_certain else None
-    return LinkTarget(link.target, link.text, place, "angle" if destination.angle else "plain")
 
 
 def _inline_destination(text: str, link: Hyperlink) -> _Destination | None:
@@ -433,8 +398,7 @@ def _definitions(text: str, found: ReadText) -> dict[str, _Destination]:
     visible = blank(found.body, found.outline.code)
     definitions: dict[str, _Destination] = {}
     for match in _DEFINITION.finditer(visible):
-        destination = _destination_at(text, match.end(), len(text))
-        if destination:
+        if destination := _destination_at(text, match.end(), len(text)):
             definitions.setdefault(_unescaped(text[slice(*destination.place)]), destination)
     return definitions
 
@@ -482,23 +446,20 @@ def fits(target: str, notation: Notation) -> bool:
     if notation != "wikilink":
         return True
     text, link = f"[[{target}]]", link_to(target)
-    is_whole = wikilink_spans(text) == [(0, len(text))] and not _ENDS_EARLY.search(target)
+    is_whole = wikilink_spans(text) == [(0, len(text))] and not re.search(r"\||\\\Z", target)
     return is_whole and link.target == target and not link.external
 
 
 def _encoded(part: str, example: str, notation: Notation) -> str:
     special = _NOT_IN_ANGLES if notation == "angle" else _NOT_PLAIN
     encoded = special.sub(lambda match: quote(match[0], safe=""), part)
-    if notation == "plain" and (not _is_balanced(part) or _ENCODED_PARENTHESIS.search(example)):
-        encoded = _PARENTHESES.sub(lambda match: f"%{ord(match[0]):X}", encoded)
-    if _ENCODED_BEYOND_ASCII.search(example):
-        encoded = _BEYOND_ASCII.sub(lambda match: quote(match[0]), encoded)
+    depths = [0, *accumulate((character == "(") - (character == ")") for character in part)]
+    is_balanced = min(depths) >= 0 and depths[-1] == 0
+    if notation == "plain" and (not is_balanced or re.search(r"%2[89]", example)):
+        encoded = re.sub(r"[()]", lambda match: f"%{ord(match[0]):X}", encoded)
+    if re.search(r"%[89A-Fa-f][0-9A-Fa-f]", example):
+        encoded = re.sub(r"[^\x00-\x7f]+", lambda match: quote(match[0]), encoded)
     return encoded
-
-
-def _is_balanced(text: str) -> bool:
-    depths = [*accumulate((character == "(") - (character == ")") for character in text)]
-    return not depths or (min(depths) >= 0 and depths[-1] == 0)
 
 
 class TextEdit(NamedTuple):
@@ -528,9 +489,4 @@ def shown_text(text: str) -> str:
 
 def without_comments(text: str, comments: Iterable[tuple[int, int]]) -> str:
     """The text with its comments blanked out, line for line."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in comments:
-        pieces += (text[position:start], "\n" * text.count("\n", start, end))
-        position = end
-    return "".join([*pieces, text[position:]])
+    return edited(text, (TextEdit(start, end, "\n" * text.count("\n", start, end)) for start, end in comments))

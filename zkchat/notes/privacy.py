@@ -20,7 +20,7 @@ from zkchat.core import (
     is_note,
     lazy_pattern,
 )
-from zkchat.notes.frontmatter import MAX_CHARACTERS, Frontmatter, comments_in, cut
+from zkchat.notes.frontmatter import MAX_CHARACTERS, comments_in, cut
 from zkchat.notes.link_catalog import name_key
 from zkchat.notes.markdown import blank, flatten, with_line_feeds
 
@@ -84,13 +84,12 @@ def rows_in(folder: str, rows: Iterable[CatalogRow]) -> list[CatalogRow]:
 
 def describe_folder(folder: str, listed: Sequence[CatalogRow], total: int) -> str:
     """The list of a folder: a line for each file, with the title of a note where its name does not say it."""
-    more = [f"(and {total - len(listed):,} more)"] if total > len(listed) else []
-    return "\n".join([f"The folder {folder} holds {counted(total, 'file')}:", *map(_item, listed), *more]) + "\n"
-
-
-def _item(row: CatalogRow) -> str:
-    title = " ".join(row.title.split())
-    return f"- {row.path} | {title}" if title and title != file_title(row.path) else f"- {row.path}"
+    lines = [f"The folder {folder} holds {counted(total, 'file')}:"]
+    for row in listed:
+        title = " ".join(row.title.split())
+        lines.append(f"- {row.path} | {title}" if title and title != file_title(row.path) else f"- {row.path}")
+    lines += [f"(and {total - len(listed):,} more)"] if total > len(listed) else []
+    return "\n".join([*lines, ""])
 
 
 def listed_paths(text: str) -> Iterator[str]:
@@ -108,7 +107,6 @@ def listed_paths(text: str) -> Iterator[str]:
 PROPERTY: Final = "zkchat"
 STRICTNESS: Final[Mapping[PrivacyClass, int]] = {"open": 0, "local": 1, "never": 2}
 
-_TOP_LINES: Final = 20
 _TOP_CHARACTERS: Final = 4_000
 """Of the text below the frontmatter, or of a note without one: a property that lost its fences stands there."""
 _MAX_VALUE_WORDS: Final = 3
@@ -116,7 +114,6 @@ _MAX_VALUE_WORDS: Final = 3
 _MAX_WORDS_BESIDE: Final = 8
 """Of a line that names the property and a class; what is longer is a sentence too."""
 _MAX_VALUE_CHARACTERS: Final = 200
-_BEFORE_KEY: Final = 100
 _MAX_MARKS: Final = 1_000
 """Of one note; more of them are no description of it."""
 
@@ -165,7 +162,8 @@ def written_class(text: str) -> Written:
     text = with_line_feeds(text)
     opening = _OPENING.match(text)
     region, rest = _fenced(text, opening["fence"], opening.start("fence")) if opening else ("", text)
-    top = _top(rest)
+    lines = [line for line in _LINE_ENDS.sub("\n", rest[:_TOP_CHARACTERS]).split("\n") if line.strip()]
+    top = "\n".join(lines[:20])
     if not (_is_mentioned(region) or _is_mentioned(top)):
         return Written()
     found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MAX_VALUE_WORDS)]
@@ -196,11 +194,6 @@ def _fenced(text: str, fence: str, start: int) -> tuple[str, str]:
     return text[start : start + MAX_CHARACTERS], ""
 
 
-def _top(rest: str) -> str:
-    lines = [line for line in _with_line_feeds(rest[:_TOP_CHARACTERS]).split("\n") if line.strip()]
-    return "\n".join(lines[:_TOP_LINES])
-
-
 def _is_mentioned(part: str) -> bool:
     # An escape in a quoted name may stand for any letter.
     return bool(part) and (PROPERTY in _plain(part) or "\\" in part)
@@ -218,7 +211,9 @@ def _of_fenced(text: str, region: str) -> Iterator[Written]:
         return
     own = [*_values_of(matter.properties)]
     yield from own
-    lines = [*_marks(_plain(_without_comments(flat, matter)), is_read=True)]
+    start, end = matter.span
+    without_comments = blank(flat[:end], comments_in(flat, matter.span))[start:]
+    lines = [*_marks(_plain(without_comments), is_read=True)]
     if len(lines) > len(own):  # the same name twice, or inside of another value
         yield from lines
 
@@ -239,11 +234,6 @@ def _values_of(properties: object, *, is_top: bool = True) -> Iterator[Written]:
             yield from _values_of(item, is_top=False)
 
 
-def _without_comments(flat: str, matter: Frontmatter) -> str:
-    start, end = matter.span
-    return blank(flat[:end], comments_in(flat, matter.span))[start:]
-
-
 def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool = False) -> Iterator[Written]:
     """For each place where the property seems to be written: `local` if that is its plain value, else `never`.
 
@@ -256,7 +246,11 @@ def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool 
         line_end = part.find("\n", match.end())
         value = part[match.end() : line_end if line_end >= 0 else len(part)][:_MAX_VALUE_CHARACTERS]
         value = value.partition(" #")[0].partition("<")[0]
-        if _begins_something(part, match.start()) and len(value.split()) <= most_words:
+        # Before it in its line or flow mapping: nothing but signs, numbers of items, YAML's tags and anchors.
+        before = part[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
+        last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
+        begins = all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
+        if begins and len(value.split()) <= most_words:
             privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip("\"'`*_,;}])>%-. \t"))
             yield Written("never" if privacy == "open" and not is_read else privacy, is_certain=False)
 
@@ -271,14 +265,6 @@ def _side_by_side(part: str) -> Iterator[Written]:
         yield from (Written(privacy, is_certain=False) for privacy in STRICTNESS if privacy in alone)
 
 
-def _begins_something(part: str, start: int) -> bool:
-    """Whether nothing but signs, numbers of items, YAML's tags and anchors stands before this place in its line or flow
-    mapping."""
-    before = part[max(0, start - _BEFORE_KEY) : start].rpartition("\n")[2]
-    last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
-    return all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
-
-
 def _plain(text: str) -> str:
     """In small letters, without invisible characters, every letter and space in its usual form, lines ended by LF."""
     if not text.isascii():
@@ -286,11 +272,7 @@ def _plain(text: str) -> str:
             text = "".join(each for each in text if unicodedata.category(each) != "Cf")
             text = unicodedata.normalize("NFKC", text)
         text = text.replace("\u00a0", " ")
-    return _with_line_feeds(text).lower()
-
-
-def _with_line_feeds(text: str) -> str:
-    return _LINE_ENDS.sub("\n", text)
+    return _LINE_ENDS.sub("\n", text).lower()
 
 
 def privacy_of_text(text: str, path: str, local_only: Sequence[str] = ()) -> PrivacyClass:
@@ -347,10 +329,7 @@ def local_folders(entries: Iterable[str], roots: Sequence[str], home: str, *, us
 
     The first `user_wide` entries are those of the user's own file.
     """
-    return [
-        LocalFolder(entry, tuple(_local_folders_globs(entry, roots, home)), is_user_wide=number < user_wide)
-        for number, entry in enumerate(entries)
-    ]
+    return [LocalFolder(each, tuple(_globs_of(each, roots, home)), n < user_wide) for n, each in enumerate(entries)]
 
 
 def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[NoteWarning]:
@@ -369,14 +348,11 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
             nearest = known.nearest(written)
             hint = "Write folders as they are called in the vault."
             hint = f"Did you mean '{nearest[0][:-1]}'?" if nearest else hint
-            yield NoteWarning(
-                path=SETTING,
-                text=f"'{folder.written}' {what}, so it keeps no note private. {hint}",
-                kind="setting",
-            )
+            text = f"'{folder.written}' {what}, so it keeps no note private. {hint}"
+            yield NoteWarning(path=SETTING, text=text, kind="setting")
 
 
-def _local_folders_globs(entry: str, roots: Sequence[str], home: str) -> Iterator[str]:
+def _globs_of(entry: str, roots: Sequence[str], home: str) -> Iterator[str]:
     text = entry.strip().replace("\\", "/")
     if not text:
         return

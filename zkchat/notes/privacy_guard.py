@@ -3,9 +3,8 @@
 An image is as private as the strictest of the notes that link to it or embed it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import chain
 from posixpath import normpath
 
 from msgspec import Struct
@@ -189,7 +188,11 @@ class PrivacyGuard:
         """Learn which of these notes have become private or are gone since they were indexed; whether one is hidden
         by that."""
         private, is_here, has_hidden = self._private_notes(), self._model.info.on_this_machine, False
-        for path in dict.fromkeys(self._with_sources(paths)):
+        asked: dict[str, None] = {}  # in the place of images the notes that decide of them
+        for path in paths:
+            links = self._links.links_to(path) if is_image(path) and self._links else None
+            asked |= {path: None} if links is None else dict.fromkeys(link.source for link in links)
+        for path in asked:
             if path in private.hidden_elsewhere or not may_hold_text(path):
                 continue
             privacy = self._current.of(path)
@@ -198,23 +201,14 @@ class PrivacyGuard:
                 has_hidden = has_hidden or privacy != "local" or not is_here
         return has_hidden
 
-    def _with_sources(self, paths: Iterable[str]) -> Iterator[str]:
-        """The paths, and in the place of images the notes that decide of them."""
-        for path in paths:
-            if is_image(path) and self._links:
-                yield from (link.source for link in self._links.links_to(path))
-            else:
-                yield path
-
     def _images_of(self, notes: Collection[str]) -> frozenset[str]:
         """The images that these notes link to or embed."""
         found = (link.resolution for link in self._links.links_from([*notes])) if notes and self._links else ()
-        paths = (
-            (each.path, *(each.others if isinstance(each, Ambiguous) else ()))
-            for each in found
-            if isinstance(each, Resolved | Ambiguous)
-        )
-        return frozenset(filter(is_image, chain.from_iterable(paths)))
+        paths: set[str] = set()
+        for each in found:
+            if isinstance(each, Resolved | Ambiguous):
+                paths |= {each.path, *(each.others if isinstance(each, Ambiguous) else ())}
+        return frozenset(filter(is_image, paths))
 
     def visible(self, paths: Iterable[str]) -> list[str]:
         """Those of the paths that are not hidden."""
@@ -265,7 +259,6 @@ class PrivacyGuard:
             local = (frozenset(own) | inside) - never
             never |= self._images_of(never)
             local = (local | self._images_of(local)) - never
-            self._private = _PrivateNotes(
-                generation=generation, folders=folders, local=local, never=never, shared=shared
-            )
+            now = _PrivateNotes(generation=generation, folders=folders, local=local, never=never, shared=shared)
+            self._private = now
         return self._private

@@ -34,7 +34,7 @@ def detect_language(text: str) -> str | None:
     prose = unicodedata.normalize("NFC", _NOT_PROSE.sub(" ", text[:MAX_CHARS])).lower()
     scripts = Counter[str]()
     for letter, times in Counter(prose).items():
-        scripts[_script(letter)] += times * letter.isalpha()
+        scripts[unicodedata.name(letter, "").partition(" ")[0]] += times * letter.isalpha()
     if not scripts.total():
         return None
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
@@ -43,20 +43,8 @@ def detect_language(text: str) -> str | None:
     script, letters = scripts.most_common(1)[0]
     if script in LANGUAGE_OF_SCRIPT:
         return LANGUAGE_OF_SCRIPT[script] if letters > scripts.total() / 2 else None
-    return _by_stop_words(_WORD.findall(prose))
-
-
-def guess_language(text: str, codes: Iterable[str]) -> str | None:
-    """The one of these languages of whose stop words a text holds most, however few; None if it holds none."""
-    spoken = _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARS]).lower())
-    hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(codes)}
-    likeliest = max(hits, key=hits.__getitem__)
-    return likeliest if hits[likeliest] else None
-
-
-def _by_stop_words(words: list[str]) -> str | None:
-    """A word that several languages have counts for each of them, and the less the more they are."""
-    hits = {
+    words = _WORD.findall(prose)
+    hits = {  # a word that several languages have counts for each of them, and the less the more they are
         code: sum(1 / _SHARED_BY[word] for word in words if word in listed)
         for code, listed in STOP_WORDS_BY_CODE.items()
     }
@@ -65,8 +53,12 @@ def _by_stop_words(words: list[str]) -> str | None:
     return likeliest if is_clear else None
 
 
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").partition(" ")[0]
+def guess_language(text: str, codes: Iterable[str]) -> str | None:
+    """The one of these languages of whose stop words a text holds most, however few; None if it holds none."""
+    spoken = _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARS]).lower())
+    hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(codes)}
+    likeliest = max(hits, key=hits.__getitem__)
+    return likeliest if hits[likeliest] else None
 
 
 Kind = Literal["paragraph", "list", "table", "code", "callout", "quote"]
@@ -105,7 +97,6 @@ _QUOTE_MARKS = lazy_pattern(r"(?:\s{0,3}>)+ ?")
 _CALLOUT = lazy_pattern(r"\s*>\s*\[![^\]\n]{1,40}\]")
 BLOCK_ID = lazy_pattern(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
 _CODE_INDENT = ("    ", "\t")
-_ITEM_INDENT = ("  ", "\t")
 _CLOSING_MARKS = " \t*_)\"'”’»"
 
 
@@ -139,6 +130,11 @@ class LinedText(Struct):
 
     def span(self, run: Run) -> Span:
         return self.starts[run.first], self.starts[run.last] - 1
+
+    def before_id(self, start: int, end: int) -> int:
+        """The end of a span without the block id that it ends in."""
+        found = BLOCK_ID.search(self.flat, max(start, end - 100), end) if self.has_ids else None
+        return found.start() if found else end
 
 
 def split_lines(text: str) -> LinedText:
@@ -263,7 +259,12 @@ class Scanner:
             end = self._end(number + 1, lambda at: "|" in self._lines[at] and self._marks[at] in {"text", "row"})
             return self._add("table", number, end)
         if self._lines[number].startswith(_CODE_INDENT):
-            return self._add("code", number, self._end_of_indented(number + 1))
+            end = self._end(
+                number + 1, lambda at: self._marks[at] == "blank" or self._lines[at].startswith(_CODE_INDENT)
+            )
+            while self._marks[end - 1] == "blank":
+                end -= 1
+            return self._add("code", number, end)
         return self._paragraph(number)
 
     def _add(self, kind: Kind, first: int, last: int, *, stands_alone: bool = False) -> int:
@@ -333,17 +334,16 @@ class Scanner:
             if mark == "item":
                 if number > end and self._is_ordered(number) != self._is_ordered(first) and not line[0].isspace():
                     break
-            elif not line.startswith(_ITEM_INDENT) and (number > end or not self._is_lazy(number)):
-                break
+            elif not line.startswith(("  ", "\t")):
+                # A line that goes on with an item although it is not indented, and does not introduce other items.
+                introduces = self._mark_after(number) == "item" and ends_in_colon(line)
+                if number > end or introduces or not self._goes_on(number):
+                    break
             number = end = self._end_of_fence(number) if mark == "fence" else number + 1
         return end
 
     def _is_ordered(self, number: int) -> bool:
         return self._lines[number].lstrip()[:1].isdigit()
-
-    def _is_lazy(self, number: int) -> bool:
-        """Whether a line goes on with an item although it is not indented, and does not introduce other items."""
-        return self._goes_on(number) and not (self._mark_after(number) == "item" and ends_in_colon(self._lines[number]))
 
     def _fence(self, number: int) -> int:
         end = self._end_of_fence(number)
@@ -370,12 +370,6 @@ class Scanner:
         )
         return end + (end < len(self._lines) and self._marks[end] != "blank")
 
-    def _end_of_indented(self, number: int) -> int:
-        end = self._end(number, lambda at: self._marks[at] == "blank" or self._lines[at].startswith(_CODE_INDENT))
-        while self._marks[end - 1] == "blank":
-            end -= 1
-        return end
-
 
 _MARKS = ".!?…。！？｡।॥؟۔։።។៕။"
 _END = lazy_pattern(
@@ -399,8 +393,14 @@ _NO_SPACE = lazy_pattern(r"\S")
 
 def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
     """Where the sentences of `text[start:end]` stand, a paragraph without its markers; without space around them."""
-    ends = (match.end() for match in _END.finditer(text, start, end))
-    cuts = [start, *(place for place in ends if _is_end(text, place, end)), end]
+    cuts = [start]
+    for match in _END.finditer(text, start, end):  # an abbreviation, or a small letter after it, ends nothing
+        place = match.end()
+        following = _NO_SPACE.search(text, place, end)
+        is_small = following is not None and following[0].islower()
+        if not is_small and not _ABBREVIATION.search(text, max(0, place - 12), place):
+            cuts.append(place)
+    cuts.append(end)
     for first, last in pairwise(cuts):
         for span in _clauses(text, first, last) if last - first > _MAX_UNCUT else ((first, last),):
             sentence = text[span[0] : span[1]]
@@ -421,9 +421,3 @@ def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
             start = match.end()
             depth = 0
     yield start, end
-
-
-def _is_end(text: str, place: int, end: int) -> bool:
-    """A full stop after an abbreviation, or before a small letter, ends nothing."""
-    following = _NO_SPACE.search(text, place, end)
-    return not (following and following[0].islower()) and not _ABBREVIATION.search(text, max(0, place - 12), place)

@@ -26,7 +26,6 @@ from zkchat.notes import shown_text
 from zkchat.writing.links.renames import (
     counted_links,
     links_in_other_files,
-    links_lost,
     links_to_new,
     meant_before,
     remarks_on_new,
@@ -45,7 +44,6 @@ from zkchat.writing.targets import (
     fill_template,
     path_of_new_note,
     path_of_renamed,
-    unknown_placeholders,
 )
 
 MAX_NAMED = 5
@@ -57,10 +55,6 @@ _SECTION_TITLES: Final[dict[SectionPosition, str]] = {
     "before": "Insert before",
     "after": "Insert after",
 }
-_MAX_TEMPLATES: Final = 20
-"""That are named where one is not there."""
-_MAX_PLACE: Final = 60
-"""Characters of a heading that a title names."""
 
 _LISTS = frozenset({"aliases", "tags"})
 """Properties that are lists, also of one value."""
@@ -121,14 +115,12 @@ class NoteEditor:
         `folder` is where one goes that is named by a title; `/` is the vault. Unless it `may_take_over` links that mean
         other notes, also where it would.
         """
-        path = self._new_path(path_or_title, folder)
-        return self._create(path, text, may_take_over=may_take_over)
+        return self._create(self._new_path(path_or_title, folder), text, may_take_over=may_take_over)
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
-        return self._rewrite(
-            target, "Edit", Edit(lambda text: replace_passage(text, old, new, expected=expected), replaces=True)
-        )
+        change = Edit(lambda text: replace_passage(text, old, new, expected=expected), replaces=True)
+        return self._rewrite(target, "Edit", change)
 
     def append(self, target: str, text: str) -> StagedEdit:
         """Stage lines at the end of a note."""
@@ -158,7 +150,7 @@ class NoteEditor:
         path, lost = self._targets.note(target), []
         if key.casefold() in _NAMES:  # by which links may have found it
             after = self._changed(self.staged.read(path) or "", change)
-            lost = links_lost(self.library.on_disk, self.staged, path, after)
+            lost = links_to_new(self.library.on_disk, self.staged, path, after, lost=True)
         verb = f"Remove {key} of" if value is None else f"Set {key} of"
         edit = self._rewrite(target, verb, Edit(change, replaces=True))
         told = (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
@@ -210,22 +202,16 @@ class NoteEditor:
     def delete(self, target: str) -> StagedEdit:
         """Stage the move of a file to the vault's trash."""
         path = self._targets.file(target)
-        leading = self._links_to(path)
-        before = (self.staged.read(path) or "") if is_note(path) else ""
-        self.staged.trash(path, title=(title := f"Move {path} to the trash"))
-        remarks = (f"{leading} to {path}, and will lead nowhere.",) if leading else ()
-        return StagedEdit(path=path, title=title, before=before, remarks=remarks)
-
-    def _links_to(self, path: str) -> str:
-        """`3 links in 2 notes lead`; empty where none do."""
         found = Counter(each.source for each in self.library.links_to(self.staged.path_on_disk(path) or path))
         confirmed = {*self.library.confirmed(found)} - {path}
         counts = {source: count for source, count in found.items() if source in confirmed}
         counts |= {each.source: each.links for each in links_in_other_files(self.library, self.staged, path)}
         total = sum(counts.values())
-        return (
-            f"{counted(total, 'link')} in {counted_files(counts)} {'leads' if total == 1 else 'lead'}" if counts else ""
-        )
+        lead = f"{counted(total, 'link')} in {counted_files(counts)} {'leads' if total == 1 else 'lead'}"
+        before = (self.staged.read(path) or "") if is_note(path) else ""
+        self.staged.trash(path, title=(title := f"Move {path} to the trash"))
+        remarks = (f"{lead} to {path}, and will lead nowhere.",) if counts else ()
+        return StagedEdit(path=path, title=title, before=before, remarks=remarks)
 
     def _move(self, source: str, target: str) -> StagedEdit:
         check_inside(target)
@@ -265,15 +251,11 @@ class NoteEditor:
         may_take_over: bool = True,
         edit: Edit | None = None,
     ) -> StagedEdit:
-        remarks += self._taken_over(path, text, is_refused=self._for_model or not may_take_over)
-        self.staged.create(path, text, title=(title := f"Create {path}"), edit=edit)
-        return StagedEdit(path=path, title=title, after=text, remarks=remarks)
-
-    def _taken_over(self, path: str, text: str, *, is_refused: bool) -> tuple[str, ...]:
-        """Remarks on the links that would mean the new note. Raises `EditRefused` instead where they mean another one.
+        """Raises `EditRefused` where links would mean the new note that mean another one, unless it may take them over.
 
         A model is told nothing of links that led nowhere: they may be those of notes that it does not see.
         """
+        is_refused = self._for_model or not may_take_over
         changed = links_to_new(self.library.on_disk, self.staged, path, text)
         before = meant_before(changed)
         named = self._shown(before)
@@ -286,7 +268,10 @@ class NoteEditor:
         if is_refused and before:
             meant = ", ".join(before[:MAX_NAMED])
             self.staged.refusals[path] = f"{path} cannot be made: it would take over links that now lead to {meant}."
-        return () if self._for_model else remarks_on_new(changed, path, meant)
+        if not self._for_model:
+            remarks += remarks_on_new(changed, path, meant)
+        self.staged.create(path, text, title=(title := f"Create {path}"), edit=edit)
+        return StagedEdit(path=path, title=title, after=text, remarks=remarks)
 
     def _rewrite(self, target: str, verb: str, edit: Edit, place: str = "", *, end: str = "") -> StagedEdit:
         path = self._targets.note(target)
@@ -295,7 +280,7 @@ class NoteEditor:
             raise EditRefused(f"{path} cannot be changed.")
         after = self._changed(before, edit.change)
         names = " › ".join(name.strip() for name in place.split("#") if name.strip())
-        title = f"{verb} {path}{f' › {shorten(names, _MAX_PLACE)}' if names else ''}{end}"
+        title = f"{verb} {path}{f' › {shorten(names, 60)}' if names else ''}{end}"
         if after != before:
             self.staged.write(path, after, made_from=before, title=title, edit=edit)
         elif self._for_model:
@@ -316,14 +301,13 @@ class NoteEditor:
     def _filled(self, template: str, path: str) -> tuple[str, tuple[str, ...]]:
         """The text of a template for the note at a path, and what should be known of it."""
         source = self._template(template)
-        text = fill_template(
+        text, left = fill_template(
             self.staged.read(source) or "",
             name=source,
             title=file_title(path),
             now=self._now().astimezone(),
             conventions=self._conventions,
         )
-        left = unknown_placeholders(text)
         return text, (f"Template placeholders not filled in: {', '.join(left[:5])}.",) if left else ()
 
     def _template(self, named: str) -> str:
@@ -346,6 +330,6 @@ class NoteEditor:
         if not folders:
             return "Obsidian's settings have no template folder, so any note can be a template: give its path."
         paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
-        found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
+        found = self.library.confirmed(sorted(paths)[:20])
         where = ", ".join(folders)
         return f"Templates in {where}: {', '.join(map(file_title, found))}." if found else f"No notes are in {where}."

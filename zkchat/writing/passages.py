@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from itertools import accumulate, islice
@@ -15,16 +15,12 @@ from zkchat.notes import Anchors, heading_key, is_delimiter, parse_note
 _LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
 _ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
 _RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
-_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 _MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
 _MAX_OUTLINE: Final = 40
 """Headings, or ids of blocks, that a refusal lists."""
 _MAX_NAME: Final = 80
 """Characters of a heading in a list."""
-_OTHER_HEADINGS: Final = "The change would alter other headings of the note."
-_OTHER_LINKS: Final = "The change would break links, comments or blocks elsewhere in the note."
 
 
 def checked(new: str) -> str:
@@ -73,7 +69,7 @@ class UnifiedText:
 
 def without_blank_edges(text: str) -> str:
     """The text without blank lines around it; the indentation of its first line stays."""
-    return _BLANK_LINES_BEFORE.sub("", text.rstrip()) if text.strip() else ""
+    return re.sub(r"\A(?:[ \t]*\n)+", "", text.rstrip()) if text.strip() else ""
 
 
 def joins(before: str, after: str) -> bool:
@@ -84,7 +80,11 @@ def joins(before: str, after: str) -> bool:
     if lines[-1].lstrip().startswith("|") and first.lstrip().startswith("|"):
         return len(following) < 2 or not is_delimiter(following[1])
     kind = _item_kind(first)
-    return kind is not None and kind == _last_item(lines) and not _is_loose(lines)
+    if kind is None or kind != _last_item(lines):
+        return False
+    items = (n for n in range(len(lines) - 1, 1, -1) if _item_kind(lines[n]) is not None and not lines[n][0].isspace())
+    last = next(items, 0)  # no blank line stands before it that belongs to its list
+    return not last or bool(lines[last - 1].strip()) or _last_item(lines[: last - 1]) is None
 
 
 def _item_kind(line: str) -> bool | None:
@@ -106,14 +106,6 @@ def _last_item(lines: list[str]) -> bool | None:
         if not line[0].isspace():
             return found
     return kind
-
-
-def _is_loose(lines: list[str]) -> bool:
-    """Whether a blank line stands before the last item and belongs to its list."""
-    for number in range(len(lines) - 1, 1, -1):
-        if _item_kind(lines[number]) is not None and not lines[number][0].isspace():
-            return not lines[number - 1].strip() and _last_item(lines[: number - 1]) is not None
-    return False
 
 
 class Section(NamedTuple):
@@ -158,7 +150,7 @@ class ParsedNote:
     def text_start(self, heading: Heading) -> int:
         """Where the line after a heading begins."""
         first_end = self.line_end(heading.start)
-        if _ATX.match(self.text[self.line_start(heading.start) : first_end]):
+        if re.match(r" {0,3}#{1,6}(?:[ \t]|$)", self.text[self.line_start(heading.start) : first_end]):
             return first_end
         underline = _UNDERLINE.search(self.text, first_end)
         return self.line_end(underline.start()) if underline else first_end
@@ -186,24 +178,20 @@ class ParsedNote:
             return found[0]
         if not place.strip(" #^"):
             raise EditRefused("No section was named.", hint=self._outline())
+        lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
         if "^" in place.rpartition("#")[2][:1]:
-            raise self._no_block(place, found)
+            if found:
+                raise EditRefused(f"There are {len(found)} blocks {_cut(place)} in the note, in lines {lines}.")
+            ids = [f"^{block.id} (line {block.line})" for block in self.note.blocks[:_MAX_OUTLINE]]
+            raise EditRefused(
+                f"There is no block {_cut(place)} in the note.",
+                hint=f"It has: {', '.join(ids)}." if ids else "No block of it has an id: name a heading.",
+            )
         if not found:
             raise EditRefused(f"There is no heading “{_cut(place)}” in the note.", hint=self._outline(place))
-        lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
         raise EditRefused(
             f"There are {len(found)} headings “{_cut(place)}” in the note, in lines {lines}.",
             hint="Name the heading above it too (`Above#Heading`), or edit the passage itself. " + self._outline(),
-        )
-
-    def _no_block(self, place: str, found: Sequence[Heading | Block]) -> EditRefused:
-        if found:
-            lines = ", ".join(str(each.line) for each in found[:_MAX_OUTLINE])
-            return EditRefused(f"There are {len(found)} blocks {_cut(place)} in the note, in lines {lines}.")
-        ids = [f"^{block.id} (line {block.line})" for block in self.note.blocks[:_MAX_OUTLINE]]
-        return EditRefused(
-            f"There is no block {_cut(place)} in the note.",
-            hint=f"It has: {', '.join(ids)}." if ids else "No block of it has an id: name a heading.",
         )
 
     def _outline(self, place: str = "") -> str:
@@ -217,16 +205,6 @@ class ParsedNote:
         close = get_close_matches(heading_key(place.rpartition("#")[2]), keys, n=1, cutoff=0.7) if place else []
         nearest = f"The nearest is “{_cut(keys[close[0]])}”. " if close else ""
         return "\n".join((f"{nearest}Its headings are:", *lines))
-
-
-def trails(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ...]]]:
-    """Each heading with the texts of those above it."""
-    above: list[Heading] = []
-    for heading in headings:
-        while above and above[-1].level >= heading.level:
-            above.pop()
-        yield heading, tuple(each.text for each in above)
-        above.append(heading)
 
 
 def _cut(name: str) -> str:
@@ -270,7 +248,10 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     if before.body_start != after.body_start:
         return "The text would be read as properties of the note."
     inserted = Splice(splice.start, splice.start + len(splice.new), "")
-    for marks, sentence in ((_headings, _OTHER_HEADINGS), (_links_and_blocks, _OTHER_LINKS)):
+    for marks, sentence in (
+        (_headings, "The change would alter other headings of the note."),
+        (_links_and_blocks, "The change would break links, comments or blocks elsewhere in the note."),
+    ):
         kept = [
             (splice.moved(start), splice.moved(end - 1), what)
             for start, end, what in marks(before, parsed.text)
@@ -302,8 +283,13 @@ _Mark = tuple[int, int, object]
 
 
 def _headings(note: Note, _text: str) -> Iterator[_Mark]:
-    for heading, above in trails(note.headings):
-        yield heading.start, heading.start + 1, (heading.text, heading.level, above)
+    """Each with the texts of those above it."""
+    above: list[Heading] = []
+    for heading in note.headings:
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        yield heading.start, heading.start + 1, (heading.text, heading.level, [each.text for each in above])
+        above.append(heading)
 
 
 def _links_and_blocks(note: Note, text: str) -> Iterator[_Mark]:
@@ -326,7 +312,6 @@ _PLACEHOLDER: Final = lazy_pattern(r"^[ \t>*_#(\[<{!/（-]*(?:\.{3}|…).{0,60}$
 """A short line that begins with dots, as models write it in the place of text that they leave out."""
 _MAX_SHOWN: Final = 600
 """Characters of a passage in a message."""
-_MIN_LIKENESS: Final = 0.6
 _TELLING: Final = 12
 """Characters of a new text that is not in a note by chance."""
 _MAX_COMPARED: Final = 100
@@ -424,7 +409,7 @@ def _nearest(text: str, wanted: str) -> tuple[int, int] | None:
     start = max(0, shared.a - shared.b)
     window = present[start : start + len(sought)]
     likeness = SequenceMatcher(None, words[start : start + len(sought)], sought, autojunk=False).ratio()
-    return (window[0].start(), window[-1].end()) if shared.size and likeness > _MIN_LIKENESS else None
+    return (window[0].start(), window[-1].end()) if shared.size and likeness > 0.6 else None
 
 
 def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
@@ -445,54 +430,20 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
     if wanted == put:
         raise EditRefused("The old and the new text are the same: there is nothing to change.")
     refuse_placeholders(new, text)
-    places = _occurrences(unified.text, wanted, at_most=expected + _MAX_COUNTED)
+    found = re.finditer(f"(?={re.escape(wanted)})", unified.text)  # also where one overlaps the next
+    places = [match.start() for match in islice(found, expected + _MAX_COUNTED)]
     if not places:
         raise _explain_missing(unified, wanted, put)
     if len(places) != expected:
         raise _miscounted(unified, places, len(wanted), expected)
-    _refuse_repetition(unified, places, wanted, put)
-    return _replaced(text, unified, places, wanted, put)
-
-
-def _occurrences(text: str, wanted: str, *, at_most: int) -> list[int]:
-    """Where a passage begins, also where one overlaps the next."""
-    places: list[int] = []
-    place = text.find(wanted)
-    while place >= 0 and len(places) < at_most:
-        places.append(place)
-        place = text.find(wanted, place + 1)
-    return places
-
-
-def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
-    times = "once" if len(places) == 1 else f"{len(places):,} times"
-    wanted = "once" if expected == 1 else f"{expected:,} times"
-    lines = [str(unified.line(place)) for place in places[:20]]
-    more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
-    return EditRefused(
-        f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "
-        f"{', '.join(lines)}{more}.",
-        hint="Give more of the text around the right one or, to replace all, say how often it is there."
-        if len(places) > expected
-        else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
-    )
-
-
-def _refuse_repetition(unified: UnifiedText, places: Sequence[int], wanted: str, put: str) -> None:
-    """Refuse what was done before: the new text holds the old one, and stands around it already."""
     inner = put.find(wanted)
-    if inner < 0:
-        return
-    for place in places:
+    for place in places if inner >= 0 else ():
         if place >= inner and unified.text.startswith(put, place - inner):
             raise EditRefused(
                 f"The new text is in the note already (line {unified.line(place - inner)}): "
                 "the change was made before, and is not made twice.",
                 hint=f"It is there as: {_shown(put)}",
             )
-
-
-def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: str, put: str) -> str:
     head = _shared(wanted, put)
     tail = _shared(wanted[head:][::-1], put[head:][::-1])
     inserted = put[head : len(put) - tail]
@@ -507,6 +458,19 @@ def _replaced(text: str, unified: UnifiedText, places: Sequence[int], wanted: st
         position = place + len(wanted)
         pieces.append(text[end : unified.original(position)])
     return "".join([*pieces, text[unified.original(position) :]])
+
+
+def _miscounted(unified: UnifiedText, places: Sequence[int], length: int, expected: int) -> EditRefused:
+    times, wanted = ("once" if number == 1 else f"{number:,} times" for number in (len(places), expected))
+    lines = [str(unified.line(place)) for place in places[:20]]
+    more = f" and {len(places) - len(lines):,} more" if len(places) > len(lines) else ""
+    return EditRefused(
+        f"The passage is in the note {times}, and was expected {wanted}: line{'s' * (len(places) > 1)} "
+        f"{', '.join(lines)}{more}.",
+        hint="Give more of the text around the right one or, to replace all, say how often it is there."
+        if len(places) > expected
+        else f"It is there as: {_shown(unified.text[places[0] : places[0] + length])}",
+    )
 
 
 def _shared(text: str, other: str) -> int:

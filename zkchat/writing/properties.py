@@ -7,15 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from zkchat.core import EditRefused, UsageError, lazy_pattern
 from zkchat.notes import Frontmatter, frontmatter_of, parse_note
 from zkchat.writing.passages import Splice, checked, spliced, with_line_end
-
-if TYPE_CHECKING:
-    import yaml
-
 
 _OPENING: Final = lazy_pattern(r"---[ \t]*(?:\n|\Z)")
 _COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
@@ -39,10 +35,6 @@ class Entry(NamedTuple):
     """After the line end of its last line."""
 
     @property
-    def is_block_scalar(self) -> bool:
-        return self.value.id == "scalar" and getattr(self.value, "style", None) in {"|", ">"}
-
-    @property
     def is_block_list(self) -> bool:
         return self.value.id == "sequence" and not self.value.flow_style
 
@@ -58,6 +50,8 @@ class PropertyLines:
     """
 
     def __init__(self, text: str) -> None:
+        import yaml
+
         self.text = text
         self.matter: Frontmatter = frontmatter_of(text)
         if not self.matter.end and _OPENING.match(text):
@@ -71,7 +65,12 @@ class PropertyLines:
             raise EditRefused("The frontmatter has template placeholders, so it was not changed.", hint=_BY_HAND)
         start, end = self.matter.span
         self.source = text[start:end]
-        self._root = _compose(self.source)
+        try:
+            self._root = yaml.compose(self.source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except (yaml.YAMLError, UnicodeEncodeError) as error:
+            raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
+        if self._root is not None and not isinstance(self._root, yaml.MappingNode):
+            raise EditRefused("The frontmatter has no `name: value` lines.", hint=_BY_HAND)
         self.entries = [*self._read_entries()]
 
     @property
@@ -97,7 +96,7 @@ class PropertyLines:
     def comment(self, entry: Entry) -> str:
         """The comment on the line of a name, with the white space before it; for a value of lines, on its last."""
         place = entry.value_end
-        if entry.is_block_scalar:
+        if _is_block_scalar(entry.value):
             header = _HEADER.match(self.source, entry.value_start)
             place = header.end() if header else place
         elif self.is_below(entry):
@@ -119,7 +118,15 @@ class PropertyLines:
         return written, repr([(each, value) for each, value in self.matter.properties.items() if each != name])
 
     def value_of(self, entry: Entry) -> Any:
-        return _construct(entry.value, self.source)
+        import yaml
+
+        reader = yaml.SafeLoader(self.source)
+        try:
+            return reader.construct_object(entry.value, deep=True)
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
+            raise EditRefused("The frontmatter has a value that cannot be read.", hint=_BY_HAND) from None
+        finally:
+            reader.dispose()
 
     def _read_entries(self) -> Iterator[Entry]:
         if not self._root:
@@ -142,54 +149,29 @@ class PropertyLines:
 
     def _obstacle(self, entry: Entry) -> str:
         """Why a property cannot be changed by its lines."""
+        import yaml
+
         key_start = self.source[entry.start :].lstrip(" ")
         if entry.colon_end < 0 or key_start.startswith(("?", "!", "&")):
             return "is not on a line of its own"
         if not _COMMENT.match(self.source, entry.value_end):
             return "shares its line with another"
-        if self.source[entry.value_start : entry.value_start + 1] in {"&", "!"} or self._has_anchor(entry):
-            return "uses a YAML anchor (&) or tag (!)"
-        return ""
-
-    def _has_anchor(self, entry: Entry) -> bool:
-        if "&" not in self.source:
-            return False
-        import yaml
-
-        return any(
+        has_anchor = "&" in self.source and any(
             getattr(event, "anchor", None) and entry.start <= event.start_mark.index < entry.end
             for event in yaml.parse(self.source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         )
+        if has_anchor or self.source[entry.value_start : entry.value_start + 1] in {"&", "!"}:
+            return "uses a YAML anchor (&) or tag (!)"
+        return ""
 
 
-def _compose(source: str) -> "yaml.MappingNode | None":
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        node = yaml.compose(source, loader)
-    except (yaml.YAMLError, UnicodeEncodeError) as error:
-        raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
-    if node is not None and not isinstance(node, yaml.MappingNode):
-        raise EditRefused("The frontmatter has no `name: value` lines.", hint=_BY_HAND)
-    return node
-
-
-def _construct(node: Any, source: str) -> Any:
-    import yaml
-
-    reader = yaml.SafeLoader(source)
-    try:
-        return reader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
-        raise EditRefused("The frontmatter has a value that cannot be read.", hint=_BY_HAND) from None
-    finally:
-        reader.dispose()
+def _is_block_scalar(node: Any) -> bool:
+    return node.id == "scalar" and getattr(node, "style", None) in {"|", ">"}
 
 
 def _end_of(node: Any, source: str) -> int:
     """After the last character of a value, without the comments and blank lines that follow it."""
-    if node.id == "scalar" and getattr(node, "style", None) in {"|", ">"}:
+    if _is_block_scalar(node):
         return len(source[: node.end_mark.index].rstrip())
     if node.id == "scalar" or node.flow_style or not node.value:
         return int(node.end_mark.index)
@@ -215,7 +197,6 @@ _MAX_DIGITS: Final = 18
 """Of a number; a longer one is an identifier, which must keep its digits."""
 _LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
 """What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
-_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
 _UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -275,7 +256,10 @@ def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = 
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float):
-        return _write_float(value)
+        if not math.isfinite(value):
+            raise EditRefused(f"{value} is not a number that a property can have.")
+        mantissa, exponent, power = repr(value).partition("e")
+        return f"{mantissa}{'.0' if exponent and '.' not in mantissa else ''}{exponent}{power}"
     if not isinstance(value, str) or (not quotes and _is_plain(value, in_flow=in_flow)):
         return str(value)
     if not _UNPRINTABLE.search(value) and (quotes == "'" or (not quotes and ("\\" in value or '"' in value))):
@@ -283,30 +267,11 @@ def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = 
     return '"' + _NOT_DOUBLE.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + '"'
 
 
-def write_literal(value: str, indent: str) -> str | None:
-    """A text of several lines as a literal block, from its `|` on; None where it cannot be one."""
-    lines = value.removesuffix("\n").split("\n")
-    is_plain = all(not _UNPRINTABLE.search(line.replace("\t", " ")) for line in lines)
-    if len(lines) < 2 or not lines[0].strip() or not lines[-1].strip() or lines[0][0].isspace() or not is_plain:
-        return None
-    written = (f"{indent}{line}" if line else "" for line in lines)
-    return "\n".join(("|" if value.endswith("\n") else "|-", *written))
-
-
-def _write_float(value: float) -> str:
-    if not math.isfinite(value):
-        raise EditRefused(f"{value} is not a number that a property can have.")
-    mantissa, exponent, power = repr(value).partition("e")
-    if exponent and "." not in mantissa:
-        mantissa += ".0"
-    return mantissa + exponent + power
-
-
 def _is_plain(value: str, *, in_flow: bool) -> bool:
     """Whether a text can stand without quotes, and every reader takes it for a text."""
     import yaml
 
-    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or _LIKE_LINK.search(value):
+    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or re.search(r"\[\[|\{\{|\]\]|\}\}", value):
         return False
     written = yaml.safe_dump([value], default_flow_style=in_flow, width=float("inf"), allow_unicode=True)
     return written == (f"[{value}]\n" if in_flow else f"- {value}\n")
@@ -349,8 +314,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
         else write_scalar(item, quotes=quotes, in_flow=True)
         for item in items
     ]
-    opening = gaps[0] if spans else ""
-    closing = gaps[-1] if spans else ""
+    opening, closing = (gaps[0], gaps[-1]) if spans else ("", "")
     before = source[entry.colon_end : entry.value_start + 1]
     return f"{before}{opening}{separator.join(written)}{closing}]{lines.comment(entry)}"
 
@@ -361,10 +325,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
         line = lines.source.rfind("\n", 0, start) + 1
         dash = _DASH.match(lines.source, line)
         if not dash or dash.end() < start:
-            raise EditRefused(
-                f"The list {entry.name} does not have a line for each item.",
-                hint=_BY_HAND,
-            )
+            raise EditRefused(f"The list {entry.name} does not have a line for each item.", hint=_BY_HAND)
         starts.append(line)
     end = len(lines.source[: entry.end].rstrip("\n"))
     dash = _DASH.match(lines.source, starts[0])
@@ -393,7 +354,13 @@ def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyS
     name = key.strip().removesuffix(":").rstrip()
     if not name or len(name) > _MAX_KEY or not name.isprintable() or name == "<<":
         raise EditRefused(f"“{key[:_MAX_KEY]}” cannot be the name of a property.")
-    new = None if value is None else _checked_value(value)
+    new: PropertyValue | None = None
+    if value is not None:
+        new = (
+            _checked_scalar(value)
+            if isinstance(value, str) or not isinstance(value, Sequence)
+            else [*map(_checked_scalar, value)]
+        )
     return spliced(text, lambda plain: _splice(PropertyLines(plain), name, new))
 
 
@@ -451,12 +418,6 @@ def _tags_with(lines: PropertyLines, name: str) -> tuple[str, str | list[Propert
     known = [each for each in lines.value_of(entry) if each is not None]  # a list of one empty item is filled in
     is_marked = bool(known) and all(str(each).startswith("#") for each in known)
     return entry.name, [*known, f"#{name}" if is_marked else name]
-
-
-def _checked_value(value: PropertyScalar | Sequence[PropertyScalar]) -> PropertyValue:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return _checked_scalar(value)
-    return [_checked_scalar(each) for each in value]
 
 
 def _checked_scalar(value: PropertyScalar) -> PropertyScalar:
@@ -524,10 +485,11 @@ def _fresh(
         return comment + "".join(f"\n{indent}- {write_scalar(item)}" for item in value)
     assert isinstance(value, str | int | float | date)
     if isinstance(value, str) and "\n" in value and not quotes:
-        literal = write_literal(value, lines.indent + _INDENT)
-        if literal:
-            header, _, rest = literal.partition("\n")
-            return f"{lead}{header}{comment}\n{rest}"
+        written = value.removesuffix("\n").split("\n")
+        is_plain = all(not _UNPRINTABLE.search(line.replace("\t", " ")) for line in written)
+        if is_plain and written[1:] and written[0].strip() and written[-1].strip() and not written[0][0].isspace():
+            block = "".join(f"\n{lines.indent}{_INDENT}{line}" if line else "\n" for line in written)
+            return f"{lead}{'|' if value.endswith(chr(10)) else '|-'}{comment}{block}"
     return f"{lead}{write_scalar(value, quotes=quotes)}{comment}"
 
 

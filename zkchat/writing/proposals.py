@@ -85,7 +85,6 @@ class WhyAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """All of it."""
         return " ".join(self.sentences)
 
 
@@ -135,9 +134,7 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
 
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
-NOBODY_ASKED: Final = "Nobody could be asked. Use a terminal or --yes, or list the folder in the setting write.accept."
 NEEDS_ASKING: Final = "This change needs your yes at a terminal."
-ALWAYS_CHANGING: Final = "Another program keeps changing the same files. Nothing was written."
 MAX_ATTEMPTS: Final = 3
 """Times that a proposal is brought to files that changed meanwhile, where links follow or the user is asked again."""
 
@@ -231,10 +228,14 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
             unseen = () if self.reviewer else tuple(remarks)
             said = unseen if why else (*unseen, why_not_asked(changes, self.policy, always=tuple(self.always)))
         elif self.reviewer is None:
-            reason = NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
+            nobody = "Nobody could be asked. Use a terminal or --yes, or list the folder in the setting write.accept."
+            reason = nobody if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
             return _kept(changes, reason, ExitCode.USAGE)
         else:
-            verdict = self._ask(changes, why, *remarks)
+            unusual = () if why.takes_yes else why.sentences
+            verdict = self.reviewer.review(changes, remarks=(*unusual, *remarks), may_always=why.takes_always)
+            if verdict.always:
+                self.always.update(folders_of(verdict.changes))
         reasons = why.sentences if why and not why.takes_yes else ()
         agreed = _Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons, is_asked=is_asked)
         return self._conclude(agreed.made_by(edits), origin)
@@ -255,14 +256,6 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         if self.reviewer:
             self.reviewer.review(changes, remarks=remarks, is_asked=False)
 
-    def _ask(self, changes: ChangeSet, why: WhyAsked, *remarks: str) -> Verdict:
-        assert self.reviewer is not None
-        said = () if why.takes_yes else why.sentences
-        verdict = self.reviewer.review(changes, remarks=(*said, *remarks), may_always=why.takes_always)
-        if verdict.always:
-            self.always.update(folders_of(verdict.changes))
-        return verdict
-
     def _conclude(self, agreed: "_Agreed", origin: ChangeOrigin) -> ReviewOutcome:
         """Apply what the user agreed to; what cannot be applied is kept as the user left it, with the reason."""
         try:
@@ -278,11 +271,12 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
                 else:
                     reason = " ".join((*steps[-1].remarks, *record.remarks))
                     return replace(steps[-1].outcome("applied"), record_id=record.id, reason=reason)
-            raise FilesChanged(ALWAYS_CHANGING)
+            raise FilesChanged("Another program keeps changing the same files. Nothing was written.")
         except ZkchatError as error:
             if self.raises:
                 raise
-            return agreed.kept(f"{error.message} {error.hint}".strip(), error.exit_code)
+            reason = f"{error.message} {error.hint}".strip()
+            return replace(agreed.outcome("kept"), reason=reason, exit_code=error.exit_code)
 
     def _with_new_links(self, agreed: "_Agreed") -> "_Agreed":
         """The same with the links that were written since the moves were staged.
@@ -384,17 +378,9 @@ class _Agreed(Struct, frozen=True, kw_only=True):
             raise there
         return self.brought_to(changes, brought_to_present(paths))
 
-    def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
-        return replace(self.outcome("kept"), reason=reason, exit_code=exit_code)
-
     def outcome(self, decision: Decision) -> ReviewOutcome:
-        return ReviewOutcome(
-            decision=decision,
-            proposed=self.proposed,
-            changes=self.verdict.changes,
-            edited=self.verdict.edited,
-            stops=self.verdict.answer == "stop",
-        )
+        made, edited, stops = self.verdict.changes, self.verdict.edited, self.verdict.answer == "stop"
+        return ReviewOutcome(decision=decision, proposed=self.proposed, changes=made, edited=edited, stops=stops)
 
 
 def _brought(steps: list[_Agreed], changes: ChangeSet, error: FilesChanged) -> ChangeSet:
@@ -420,13 +406,8 @@ def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
 
 def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
     """By file, the lines that go and those that come, without what stands around them and blank ones."""
-    return [
-        (
-            write.path,
-            [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " " and line.text.strip()],
-        )
-        for write in changes.writes
-    ]
+    found = [(write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines]) for write in changes.writes]
+    return [(path, [each for each in lines if each.mark != " " and each.text.strip()]) for path, lines in found]
 
 
 def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:

@@ -24,7 +24,6 @@ _ITEM: Final = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?"
 _ID: Final = lazy_pattern(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
 _STRUCTURED: Final = lazy_pattern(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
 _ELSEWHERE: Final = "Edit the passage itself, or add the text before or after the block."
-_INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
 
 class _BlockSpan(NamedTuple):
@@ -67,11 +66,8 @@ def _span(parsed: ParsedNote, block: Block) -> _BlockSpan:
         end = parsed.text.find("\n", parsed.offset_of_line(number))
         return end if end >= 0 else len(parsed.text)
 
-    start, id_line, own_end = (
-        parsed.offset_of_line(block.first_line),
-        parsed.offset_of_line(block.line),
-        end_of_line(block.line),
-    )
+    start, id_line = parsed.offset_of_line(block.first_line), parsed.offset_of_line(block.line)
+    own_end = end_of_line(block.line)
     marker = _ITEM.match(parsed.text, start)
     if block.line > block.last_line:  # the id has a line of its own, below
         text_end = end_of_line(block.last_line)
@@ -114,8 +110,7 @@ def _replacing_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: st
     if not is_own_line and ("\n\n" in new or new.rstrip().endswith(("```", "~~~", "|"))):
         raise EditRefused(f"^{block.id} marks one paragraph; the new text must be one paragraph too.", hint=_ELSEWHERE)
     if include_children and span.end > span.own_end:
-        kept = parsed.text[span.text_end : span.own_end]
-        return Splice(start, span.end, new + kept)
+        return Splice(start, span.end, new + parsed.text[span.text_end : span.own_end])
     return Splice(start, span.text_end, new)
 
 
@@ -123,11 +118,8 @@ def _added_to_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: str
     """More words for a paragraph, or more lines for a list or table."""
     said = parsed.text[span.start : span.text_end]
     if block.line > block.last_line and (joins(said, new) if is_append else joins(new, said)):
-        return (
-            Splice(span.text_end, span.text_end, f"\n{new}")
-            if is_append
-            else Splice(span.start, span.start, f"{new}\n")
-        )
+        place = span.text_end if is_append else span.start
+        return Splice(place, place, f"\n{new}" if is_append else f"{new}\n")
     if block.line > block.last_line or "\n" in new or _STRUCTURED.match(new):
         raise EditRefused(f"The text cannot become part of the block ^{block.id}.", hint=_ELSEWHERE)
     if is_append:
@@ -162,8 +154,11 @@ def _section_splice(
     if not isinstance(found, Heading):
         return _block_splice(parsed, found, new, position=position, include_children=include_children)
     section = parsed.section(found)
-    if position in _INSIDE:
-        new = _without_own_heading(new, section)
+    if position not in {"before", "after"}:
+        first = next(iter(parse_note("", new).headings), None)
+        is_own = first and not new[: first.start].strip() and first.level == found.level
+        if first and is_own and heading_key(first.text) == heading_key(found.text):
+            new = without_blank_edges(new[ParsedNote(new).text_start(first) :])
         if not new and position != "replace":
             raise EditRefused("There is nothing to add: the text is only the heading.")
         _check_headings(new, section, position, include_children=include_children)
@@ -174,16 +169,6 @@ def _section_splice(
         if not reason:
             return splice
     raise EditRefused(reason, hint="Close what the text opens: code, comments, formulas.")
-
-
-def _without_own_heading(new: str, section: Section) -> str:
-    """The text without the heading of the section it is for, if it begins with it."""
-    first = next(iter(parse_note("", new).headings), None)
-    if not first or new[: first.start].strip() or first.level != section.heading.level:
-        return new
-    if heading_key(first.text) != heading_key(section.heading.text):
-        return new
-    return without_blank_edges(new[ParsedNote(new).text_start(first) :])
 
 
 def _check_headings(new: str, section: Section, position: SectionPosition, *, include_children: bool) -> None:
@@ -242,16 +227,10 @@ def _splices(
             gap = "" if joins(new, parsed.text[region.first : region.last]) else "\n"
             yield Splice(region.first, region.first, f"{new}\n{gap}")
         else:
-            yield _appending(parsed, region, new, is_list=position == "append", is_spaced=is_spaced)
-
-
-def _appending(parsed: ParsedNote, region: _Region, new: str, *, is_list: bool, is_spaced: bool) -> Splice:
-    said = parsed.text[region.start : region.last]
-    is_joined = is_list and joins(said, new)
-    gap = "" if is_joined else "\n"
-    if not said.endswith("\n"):
-        return Splice(region.last, region.last, f"\n{gap}{new}")
-    return Splice(region.last, region.last, f"{gap}{new}\n" + "\n" * is_spaced)
+            said = parsed.text[region.start : region.last]
+            gap = "" if position == "append" and joins(said, new) else "\n"
+            added = f"{gap}{new}\n" + "\n" * is_spaced if said.endswith("\n") else f"\n{gap}{new}"
+            yield Splice(region.last, region.last, added)
 
 
 def _replacing(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: bool) -> Splice:
@@ -280,9 +259,7 @@ def _into_empty(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: boo
 def _before(parsed: ParsedNote, section: Section, new: str, *, is_spaced: bool) -> Splice:
     place = section.start
     said = parsed.text[parsed.note.body_start : place]
-    last_line = said.removesuffix("\n").rpartition("\n")[2]
-    is_first = not said.strip()
-    is_apart = is_first or not last_line.strip()
+    is_apart = not said.strip() or not said.removesuffix("\n").rpartition("\n")[2].strip()
     ends_in_heading = any(
         parsed.text_start(each) == place for each in parsed.note.headings if each.start < section.heading.start
     )
@@ -321,8 +298,16 @@ def append_text(text: str, new: str) -> str:
 
 
 def _append_splice(parsed: ParsedNote, new: str) -> Splice:
-    text, body = parsed.text, parsed.text[parsed.note.body_start :]
-    gap = "" if not body.strip() or _follows_at_once(parsed, body, new) else "\n"
+    text, body, headings = parsed.text, parsed.text[parsed.note.body_start :], parsed.note.headings
+    *_, before, last = ("", "", *text.split("\n"))
+    ends_in_heading = bool(headings) and not text[parsed.text_start(headings[-1]) :].strip()
+    follows_at_once = (
+        not body.strip()
+        or (not last and not before.strip())
+        or joins(body, new)
+        or (ends_in_heading and not sets_headings_apart(parsed))
+    )
+    gap = "" if follows_at_once else "\n"
     lead = gap if text.endswith("\n") or not text else f"\n{gap}"
     trail = "\n" if text.endswith("\n") or not body.strip() else ""
     splice = Splice(len(text), len(text), f"{lead}{new}{trail}")
@@ -330,13 +315,3 @@ def _append_splice(parsed: ParsedNote, new: str) -> Splice:
     if not is_bare and (reason := change_of_the_rest(parsed, splice)):
         raise EditRefused(reason, hint="Name a section of the note, or close what is open.")
     return splice
-
-
-def _follows_at_once(parsed: ParsedNote, body: str, new: str) -> bool:
-    """Whether no blank line has to part the end of the note from what is added."""
-    *_, before, last = ("", "", *parsed.text.split("\n"))
-    if (not last and not before.strip()) or joins(body, new):
-        return True
-    headings = parsed.note.headings
-    ends_in_heading = bool(headings) and not parsed.text[parsed.text_start(headings[-1]) :].strip()
-    return ends_in_heading and not sets_headings_apart(parsed)

@@ -72,9 +72,7 @@ FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
 
 
 def rebase_changes(
-    changes: ChangeSet,
-    conflicts: Iterable[FileConflict],
-    edits: Mapping[str, Sequence[Edit]],
+    changes: ChangeSet, conflicts: Iterable[FileConflict], edits: Mapping[str, Sequence[Edit]]
 ) -> tuple[ChangeSet, list[str]]:
     """The same changes made to the files as they were found, and the paths of those that had changed.
 
@@ -163,14 +161,8 @@ def _place(block: LineBlock, old: Sequence[str], present: Sequence[str]) -> int 
 
 
 def _places(passage: Sequence[str], lines: Sequence[str]) -> list[int]:
-    if not passage:
-        return []
-    first = passage[0]
-    return [
-        number
-        for number, line in enumerate(lines)
-        if line == first and lines[number : number + len(passage)] == passage
-    ]
+    first = passage[:1]
+    return [n for n, line in enumerate(lines) if [line] == first and lines[n : n + len(passage)] == passage]
 
 
 class _Write(Struct, frozen=True):
@@ -349,12 +341,9 @@ class StagedChanges:
         return staged if move in staged.moves else self._last_applied(move)
 
     def clear(self) -> None:
-        self._moves.clear()
-        self._writes.clear()
-        self.titles.clear()
-        self.remarks.clear()
-        self.reasons_to_ask.clear()
-        self.refusals.clear()
+        kept = self._moves, self._writes, self.titles, self.remarks, self.reasons_to_ask, self.refusals
+        for each in kept:
+            each.clear()
         self.revision += 1
 
     def _note(self, title: str) -> None:
@@ -375,15 +364,13 @@ class StagedChanges:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
         folder = path.rpartition("/")[0]
         while folder and folder != TRASH:
-            if folder in self._writes or (self.is_taken(folder) and self._is_file(folder)):
+            is_file = folder in self._writes
+            if not is_file and self.is_taken(folder):
+                with suppress(NoteUnreadable):  # a folder, or what cannot be told from one: writing it will show
+                    is_file = self.read_bytes(folder) is not None
+            if is_file:
                 raise VaultError(f"{folder} is a file, not a folder.", hint="Choose another folder.")
             folder = folder.rpartition("/")[0]
-
-    def _is_file(self, path: str) -> bool:
-        try:
-            return self.read_bytes(path) is not None
-        except NoteUnreadable:
-            return False  # a folder, or what cannot be told from one: writing it will show
 
     def _free_place_in_trash(self, path: str) -> str:
         name = path.rpartition("/")[2]

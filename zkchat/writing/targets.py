@@ -145,26 +145,11 @@ def check_name(name: str) -> None:
         problem = f"takes {size} bytes; most disks allow {MAX_NAME_BYTES}"
     else:
         return
-    usable = usable_name(stem)
-    raise EditRefused(f"The name {name!r} {problem}.", hint=f'Try "{usable}".' if usable else "Choose another name.")
-
-
-def usable_name(title: str) -> str:
-    """A title without what no name may hold; empty where nothing is left."""
-    plain = re.sub(r"\s+", " ", _CONTROL.sub(" ", _UNLINKABLE.sub(" ", _FORBIDDEN.sub(" ", title))))
-    short = plain.encode()[: MAX_NAME_BYTES - len(NOTE_SUFFIX)].decode(errors="ignore")
-    name = short.strip(" .")
-    return "" if _RESERVED.fullmatch(name.partition(".")[0].strip()) else name
-
-
-def spelled_as(folder: str, known: Iterable[str]) -> str:
-    """A folder as those that are there spell it, as far as they have it but for case and normal form."""
-    spelling = {same_name(each): each for each in known}
-    parts: list[str] = []
-    for part in folder.split("/"):
-        path = "/".join([*parts, part])
-        parts = spelling.get(same_name(path), path).split("/")
-    return "/".join(parts)
+    plain = re.sub(r"\s+", " ", _CONTROL.sub(" ", _UNLINKABLE.sub(" ", _FORBIDDEN.sub(" ", stem))))
+    usable = plain.encode()[: MAX_NAME_BYTES - len(NOTE_SUFFIX)].decode(errors="ignore").strip(" .")
+    if not usable or _RESERVED.fullmatch(usable.partition(".")[0].strip()):
+        raise EditRefused(f"The name {name!r} {problem}.", hint="Choose another name.")
+    raise EditRefused(f"The name {name!r} {problem}.", hint=f'Try "{usable}".')
 
 
 def conflict_copies(path: str, files: Iterable[str]) -> list[str]:
@@ -180,8 +165,13 @@ def conflict_copies(path: str, files: Iterable[str]) -> list[str]:
     )
 
 
-def fill_template(text: str, *, name: str, title: str, now: datetime, conventions: VaultConventions) -> str:
-    """The text of a template for a note of this title. Raises `EditRefused` for one that holds Templater's code."""
+def fill_template(
+    text: str, *, name: str, title: str, now: datetime, conventions: VaultConventions
+) -> tuple[str, list[str]]:
+    """The text of a template for a note of this title, and what is left in double braces, each once.
+
+    Raises `EditRefused` for one that holds Templater's code.
+    """
     if CODE_MARK in text:
         raise EditRefused(
             f"The template {name} contains Templater code ({CODE_MARK} … %>), which zkchat never runs.",
@@ -193,12 +183,8 @@ def fill_template(text: str, *, name: str, title: str, now: datetime, convention
         kind = match["name"].lower()
         return title if kind == "title" else format_moment((match["format"] or formats[kind]).strip(), now)
 
-    return _PLACEHOLDER.sub(value, text)
-
-
-def unknown_placeholders(text: str) -> list[str]:
-    """What is left in double braces, each once."""
-    return [*dict.fromkeys(_UNKNOWN.findall(text))]
+    filled = _PLACEHOLDER.sub(value, text)
+    return filled, [*dict.fromkeys(_UNKNOWN.findall(filled))]
 
 
 class Targets:
@@ -259,28 +245,27 @@ class Targets:
         above, _, name = path.rpartition("/")
         folders = {parent for row in self._library.files() for parent in _parents(row.path)}
         if above:
-            above = spelled_as(above, folders)
+            spelling = {same_name(each): each for each in folders}
+            named, above = above, ""
+            for part in named.split("/"):
+                path = f"{above}/{part}" if above else part
+                above = spelling.get(same_name(path), path)
             for parent in (above, *_parents(above)):
                 if parent not in folders:
                     check_name(parent.rpartition("/")[2])
         if name != instead_of.rpartition("/")[2]:
             check_name(name)
         path = f"{above}/{name}" if above else name
-        self._check_free(path, instead_of)
-        return path
-
-    def _check_free(self, path: str, instead_of: str) -> None:
         key = same_name(path)
         alike = (row.path for row in self._library.whole.files() if same_name(row.path) == key)
         taken = path if self._staged.is_taken(path) else next(alike, "")
         if not taken or (instead_of and same_name(instead_of) == key and path != instead_of):
-            return
+            return path
         below = [row.path for row in self._library.whole.files() if row.path.startswith(f"{taken}/")]
-        if not self._library.confirmed(below or [taken]):  # a refusal would tell a model of what it may not see
-            reason = f"{path} cannot be made: {taken} already exists, and is private."
-            self._staged.set_aside(taken, reason)
-            return
-        raise EditRefused(f"{taken} already exists, and was not changed.", hint="Choose another name, or edit it.")
+        if self._library.confirmed(below or [taken]):  # else a refusal would tell a model of what it may not see
+            raise EditRefused(f"{taken} already exists, and was not changed.", hint="Choose another name, or edit it.")
+        self._staged.set_aside(taken, f"{path} cannot be made: {taken} already exists, and is private.")
+        return path
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -25,9 +25,6 @@ from zkchat.writing.changes.journal import Outlook
 _MAX_NAMED: Final = 3
 """Files that changed since."""
 
-_MAX_DIGITS: Final = 9
-"""Of a number of changes."""
-
 
 class UndoPlan(Struct, frozen=True):
     """Changes to be undone, all of which can be as things are."""
@@ -36,10 +33,6 @@ class UndoPlan(Struct, frozen=True):
     """The latest first."""
     taken_back: tuple[ChangeRecord, ...] = ()
     """Changes among them, or after them, whose files are already as they were: these only count as undone from now."""
-
-    @property
-    def in_order(self) -> list[ChangeRecord]:
-        return sorted((*self.chosen, *self.taken_back), key=lambda record: -record.id)
 
 
 def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
@@ -69,7 +62,7 @@ def plan_undo_named(store: ChangeStore, argument: str, hint: str) -> UndoPlan:
 
 def parse_number(text: str, hint: str) -> int:
     """A number of changes, or of one. Raises `UsageError` with the hint for what is none."""
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text)):
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
         raise UsageError(f"{text!r} is not a number.", hint=hint)
     return int(text)
 
@@ -193,7 +186,7 @@ def reversal(changes: ChangeSet) -> ChangeSet:
 
 def undo_all(store: ChangeStore, plan: UndoPlan) -> Iterator[ChangeRecord]:
     """Undo the changes, and give each when it is done. An error tells how many were undone before it."""
-    records = plan.in_order
+    records = sorted((*plan.chosen, *plan.taken_back), key=lambda record: -record.id)
     for done, record in enumerate(records):
         try:
             yield store.undo(record.id)

@@ -169,7 +169,6 @@ _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAYS: Final = {"day": 1, "week": 7, "weekend": 2}
 _MONTHS_OF_YEAR: Final = 12
 _MIN_DAYS_OF_MONTH: Final = 28
-_DAYS_OF_MONTH: Final = 30.4
 _THIRDS: Final = 3
 _YEARS_TRIED: Final = 10
 """Years in which a day is looked for: the 29 February is eight years away at most."""
@@ -307,7 +306,7 @@ def third_of(whole: DayRange, number: int) -> DayRange:
     days = (end - first).days
     if days < _MIN_DAYS_OF_MONTH:
         return whole
-    months = max(1, round(days / _DAYS_OF_MONTH) // _THIRDS)
+    months = max(1, round(days / 30.4) // _THIRDS)
     if days < 2 * _MIN_DAYS_OF_MONTH:
         begins = [plus(first, 10 * part) for part in range(_THIRDS)]
     else:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from typing import Final
@@ -21,8 +21,6 @@ _LAST_SECOND: Final = 7_258_118_399
 """Since 1970: from 1990 to 2199, so that a number with ten digits is taken for a time only where it is likely one."""
 _MAX_MONTH: Final = 12
 _NOON: Final = 12
-_FEWEST_LETTERS: Final = 3
-"""Of an abbreviated month."""
 
 _CLOCK: Final = lazy_pattern(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
@@ -31,7 +29,6 @@ _CLOCK: Final = lazy_pattern(
     \s* (?P<zone>z|utc|gmt|(?:utc|gmt)?[+-]\d\d:?\d\d|[+-]\d\d)? (?:\s*[a-z]{3,5}|\s*\([^()]*\))? \Z""",
     re.VERBOSE,
 )
-_HOUR: Final = lazy_pattern(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
 _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.|º|ª|o\b)?"
 _NAME: Final = r"(?P<month>[^\W\d_]{3,})\.?"
 _GAP: Final = r"[\s\-/,]* (?: (?:of|de|del)\s+ )?"
@@ -90,7 +87,7 @@ def parse_text(text: str) -> str | None:
         return None
     if plain.isdecimal() and plain.isascii():
         return parse_compact(plain) or _of_seconds(int(plain))
-    clock = _CLOCK.search(plain) if _HOUR.search(plain) else None
+    clock = _CLOCK.search(plain) if re.search(r"\d[:h.]\d\d|\d\s*[ap]\.?m", plain) else None
     if clock and (day := parse_day(plain[: clock.start()])):
         return _with_clock(day, clock)
     day = parse_day(plain) or parse_stretch(plain)
@@ -115,21 +112,15 @@ def parse_compact(text: str) -> str | None:
 
 def parse_day(plain: str) -> date | None:
     """A day in folded text that may have the day of the week before or after it."""
-    for candidate in _without_weekday(plain):
-        for form in _DAY_FORMS:
-            if found := form.fullmatch(candidate):
-                return _day_of(found)
-    return None
-
-
-def _without_weekday(plain: str) -> Iterator[str]:
-    """The text itself, and without the day of the week at its beginning or end."""
-    yield plain
+    candidates = [plain]
     before, after = _WEEKDAY_BEFORE.match(plain), _WEEKDAY_AFTER.search(plain)
     if before and is_weekday(before[1]):
-        yield plain[before.end() :].strip(" ,")
+        candidates.append(plain[before.end() :].strip(" ,"))
     if after and (after[1] is None or is_weekday(after[1])):
-        yield plain[: after.start()].strip(" ,")
+        candidates.append(plain[: after.start()].strip(" ,"))
+    fitting = (found for each in candidates for form in _DAY_FORMS if (found := form.fullmatch(each)))
+    first = next(fitting, None)
+    return _day_of(first) if first else None
 
 
 def parse_stretch(plain: str) -> date | None:
@@ -221,7 +212,7 @@ def folded(text: str) -> str:
 @cache
 def month_number(word: str) -> int | None:
     """The month that a folded word names, in any of the languages; None for `jui`, which may be June or July."""
-    if len(word) < _FEWEST_LETTERS:
+    if len(word) < 3:
         return None
     if word in _month_names():
         return _month_names()[word]
@@ -263,10 +254,7 @@ _BEGINS_WITH_ID: Final = lazy_pattern(r"(\d{14}|\d{12}|\d{8}(?:t\d{4}(?:\d\d)?)?
 _BEGINS_WITH_UNSPACED: Final = lazy_pattern(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
 _BEGINS_WITH_WEEK: Final = lazy_pattern(r"(\d{4}-w\d\d)(?![^\W_])", re.IGNORECASE)
 _ENDS_WITH_DAY: Final = lazy_pattern(r"(?<![^\W_])(?P<year>\d{4})(?P<sep>[-_])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)\Z")
-_ENDS_WITH_DOTS: Final = lazy_pattern(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z")
 _FOLDERS: Final = lazy_pattern(r"(?:\A|/)(\d{4})/(\d\d)/(\d\d)\Z")
-_MAX_FORMAT: Final = 200
-"""Characters of a format."""
 _MAX_TOKENS: Final = 12
 _MAX_WORDS: Final = 3
 """Formats come with the vault: one with many tokens could take for ever to compare with a name."""
@@ -306,11 +294,17 @@ def name_date(path: str, formats: Sequence[str] = ()) -> str | None:
         return None
     for notation in formats:
         known = moment_format(notation)
-        if known and (day := known.day_of(stem)):
-            return day.isoformat()
+        if known and (told := known.day_of(stem)):
+            return told.isoformat()
     if found := leading_date(name):
         return found
-    day = _trailing(stem, name) or whole_date(name)
+    day: date | None = None
+    if ends := _ENDS_WITH_DAY.search(name):  # `Meeting 2026-03-08`
+        day = valid_day(ends["year"], ends["month"], ends["day"])
+    elif ends := re.search(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z", name) or _FOLDERS.search(stem):
+        # `daily.journal.2026.03.08`, `2026/03/08`
+        day = valid_day(*ends.groups())
+    day = day or whole_date(name)
     return day.isoformat() if day else None
 
 
@@ -320,15 +314,6 @@ def whole_date(name: str) -> date | None:
         return None
     plain = folded(name)
     return parse_day(plain) or parse_stretch(plain)
-
-
-def _trailing(stem: str, name: str) -> date | None:
-    """`Meeting 2026-03-08`, `daily.journal.2026.03.08`, `2026/03/08`."""
-    if ends := _ENDS_WITH_DAY.search(name):
-        return valid_day(ends["year"], ends["month"], ends["day"])
-    if ends := _ENDS_WITH_DOTS.search(name) or _FOLDERS.search(stem):
-        return valid_day(*ends.groups())
-    return None
 
 
 def leading_date(name: str) -> str | None:
@@ -367,7 +352,7 @@ class MomentFormat(Struct, frozen=True):
 @lru_cache(maxsize=64)
 def moment_format(notation: str) -> MomentFormat | None:
     """None for a format that does not tell the day, or that nobody would choose."""
-    if not 0 < len(notation) <= _MAX_FORMAT:
+    if not 0 < len(notation) <= 200:
         return None
     pattern, tokens = "", []
     for literal, token, other in _TOKEN.findall(notation.strip("/")):
@@ -448,11 +433,11 @@ def stated_dates(properties: Mapping[str, object]) -> tuple[str | None, str | No
     found: dict[str, object] = {}
     for name, value in properties.items():
         found.setdefault(_plain(name), value)
-    return _first(found, _names("created_properties")), _first(found, _names("updated_properties"))
 
+    def first(key: str) -> str | None:
+        return next((day for name in _names(key) if name in found and (day := parse_property(found[name]))), None)
 
-def _first(found: Mapping[str, object], names: Iterable[str]) -> str | None:
-    return next((day for name in names if name in found and (day := parse_property(found[name]))), None)
+    return first("created_properties"), first("updated_properties")
 
 
 @cache
@@ -462,9 +447,6 @@ def _names(key: str) -> tuple[str, ...]:
 
 def _plain(name: str) -> str:
     return folded(name).translate(_GAPS)
-
-
-_EPOCH: Final = date(1970, 1, 1)
 
 
 def all_dates(facts: Mapping[str, DateFacts], zone: tzinfo | None) -> dict[str, NoteDates]:
@@ -500,7 +482,7 @@ def _of_instant(seconds: int, origin: DateOrigin, zone: tzinfo | None) -> NoteDa
     try:
         at = datetime.fromtimestamp(seconds, zone)
     except (OverflowError, OSError, ValueError):
-        return NoteDate(_EPOCH, None, origin)
+        return NoteDate(date(1970, 1, 1), None, origin)
     return NoteDate(at.date(), at.time(), origin)
 
 

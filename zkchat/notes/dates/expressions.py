@@ -90,11 +90,8 @@ class UnspacedGrammar:
         if not (is_day and before and before.strength == "day" and before.period.first):
             return found
         day, month = self._match("day", at), before.period.first  # "5月3日到10日"
-        return (
-            ranges.expression_of(ranges.day_of(month.year, month.month, _number(day["d"])), "day", day.end())
-            if day
-            else None
-        )
+        period = ranges.day_of(month.year, month.month, _number(day["d"])) if day else None
+        return ranges.expression_of(period, "day", day.end() if day else at)
 
     def _atoms(self, at: int) -> Iterator[Expression]:
         builders: dict[str, Callable[[re.Match[str]], Expression | None]] = {
@@ -208,10 +205,8 @@ class UnspacedGrammar:
         if year is None:
             found = ranges.expression_of(ranges.nearest(of_year, self._calendar), strength, match.end())
             return self._part(match, replace(found, of_year=of_year) if found else None)
-        is_weak = strength == "weak" and not is_relative
-        return self._part(
-            match, ranges.expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated")
-        )
+        certainty: Strength = "weak" if strength == "weak" and not is_relative else "day"
+        return self._part(match, ranges.expression_of(of_year(year), certainty, match.end(), unit="dated"))
 
     def _year_of(self, match: re.Match[str]) -> tuple[int | None, bool]:
         if match["relative"]:
@@ -301,10 +296,6 @@ PERIOD_FORMS: Final = (
 MAX_CHARACTERS: Final = 80
 """Of a period; what is longer is none."""
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})")
-_SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
-_MAX_MONTH: Final = 12
-_JOINT: Final = re.compile(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
-"""Between the words of `last-month` and `spring-2025`."""
 _UNITS: Final[tuple[Unit, ...]] = ("week", "month", "quarter", "year")
 
 
@@ -312,10 +303,12 @@ def _expression(text: str, calendar: Calendar) -> Expression | None:
     """What a text names as a whole, in any of the languages; a month or day without a year is the latest that is
     not in the future."""
     plain = unicodedata.normalize("NFC", text.replace("..", " to ")).strip(" \t\n?!，。？！")
-    if not 0 < len(plain) <= MAX_CHARACTERS or _is_ambiguous(plain):
+    slashed = re.fullmatch(r"(\d{1,2})/(\d{1,2})/\d{4}", plain)  # nobody knows which number is the month: 3/8/2026
+    is_ambiguous = slashed and slashed[1] != slashed[2] and max(int(slashed[1]), int(slashed[2])) <= 12
+    if not 0 < len(plain) <= MAX_CHARACTERS or is_ambiguous:
         return None
     plain = _COMPACT.sub(r"\1-\2-\3", plain) if _COMPACT.fullmatch(plain) else plain
-    for spelled in dict.fromkeys((plain, _JOINT.sub(" ", plain))):
+    for spelled in dict.fromkeys((plain, re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", " ", plain))):
         for language in by_code("calendar", spaced=True):
             if found := _whole(spelled, language, calendar):
                 return found
@@ -333,12 +326,6 @@ def filter_period(field: str, value: str, calendar: Calendar) -> DayRange | None
     if period.first is None or (field == "before" and period.first == date.min):
         return None
     return DayRange(first=since_day(found, calendar.today)) if field == "after" else DayRange(end=period.first)
-
-
-def _is_ambiguous(text: str) -> bool:
-    """Whether nobody knows which number is the month: 3/8/2026."""
-    found = _SLASHED.fullmatch(text)
-    return found is not None and found[1] != found[2] and max(int(found[1]), int(found[2])) <= _MAX_MONTH
 
 
 def _whole(text: str, language: str, calendar: Calendar) -> Expression | None:
@@ -384,21 +371,15 @@ def describe_period(period: DayRange, calendar: Calendar) -> str:
     for unit in _UNITS:
         for shift, word in ((0, "this"), (-1, "last"), (1, "next")):
             if period == unit_range(unit, today, calendar.first_weekday, shift):
-                return f"{word} {unit} ({_place(first, end, today)})"
+                # Of what goes on, where it began.
+                place = f"since {first:%A} {first}" if first <= today < end else f"{first} to {plus(end, -1)}"
+                return f"{word} {unit} ({place})"
     if end == plus(today, 1):
         return f"in the last {(today - first).days} days (since {first})"
     return f"from {first} to {plus(end, -1)}"
 
 
-def _place(first: date, end: date, today: date) -> str:
-    """Of what goes on, where it began."""
-    return f"since {first:%A} {first}" if first <= today < end else f"{first} to {plus(end, -1)}"
-
-
 TIME_FORMS: Final = "2026-03-01, 2026-03-01T18:00, today, yesterday, last week, March, or how long ago: 30m, 2h, 3d, 1w"
-_AGO: Final = re.compile(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[mhdw])")
-_INSTANTS_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_DATE_LENGTH: Final = len("2026-03-01")
 
 
 def parse_instant(
@@ -419,8 +400,9 @@ def parse_instant(
 def _parse(text: str, calendar: Calendar, *, at_end: bool, is_since: bool) -> datetime:
     """Raises `ValueError` for what is none, `OverflowError` for what is too long ago."""
     zone = calendar.now.tzinfo
-    if ago := _AGO.fullmatch(text.casefold()):
-        return calendar.now.astimezone(UTC) - timedelta(**{_INSTANTS_UNITS[ago["unit"]]: int(ago["count"])})
+    if ago := re.fullmatch(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[mhdw])", text.casefold()):
+        unit = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}[ago["unit"]]
+        return calendar.now.astimezone(UTC) - timedelta(**{unit: int(ago["count"])})
     if period := filter_period("after" if is_since else "on", text, calendar):
         if at_end:
             if period.end is None:
@@ -429,7 +411,7 @@ def _parse(text: str, calendar: Calendar, *, at_end: bool, is_since: bool) -> da
         if period.first is None:
             raise ValueError(text)
         return datetime.combine(period.first, time.min, zone)
-    if len(text) <= _DATE_LENGTH:
+    if len(text) <= len("2026-03-01"):
         raise ValueError(text)
     at = datetime.fromisoformat(text)
     return at if at.tzinfo else at.replace(tzinfo=zone)

@@ -12,7 +12,6 @@ from zkchat.language import languages
 from zkchat.notes.dates import calendar as ranges
 from zkchat.notes.dates.calendar import Expression, Strength, Token, Unit
 
-_MAX_AGO: Final = 9999
 _MAX_DAY: Final = 31
 
 
@@ -378,7 +377,7 @@ class Grammar:
         number = self._value(at, "number")
         if number is None and allow_one:
             number = self._value(at, "one")
-        return number if number and number <= _MAX_AGO else None
+        return number if number and number <= 9999 else None
 
     def _shift(self, at: int) -> int | None:
         """How many units on a word before a name says."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from zkchat.core import Calendar, DayRange, lazy_pattern
 from zkchat.language import STOP_WORDS_BY_CODE, by_code, languages, phrases
-from zkchat.notes.dates.calendar import Expression, Token, fold, tokens_of
+from zkchat.notes.dates.calendar import Expression, fold, tokens_of
 from zkchat.notes.dates.expressions import UnspacedGrammar, time_filters
 from zkchat.notes.dates.grammar import Grammar
 
@@ -69,7 +69,12 @@ def time_in_question(
 
 def missing_day(text: str, calendar: Calendar) -> MissingDay | None:
     """The day that a question asks for, where there is no such day."""
-    return next(filter(None, (_missing_day(question) for question in _questions(_plain(text), calendar))), None)
+    for question in _questions(_plain(text), calendar):
+        if question.said.oriented or question.said.personal:
+            for place in question.missing_days():
+                if not _overlaps(place, question.quoted):
+                    return MissingDay(question.text[slice(*place)], question.topic(_without(question.text, [place])))
+    return None
 
 
 def asks_for_own_writing(text: str) -> bool:
@@ -126,10 +131,10 @@ def _filtered(text: str, calendar: Calendar) -> TimeInQuestion | None:
 def _languages_of(text: str) -> list[str]:
     """The languages that a question may be in: those that most of its words are of."""
     words = _PIECE.findall(fold(text))
-    hits = {
-        language: sum(word in _telling_words(language) for word in words)
-        for language in by_code("calendar", spaced=True)
-    }
+    hits: dict[str, int] = {}
+    for language in by_code("calendar", spaced=True):
+        telling = _stop_words(language) | _interrogatives(language) | _listed(language, "about", "past", "events")
+        hits[language] = sum(word in telling for word in words)
     most = max(hits.values())
     return [language for language in hits if hits[language] == most]
 
@@ -157,12 +162,6 @@ def _stop_words(language: str) -> frozenset[str]:
 @cache
 def _interrogatives(language: str) -> frozenset[str]:
     return frozenset(map(fold, by_code("interrogatives")[language].split()))
-
-
-@cache
-def _telling_words(language: str) -> frozenset[str]:
-    """By which a language is recognized in a question about a time."""
-    return _stop_words(language) | _interrogatives(language) | _listed(language, "about", "past", "events")
 
 
 def _quoted(text: str) -> list[Place]:
@@ -250,15 +249,6 @@ def _expressions(grammar: Grammar | UnspacedGrammar, length: int) -> Iterator[tu
         if found:
             yield at, found
         at = found.end if found else at + 1
-
-
-def _missing_day(question: "_Question") -> MissingDay | None:
-    if not (question.said.oriented or question.said.personal):
-        return None
-    for place in question.missing_days():
-        if not _overlaps(place, question.quoted):
-            return MissingDay(question.text[slice(*place)], question.topic(_without(question.text, [place])))
-    return None
 
 
 class _SpacedQuestion:
@@ -410,8 +400,10 @@ class _SpacedQuestion:
         personal = has("first_person", *(["own_writing"] if languages()[language].get("drops_pronouns") else []))
         asks = bool(self._tokens) and self._tokens[0].text in _interrogatives(language)
         tells_of_past = language != "en" or asks or personal  # "pointed end up"
+        past_endings = re.compile(by_code("time")[language]["past_endings"])
+        written = (self.text[token.start : token.end].lower().replace("’", "'") for token in self._tokens)
         return _Words(
-            past=has("past") or (tells_of_past and any(map(self._is_past, self._tokens))),
+            past=has("past") or (tells_of_past and any(map(past_endings.fullmatch, written))),
             present=has("present"),
             modal=has("modals"),
             personal=personal,
@@ -419,10 +411,6 @@ class _SpacedQuestion:
             changes=has("changes"),
             when=bool(re.search(rf"(?<!\w)(?:{by_code('time')[language]['when']})(?!\w)", self._folded)),
         )
-
-    def _is_past(self, token: Token) -> bool:
-        written = self.text[token.start : token.end].lower().replace("’", "'")
-        return bool(re.fullmatch(by_code("time")[self._language]["past_endings"], written))
 
 
 class _UnspacedQuestion:

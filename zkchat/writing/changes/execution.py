@@ -86,7 +86,6 @@ class ProgressFile:
             self._file.unlink(missing_ok=True)
 
 
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOTHING_CHANGED: Final = "Nothing was changed."
 _UNKNOWN: Final = b"\0 cannot be read"
 """In the place of a content that is not for zkchat to read."""
@@ -366,6 +365,6 @@ def _disk_errors(path: str) -> Iterator[None]:
 
 
 def _failure(error: OSError, path: str) -> StorageError:
-    kind = StorageFull if error.errno in _FULL else StorageError
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
     reason = (error.strerror or str(error)).lower()
     return kind(f"{path} could not be written: {reason}.", hint=_NOTHING_CHANGED)

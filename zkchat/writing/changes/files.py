@@ -121,13 +121,6 @@ class Place(Struct, frozen=True):
         """What happens where something has the new name is up to the system."""
         os.rename(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
 
-    def change_case(self, target: "Place", between: "Place") -> None:
-        """Where names that differ only in case mean one file, renaming may do nothing: then by way of another name."""
-        self.rename_unchecked(target)
-        if not target.is_listed():
-            self.rename_to(between)
-            between.rename_to(target)
-
     def copy_attributes_to(self, new: int) -> None:
         """The owner and the extended attributes as far as the system lets us, the permissions in any case."""
         # Where the file is gone meanwhile, the comparison of contents will tell.
@@ -261,7 +254,11 @@ class VaultTree(VaultFiles):
             if found is not None and not (is_only_case(move) and os.path.samestat(status, found)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             if found is not None:
-                source.change_case(target, source.beside(temporary))
+                source.rename_unchecked(target)
+                if not target.is_listed():  # names that differ only in case may mean one file: by way of another name
+                    between = source.beside(temporary)
+                    source.rename_to(between)
+                    between.rename_to(target)
             elif stat.S_ISDIR(status.st_mode):
                 source.rename_unchecked(target)
             else:
@@ -304,7 +301,8 @@ class VaultTree(VaultFiles):
             parts = self._parts(path)
         except NoteNotFound as error:
             raise VaultError(f"{path!r} is not a name for a note.", hint=error.hint) from error
-        if not path.isascii() and any(_is_hidden_in_disguise(part) for part in parts):
+        visible = ((each for each in part if unicodedata.category(each) != "Cf") for part in parts)
+        if not path.isascii() and any(next(letters, ".") == "." for letters in visible):  # as HFS+ takes them
             raise VaultError(f"{path!r} is not a name for a note.", hint="It begins with an invisible character.")
         return parts
 
@@ -463,12 +461,6 @@ class VaultTree(VaultFiles):
             aside.rename_to_new(place)
             raise
         aside.unlink()
-
-
-def _is_hidden_in_disguise(name: str) -> bool:
-    """Whether a disk that ignores invisible characters takes this for a hidden name, as HFS+ does."""
-    visible = (character for character in name if unicodedata.category(character) != "Cf")
-    return next(visible, ".") == "."
 
 
 def _changing_link(path: str) -> VaultError:

@@ -241,7 +241,14 @@ class VaultChanges:
             execution.run()
             self._journal.mark(record.id, ending)
         except BaseException as error:
-            is_done, left = self._settle_now(execution, error)
+            try:
+                is_done, left = _settle(execution)
+            except ZkchatError as unsettled:
+                message = error.message if isinstance(error, ZkchatError) else f"{type(error).__name__}."
+                raise StorageError(
+                    f"{message} What was already changed could not be undone: {unsettled.message}",
+                    hint="zkchat will undo it at its next start or change.",
+                ) from error
             self._journal.mark(record.id, ending if is_done else on_failure)
             self._progress.clear()
             if left and isinstance(error, ZkchatError):
@@ -249,17 +256,6 @@ class VaultChanges:
             raise
         self._progress.clear()
         return record
-
-    @staticmethod
-    def _settle_now(execution: Execution, reason: BaseException) -> tuple[bool, list[str]]:
-        try:
-            return _settle(execution)
-        except ZkchatError as error:
-            message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
-            raise StorageError(
-                f"{message} What was already changed could not be undone: {error.message}",
-                hint="zkchat will undo it at its next start or change.",
-            ) from reason
 
     def _finish_interrupted(self, journal: SqliteChangeJournal) -> None:
         progress = self._progress.read()

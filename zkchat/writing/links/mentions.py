@@ -79,8 +79,7 @@ class MentionLinks:
 
     def everywhere(self) -> Iterator[MentionGroup]:
         """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
-        for source in self._by_age(self._notes):
-            yield from self.inside(source)
+        return chain.from_iterable(map(self.inside, self._by_age(self._notes)))
 
     def _by_age(self, paths: Iterable[str]) -> list[str]:
         stamps = self._library.stamps()
@@ -118,7 +117,8 @@ class MentionLinks:
         link = write_link(self._library, source, mention.path, text, self._style, in_table=in_table)
         if link is None:
             return None
-        start, end = place.line_around(mention.start)
+        end = place.flat.find("\n", mention.start)
+        end = end if end >= 0 else len(place.flat)
         return MentionLink(
             source=source,
             target=mention.path,
@@ -126,9 +126,9 @@ class MentionLinks:
             start=mention.start,
             end=mention.end,
             line=place.lines.at(mention.start),
-            before=place.text[start : mention.start],
+            before=place.text[place.flat.rfind("\n", 0, mention.start) + 1 : mention.start],
             text=text,
-            after=place.text[mention.end : end],
+            after=place.text[mention.end : end - (place.text[end - 1 : end] == "\r")],
             link=link,
         )
 
@@ -138,14 +138,9 @@ class _Places:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._flat = flatten(text)
-        self.lines = Lines(self._flat)
-        self._rows = _BLANK_LINE.sub(lambda blank: "\n" * len(blank[0]), self._flat)
-
-    def line_around(self, offset: int) -> tuple[int, int]:
-        end = self._flat.find("\n", offset)
-        end = end if end >= 0 else len(self._flat)
-        return self._flat.rfind("\n", 0, offset) + 1, end - (self.text[end - 1 : end] == "\r")
+        self.flat = flatten(text)
+        self.lines = Lines(self.flat)
+        self._rows = _BLANK_LINE.sub(lambda blank: "\n" * len(blank[0]), self.flat)
 
     def is_in_table(self, offset: int) -> bool:
         """Whether a row makes a table of the paragraph: a link may have its pipe escaped in all of it."""
@@ -200,25 +195,19 @@ def stage_links(staged: StagedChanges, chosen: ChosenLinks) -> StagedLinks:
         if staged.read(source) != texts[source]:
             changed.append(source)
             continue
-        suited = _suited(source, texts[source], links)
+        text = texts[source]
+        suited = links
+        if not _is_clean(source, text, links):  # those that leave everything else as it was, one by one
+            suited = []
+            for link in links:
+                if _is_clean(source, text, [*suited, link]):
+                    suited.append(link)
         made += suited
         unsuitable += [link for link in links if link not in suited]
         if suited:
             title = f"Link {counted(len(suited), 'mention')} in {source}"
-            text = texts[source]
             staged.write(source, _with_links(text, suited), made_from=text, title=title)
     return StagedLinks(links=tuple(made), changed_meanwhile=tuple(changed), unsuitable=tuple(unsuitable))
-
-
-def _suited(source: str, text: str, links: list[MentionLink]) -> list[MentionLink]:
-    """All of the links where they leave everything else as it was, else those that do so one by one."""
-    if _is_clean(source, text, links):
-        return links
-    suited: list[MentionLink] = []
-    for link in links:
-        if _is_clean(source, text, [*suited, link]):
-            suited.append(link)
-    return suited
 
 
 def _is_clean(source: str, text: str, links: list[MentionLink]) -> bool:

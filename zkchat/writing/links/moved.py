@@ -3,7 +3,7 @@
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Final
 from urllib.parse import quote
@@ -25,7 +25,6 @@ from zkchat.core import (
 from zkchat.index import BrokenLink, Library, Repair
 from zkchat.notes import (
     Catalog,
-    LinkTarget,
     Notation,
     TextEdit,
     edited,
@@ -57,7 +56,9 @@ def spellings(
     """
     for suffixed in (_has_suffix(written, old), True):
         parts = _parts(written, old, new, suffixed=suffixed)
-        relative = _relative(parts, new.split("/")[:-1], source.split("/")[:-1])
+        here = source.split("/")[:-1]
+        common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(new.split("/")[:-1], here, strict=False))])
+        relative = "/".join([*([".."] * (len(here) - common) or ["."]), *parts[common:]])
         path = "/".join(parts)
         fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
         if was_relative and not written.startswith(("./", "../")):
@@ -66,8 +67,10 @@ def spellings(
             yield relative
         elif written.startswith("/"):
             yield f"/{path}"
-        elif (depth := _depth(written, old)) is not None:
-            yield "/".join(parts[-depth:])
+        elif not _names_file(written, old) or "/" not in written:
+            yield parts[-1]
+        elif (slashes := written.count("/")) != old.count("/"):
+            yield "/".join(parts[-slashes - 1 :])
         else:
             yield path
         yield from fallbacks
@@ -81,14 +84,6 @@ def is_relative(target: str, path: str, source: str) -> bool:
     return full in {name_key(path), name_key(without_suffix(path))}
 
 
-def _depth(written: str, old: str) -> int | None:
-    """How many folders and names are to be written; None for the whole path."""
-    if not _names_file(written, old) or "/" not in written:
-        return 1
-    depth = len(written.split("/"))
-    return None if depth == len(old.split("/")) else depth
-
-
 def _parts(written: str, old: str, new: str, *, suffixed: bool) -> list[str]:
     """The folders and the name of the new path; those that stay where they are as they were written."""
     parts = [*(new if suffixed else without_suffix(new)).split("/")]
@@ -100,12 +95,6 @@ def _parts(written: str, old: str, new: str, *, suffixed: bool) -> list[str]:
             if before[at] == after[at] and names_all:
                 parts[at] = spelled[at]
     return parts
-
-
-def _relative(parts: list[str], folders: list[str], here: list[str]) -> str:
-    common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(folders, here, strict=False))])
-    ups = [".."] * (len(here) - common)
-    return "/".join([*(ups or ["."]), *parts[common:]])
 
 
 def _names_file(written: str, path: str) -> bool:
@@ -122,9 +111,15 @@ def _has_suffix(written: str, path: str) -> bool:
 def write_link(
     library: Library, source: str, target: str, text: str, style: LinkStyle, *, in_table: bool = False
 ) -> str | None:
-    """A link in the note `source` to the note `target` that shows `text`; None where no spelling leads there."""
+    """A link in the note `source` to the note `target` that shows `text`; None where no spelling leads there.
+
+    It is written as the vault writes links, else as a hyperlink: not every name can stand in a wikilink.
+    """
+    pipe = r"\|" if in_table else "|"
+    suffix = target[len(without_suffix(target)) :]
     for path in new_spellings(source, target, style):
-        for written in _forms(path, target, text, style, in_table=in_table):
+        wikilinks = [] if style.markdown else [f"[[{path}]]" if text == path else f"[[{path}{pipe}{text}]]"]
+        for written in (*wikilinks, f"[{text}]({(path + suffix).translate(_ENCODED)})"):
             links = scan(written)
             if len(links) == 1 and links[0].text == written and leads_to(library, links[0], source, target):
                 return written
@@ -148,15 +143,6 @@ def leads_to(library: Library, link: Link, source: str, target: str) -> bool:
     if isinstance(found, Ambiguous) and "/" not in link.target.strip("/") and "/" in target:
         return False
     return isinstance(found, Resolved | Ambiguous) and found.path == target and found.via in {"name", "path"}
-
-
-def _forms(path: str, target: str, text: str, style: LinkStyle, *, in_table: bool) -> Iterator[str]:
-    """As the vault writes links, then as a hyperlink: not every name can stand in a wikilink."""
-    if not style.markdown:
-        pipe = r"\|" if in_table else "|"
-        yield f"[[{path}]]" if text == path else f"[[{path}{pipe}{text}]]"
-    suffix = target[len(without_suffix(target)) :]
-    yield f"[{text}]({(path + suffix).translate(_ENCODED)})"
 
 
 class RepairedLink(Struct, frozen=True, kw_only=True):
@@ -300,7 +286,6 @@ _QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\
 _COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
 _TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
-_CONTEXT = 60
 _TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 _CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 _CANVAS = "nodes", frozenset({"file", "background"}), frozenset({"text"})
@@ -365,11 +350,6 @@ class MovedFiles(Struct, frozen=True, kw_only=True):
         found = find_target(self.after, target, new_source)
         return found[0] if found else None
 
-    def expected(self, targets: Sequence[LinkTarget], source: str) -> list[str | None]:
-        """What each link has to mean; None for those that lead nowhere now."""
-        found = [find_target(self.before, each.target, source) for each in targets]
-        return [self.path(each[0]) if each else None for each in found]
-
 
 def cannot_be_written(link: str, source: str, wanted: str) -> EditRefused:
     return EditRefused(
@@ -381,42 +361,30 @@ def cannot_be_written(link: str, source: str, wanted: str) -> EditRefused:
 def update_text(text: str, source: str, moved: MovedFiles, *, has_frontmatter: bool = True) -> list[TextEdit]:
     """The edits that make every link of a text mean what it meant. Raises `EditRefused` where there are none."""
     targets = link_targets(text, has_frontmatter=has_frontmatter)
-    edits = [*dict.fromkeys(_edits(text, targets, source, moved))]
+    needed: dict[TextEdit, None] = {}
+    for each in targets:
+        target = moved.retargeted(each.target, source, each.link, each.notation)
+        if target is not None:
+            if each.place is None:
+                raise cannot_be_written(each.link, source, target)
+            needed[TextEdit(*each.place, written_target(target, each, text))] = None
+    edits = [*needed]
     if not edits or all(_PLAIN.fullmatch(edit.text) and _PLAIN.fullmatch(text, edit.start, edit.end) for edit in edits):
         return edits
-    expected = moved.expected(targets, source)
-    after = edited(text, edits)
-    problem = _problem(after, source, moved, expected, has_frontmatter)
-    if problem is not None:
-        at = min(problem, len(targets) - 1)
+    after, new_source = edited(text, edits), moved.path(source)
+    before = [find_target(moved.before, each.target, source) for each in targets]
+    expected = [moved.path(each[0]) if each else None for each in before]  # none where a link leads nowhere now
+    now = link_targets(after, has_frontmatter=has_frontmatter)
+    pairs = zip(now, expected, strict=False)
+    leads_there = [wanted is None or moved.means(each.target, new_source) == wanted for each, wanted in pairs]
+    if not all(leads_there) or len(now) != len(expected):
+        at = min([*leads_there, False].index(False), len(targets) - 1)
         raise cannot_be_written(targets[at].link, source, expected[at] or source)
     if has_frontmatter and frontmatter_of(after).warning and not frontmatter_of(text).warning:
         raise EditRefused(
             f"The new links would make the frontmatter of {source} unreadable.", hint="Choose another name."
         )
     return edits
-
-
-def _edits(text: str, targets: Iterable[LinkTarget], source: str, moved: MovedFiles) -> Iterator[TextEdit]:
-    for each in targets:
-        target = moved.retargeted(each.target, source, each.link, each.notation)
-        if target is None:
-            continue
-        if each.place is None:
-            raise cannot_be_written(each.link, source, target)
-        yield TextEdit(*each.place, written_target(target, each, text))
-
-
-def _problem(
-    after: str, source: str, moved: MovedFiles, expected: Sequence[str | None], has_frontmatter: bool
-) -> int | None:
-    """The number of the first link of the new text that does not mean what it has to; None if all do."""
-    new_source = moved.path(source)
-    targets = link_targets(after, has_frontmatter=has_frontmatter)
-    for number, (each, wanted) in enumerate(zip(targets, expected, strict=False)):
-        if wanted is not None and moved.means(each.target, new_source) != wanted:
-            return number
-    return None if len(targets) == len(expected) else min(len(targets), len(expected))
 
 
 def is_other_host(path: str) -> bool:
@@ -426,15 +394,14 @@ def is_other_host(path: str) -> bool:
 
 def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, str] | None) -> list[TextEdit]:
     """The edits that make what a base names mean what it meant. `folder` is the old and new path of one that moves."""
-    visible = _visible(text)
     edits: dict[TextEdit, None] = {}
-    for start, named, is_path in _named_in_base(visible):
+    for start, named, is_path, is_folder in _named_in_base(text):
         new = None if is_path else moved.retargeted(named, source, named)
         if is_path and named in moved.paths:
             new = moved.paths[named]
         elif is_path and named in moved.paths.values():
             moved.revive(source, named)
-        elif is_path and folder and ("/" in named or _TAKES_FOLDER.search(visible[max(0, start - _CONTEXT) : start])):
+        elif is_path and folder and ("/" in named or is_folder):
             old, target = folder
             if f"{named}/".startswith(f"{old}/"):
                 new = target + named[len(old) :]
@@ -447,25 +414,23 @@ def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, st
 
 def base_targets(text: str) -> Iterator[tuple[str, bool]]:
     """What the links and texts of a base name, and whether that is the very path of a file."""
-    yield from ((named, is_path) for _, named, is_path in _named_in_base(_visible(text)))
+    yield from ((named, is_path) for _, named, is_path, _ in _named_in_base(text))
 
 
-def _visible(text: str) -> str:
-    """The text without its comments."""
-    return _COMMENT.sub(lambda match: "\0" * len(match[0]), text)
-
-
-def _named_in_base(visible: str) -> Iterator[tuple[int, str, bool]]:
-    """What a base may name: where that stands, and whether it is the very path of a file or folder and no link."""
+def _named_in_base(text: str) -> Iterator[tuple[int, str, bool, bool]]:
+    """What a base may name, outside comments: where that stands, whether it is the very path of a file or folder and
+    no link, and whether it can only be that of a folder."""
+    visible = _COMMENT.sub(lambda match: "\0" * len(match[0]), text)
     for span in wikilink_spans(visible):
         link = wikilink(visible, span, 1)
         if link and link.target and not link.external:
-            yield visible.index(link.target, link.start), link.target, False
+            yield visible.index(link.target, link.start), link.target, False, False
     for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
-        takes_link = _TAKES_LINK.search(visible, max(0, match.start() - _CONTEXT), match.start())
+        first = max(0, match.start() - 60)
+        takes_link = _TAKES_LINK.search(visible, first, match.start())
         named = match[0].partition("#")[0].partition("|")[0] if takes_link else match[0]
         if named.strip() and "[[" not in match[0]:
-            yield match.start(), named, not takes_link
+            yield match.start(), named, not takes_link, bool(_TAKES_FOLDER.search(visible[first : match.start()]))
 
 
 def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:

@@ -11,7 +11,6 @@ from zkchat.core import (
     ChangeSet,
     EditRefused,
     FileConflict,
-    FileMove,
     NoteNotFound,
     VaultError,
     counted,
@@ -55,14 +54,18 @@ _MAX_PASSES = 4
 class MoveSummary(Struct, frozen=True, kw_only=True):
     """What a move changes besides the paths themselves."""
 
-    rewritten: tuple[str, ...] = ()
-    """The files whose links were written anew, by their new paths."""
-    links: int = 0
-    """How many links those are."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """By those paths, how many of them."""
+    """How many links were written anew in each file, by their new paths."""
     revived: tuple[str, ...] = ()
     """Files with links that led nowhere, and now lead to what was moved."""
+
+    @property
+    def rewritten(self) -> tuple[str, ...]:
+        return tuple(sorted(self.counts))
+
+    @property
+    def links(self) -> int:
+        return sum(self.counts.values())
 
 
 def stage_move(library: Library, staged: StagedChanges, source: str, target: str, style: LinkStyle) -> MoveSummary:
@@ -71,21 +74,28 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     Raises `NoteNotFound`, `VaultError` for a target that is taken, and `EditRefused` where a link cannot be written so
     that it means the same file; nothing is staged then.
     """
-    _check(staged, source, target)
-    whole = library.whole
-    whole.refresh()
-    move = _Move(VaultAsStaged(whole, staged), source, target, style, _earlier_texts(staged, source, target))
+    if not staged.is_taken(source):
+        raise NoteNotFound(f"There is no file {source} in the vault.")
+    if source == target:
+        raise EditRefused(f"{source} has that path already.")
+    if target.startswith(f"{source}/"):
+        raise EditRefused(f"{source} cannot be moved into itself.")
+    if is_note(source) and not is_note(target) and staged.read_bytes(source) is not None:
+        raise EditRefused(f"{target} would no longer be a note.", hint="Give it a name that ends in .md.")
+    library.whole.refresh()
+    taken_back = staged.last_move(target, source)
+    earlier_texts = None
+    if taken_back is not None:
+        writes = ((write.path, write.before) for write in taken_back.writes)
+        earlier_texts = {path: before.decode(errors="replace") for path, before in writes if before is not None}
+    move = _Move(VaultAsStaged(library.whole, staged), source, target, style, earlier_texts)
     texts = move.new_texts()
     title = title_of_move(source, target)
     staged.move(source, target, title=title)
     for path, new in texts.items():
         staged.write(path, new.text, made_from=new.made_from, title=title)
-    return MoveSummary(
-        rewritten=tuple(sorted(texts)),
-        links=sum(new.links for new in texts.values()),
-        counts={path: new.links for path, new in texts.items()},
-        revived=tuple(sorted(move.moved.revived)),
-    )
+    counts = {path: new.links for path, new in texts.items()}
+    return MoveSummary(counts=counts, revived=tuple(sorted(move.moved.revived)))
 
 
 def title_of_move(source: str, target: str) -> str:
@@ -96,25 +106,6 @@ def title_of_move(source: str, target: str) -> str:
     return f"Move {source} to {f'{folder}/' if folder else 'the top folder'}"
 
 
-def _check(staged: StagedChanges, source: str, target: str) -> None:
-    if not staged.is_taken(source):
-        raise NoteNotFound(f"There is no file {source} in the vault.")
-    if source == target:
-        raise EditRefused(f"{source} has that path already.")
-    if target.startswith(f"{source}/"):
-        raise EditRefused(f"{source} cannot be moved into itself.")
-    if is_note(source) and not is_note(target) and staged.read_bytes(source) is not None:
-        raise EditRefused(f"{target} would no longer be a note.", hint="Give it a name that ends in .md.")
-
-
-def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str] | None:
-    """Where this move takes an earlier one back: by present path, the texts that it replaced; else None."""
-    changes = staged.last_move(target, source)
-    if changes is None:
-        return None
-    return {write.path: write.before.decode(errors="replace") for write in changes.writes if write.before is not None}
-
-
 class VaultAsStaged:
     """The files of the vault as they will be once all that is staged is done."""
 
@@ -122,15 +113,13 @@ class VaultAsStaged:
         self._library = library
         self._staged = staged
         self._written = {write.path for write in staged.change_set().writes}
-        self.entries = {entry.path: entry for entry in self._entries()}
-
-    def _entries(self) -> Iterator[CatalogEntry]:
-        for row in self._library.files():
-            path = self._staged.path_after(row.path)
+        self.entries: dict[str, CatalogEntry] = {}
+        for row in library.files():
+            path = staged.path_after(row.path)
             if not path.startswith("."):
-                yield CatalogEntry(path, row.title, row.aliases, row.is_source)
+                self.entries[path] = CatalogEntry(path, row.title, row.aliases, row.is_source)
         for path in self._written:
-            yield entry_of(path, self.read(path)[0] or "")
+            self.entries[path] = entry_of(path, self.read(path)[0] or "")
 
     def hosts(self, keys: Iterable[str]) -> set[str]:
         """The files that may hold a link with one of these keys."""
@@ -184,14 +173,16 @@ class _Move:
     def __init__(
         self, vault: VaultAsStaged, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str] | None
     ) -> None:
+        """`earlier_texts`: where this move takes an earlier one back, by present path, the texts that it replaced."""
         self._vault = vault
         self._earlier_texts = earlier_texts
         inside = [path for path in vault.entries if path == source or path.startswith(f"{source}/")]
         paths = {path: target + path[len(source) :] for path in inside}
         self._folder = None if source in paths else (source, target)
-        self._entries = {
-            (new := paths.get(path, path)): self._moved_entry(entry, new) for path, entry in vault.entries.items()
-        }
+        self._entries = {path: entry for path, entry in vault.entries.items() if path not in paths}
+        for path, new in paths.items():  # where a title may be the name
+            text, _ = vault.read(path) if is_note(new) else (None, False)
+            self._entries[new] = vault.entries[path]._replace(path=new) if text is None else entry_of(new, text)
         before = catalog_of(vault.entries.values())
         after = before.copy()
         for path in paths:
@@ -202,18 +193,11 @@ class _Move:
         back = {new: old for old, new in paths.items()}
         self._back = MovedFiles(before=after, after=before, paths=back, style=style)
 
-    def _moved_entry(self, entry: CatalogEntry, path: str) -> CatalogEntry:
-        """The entry of a file under its new path: its title may be its name."""
-        if path == entry.path:
-            return entry
-        text, _ = self._vault.read(entry.path) if is_note(path) else (None, False)
-        return entry_of(path, text) if text is not None else entry._replace(path=path)
-
     def new_texts(self) -> dict[str, _NewText]:
         """By new path, the text of each file that changes."""
         paths = self.moved.paths
         entries = [self._vault.entries[path] for path in paths] + [self._entries[path] for path in paths.values()]
-        keys = {key for entry in entries for key in _keys(entry)}
+        keys = _keys(entries)
         for _ in range(_MAX_PASSES):
             self.moved.revived.clear()
             hosts = self._vault.changeable({*paths, *(self._earlier_texts or ()), *self._vault.hosts(keys)})
@@ -224,7 +208,7 @@ class _Move:
             if not renamed:
                 return texts
             for entry in renamed:
-                keys |= {*_keys(entry), *_keys(self._entries[entry.path])}
+                keys |= _keys([entry, self._entries[entry.path]])
                 self._entries[entry.path] = entry
                 self.moved.after.replace(entry)
         raise EditRefused("Links that use titles would break.", hint="Choose another name, or use paths in the links.")
@@ -275,8 +259,8 @@ def catalog_of(entries: Iterable[CatalogEntry]) -> Catalog:
     return Catalog(entries, lambda _: nothing)
 
 
-def _keys(entry: CatalogEntry) -> frozenset[str]:
-    return keys_of_file(entry.path, entry.title, entry.aliases)
+def _keys(entries: Iterable[CatalogEntry]) -> set[str]:
+    return {key for each in entries for key in keys_of_file(each.path, each.title, each.aliases)}
 
 
 class ChangedMeaning(Struct, frozen=True, kw_only=True):
@@ -286,16 +270,6 @@ class ChangedMeaning(Struct, frozen=True, kw_only=True):
     meant: str
     """Empty where they led nowhere."""
     links: int
-
-
-def links_to_new(library: Library, staged: StagedChanges, path: str, text: str) -> list[ChangedMeaning]:
-    """The links that mean another file or none now, and would mean a new file with this path and text."""
-    return _changed(library, staged, path, text, becomes=path)
-
-
-def links_lost(library: Library, staged: StagedChanges, path: str, text: str) -> list[ChangedMeaning]:
-    """The links that mean this note now, and would lead nowhere when it has this text."""
-    return _changed(library, staged, path, text, becomes="")
 
 
 def links_in_other_files(library: Library, staged: StagedChanges, path: str) -> list[ChangedMeaning]:
@@ -312,12 +286,18 @@ def links_in_other_files(library: Library, staged: StagedChanges, path: str) -> 
     return [ChangedMeaning(source=host, meant=path, links=links) for host, links in counts.items() if links]
 
 
-def _changed(library: Library, staged: StagedChanges, path: str, text: str, *, becomes: str) -> list[ChangedMeaning]:
+def links_to_new(
+    library: Library, staged: StagedChanges, path: str, text: str, *, lost: bool = False
+) -> list[ChangedMeaning]:
+    """The links that mean another file or none now, and would mean a new file with this path and text.
+
+    Where `lost`, those that mean this note now, and would lead nowhere when it has this text.
+    """
+    becomes = "" if lost else path
     entry = entry_of(path, text)
     vault = VaultAsStaged(library.whole, staged)
     known = vault.entries.get(path)
-    keys = {key for each in (entry, known) if each for key in keys_of_file(each.path, each.title, each.aliases)}
-    hosts = sorted(host for host in vault.hosts(keys) if host != path)
+    hosts = sorted(host for host in vault.hosts(_keys([entry, known] if known else [entry])) if host != path)
     if not hosts:
         return []
     before = catalog_of(vault.entries.values())
@@ -439,7 +419,13 @@ class _Staged:
                 text, made_from = (each.decode(errors="replace") for each in (content, held))
                 staged.write(at, text, made_from=made_from, title="")
         for move in changes.moves:
-            self._stage(library, move, style)
+            counts: Mapping[str, int] = {}
+            if is_in_trash(move.target):  # links to what is deleted stay as they are
+                staged.move(move.source, move.target, title="")
+            else:
+                counts = stage_move(library, staged, move.source, move.target, style).counts
+            followed = {move.follow(path) or path: count for path, count in self.links.items()}
+            self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}
         self.writes = {write.path: write for write in staged.change_set().writes}
 
     def after(self, path: str, before: bytes | None) -> bytes | None:
@@ -450,12 +436,3 @@ class _Staged:
         """What the file that will be at a path holds now."""
         write = self.writes.get(path)
         return write.before if write else self._staged.read_bytes(path)
-
-    def _stage(self, library: Library, move: FileMove, style: LinkStyle) -> None:
-        if is_in_trash(move.target):  # links to what is deleted stay as they are
-            self._staged.move(move.source, move.target, title="")
-            counts: Mapping[str, int] = {}
-        else:
-            counts = stage_move(library, self._staged, move.source, move.target, style).counts
-        followed = {move.follow(path) or path: count for path, count in self.links.items()}
-        self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}

@@ -48,18 +48,30 @@ def path_of(catalog: Catalog, text: str, source: str | None = None) -> str | Non
             return None
 
 
+THREE = ("N.md", "a/N.md", "b/N.md")
+
+
 @pytest.mark.parametrize(
-    ("text", "source", "path"),
+    ("paths", "text", "source", "path"),
     [
-        ("[[./N]]", None, "N.md"),
-        ("[[../../N]]", "a/S.md", None),
-        ("[[/etc/N]]", "a/S.md", None),
+        # Relative and rooted targets are exact paths in the vault.
+        (THREE, "[[./N]]", None, "N.md"),
+        (THREE, "[[../../N]]", "a/S.md", None),
+        (THREE, "[[/etc/N]]", "a/S.md", None),
+        # Endings other than .md must be written.
+        (["p.png", "p.png.md"], "[[p.png]]", None, "p.png"),
+        (["N.md", "N.md.md"], "[[N.md]]", None, "N.md"),
+        (["folder/N.md"], "[[folder]]", None, None),
+        # Folders must end the path by whole names.
+        (["a/b/Note.md"], "[[B/NOTE]]", None, "a/b/Note.md"),
+        (["a/b/Note.md"], "[[x/a/b/Note]]", None, None),
+        (["a/b/Note.md"], "[[/Note]]", None, None),
     ],
 )
-def test_relative_and_rooted_targets_are_exact_paths_in_the_vault(
-    text: str, source: str | None, path: str | None
+def test_a_target_means_a_path_by_its_folders_and_its_ending(
+    paths: Iterable[str], text: str, source: str | None, path: str | None
 ) -> None:
-    assert path_of(files("N.md", "a/N.md", "b/N.md"), text, source) == path
+    assert path_of(files(*paths), text, source) == path
 
 
 @pytest.mark.parametrize(
@@ -74,30 +86,6 @@ def test_relative_and_rooted_targets_are_exact_paths_in_the_vault(
 )
 def test_case_normal_form_ending_and_kind_of_space_do_not_matter(name: str, text: str) -> None:
     assert look_up(files(f"a/{name}"), text) == Resolved(path=f"a/{name}", via="name")
-
-
-@pytest.mark.parametrize(
-    ("paths", "text", "path"),
-    [
-        (["p.png", "p.png.md"], "[[p.png]]", "p.png"),
-        (["N.md", "N.md.md"], "[[N.md]]", "N.md"),
-        (["folder/N.md"], "[[folder]]", None),
-    ],
-)
-def test_endings_other_than_md_must_be_written(paths: list[str], text: str, path: str | None) -> None:
-    assert path_of(files(*paths), text) == path
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("[[B/NOTE]]", "a/b/Note.md"),
-        ("[[x/a/b/Note]]", None),
-        ("[[/Note]]", None),
-    ],
-)
-def test_a_folder_part_must_end_the_path_by_whole_names(text: str, path: str | None) -> None:
-    assert path_of(files("a/b/Note.md"), text) == path
 
 
 @pytest.mark.parametrize(

@@ -216,17 +216,3 @@ def test_the_placeholders_of_a_template_are_no_warning(yaml: str, properties: di
     assert (note.title, note.warnings) == ("Day", ())
     assert note.frontmatter == properties
     assert text[note.body_start :] == "body"
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[[", "[[a", "![", "[a](", "`a ``b ", "$a ", "%%", "- ", "*a ", "<!--", "\\", "#a ",
-    ],
-)  # fmt: skip
-def test_a_long_run_of_anything_is_read_without_trouble(piece: str) -> None:
-    text = piece * (10_000 // len(piece)) + "\n\n[[N]]\n"
-
-    note = parse_note("n.md", text)
-
-    assert all(text[link.start : link.end] == link.text for link in note.links)
