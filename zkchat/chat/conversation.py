@@ -72,12 +72,6 @@ from zkchat.core import (
 )
 from zkchat.index import Library
 
-_UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
-"""What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
-_BUDGETS_UNREAD_BY_QUOTING: Final = ("messages", "memory")
-FILLING_MARKS: Final = (0.6, 0.8)
-"""Shares of the window at which the user is told how full it is."""
-
 
 class Conversation:
     def __init__(
@@ -175,9 +169,10 @@ class Conversation:
 
     def _measure(self, assembled: AssembledRequest) -> None:
         usage = assembled.usage
-        if self.model.needs_notes:
-            unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in _BUDGETS_UNREAD_BY_QUOTING}
-            usage = replace(usage, **dict.fromkeys(_UNREAD_BY_QUOTING, 0), budgets=usage.budgets | unused)
+        if self.model.needs_notes:  # it reads questions, and nothing that was said before
+            unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in ("messages", "memory")}
+            budgets = usage.budgets | unused
+            usage = replace(usage, messages=0, references=0, images=0, memory=0, budgets=budgets)
         self._measured = self._state, usage
 
     def load_tokenizer(self) -> None:
@@ -309,7 +304,7 @@ class Conversation:
         records = (answer.request_context for answer, asked in since if asked.role == "user" or compaction_of(asked))
         sizes = (record.usage for record in records if record and record.usage and record.usage.window)
         before = max((each.total / each.window for each in sizes), default=0.0)
-        if not any(before < mark <= usage.total / usage.window for mark in FILLING_MARKS):
+        if not any(before < mark <= usage.total / usage.window for mark in (0.6, 0.8)):
             return None
         mark = usage.compacts_at if self._core.settings.policy.auto else 0
         return ContextFilling(total=usage.total, window=usage.window, compacts_at=mark)
@@ -522,8 +517,6 @@ class Conversation:
 
 MAX_BRIEF_NOTES: Final = 10
 """Notes that go along, whole or in part."""
-_MOST_OF_BRIEF: Final = 8
-"""Items of each list that the model is told."""
 
 
 async def _summarize_brief(conversation: Conversation, days: int) -> AsyncGenerator[Event, None]:
@@ -538,7 +531,7 @@ async def _summarize_brief(conversation: Conversation, days: int) -> AsyncGenera
     try:
         await conversation.connect()  # first, because where the model is decides which notes there are for it
         library = conversation.library
-        brief = make_brief(library, library.calendar(), days=days, most=_MOST_OF_BRIEF, unlinked=False)
+        brief = make_brief(library, library.calendar(), days=days, most=8, unlinked=False)
         paths = brief.paths[:MAX_BRIEF_NOTES]
         if not paths:
             return

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -33,12 +33,6 @@ from zkchat.core import (
     Tokenizer,
 )
 from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
-
-LONG_SHARE: Final = 0.8
-"""Of what a prompt may take: a message that takes more is bound to be shortened."""
-
-MAX_SLIPS: Final = 2
-"""Answers with the markup of their prompts, after which a model is treated as a small one."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -157,7 +151,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         text, is treated as a small one from then on."""
         info = self.provider.info
         is_known = info.needs_evidence or info.needs_notes
-        return info if is_known or self.history.slips(info.name) < MAX_SLIPS else replace(info, needs_evidence=True)
+        return info if is_known or self.history.slips(info.name) < 2 else replace(info, needs_evidence=True)
 
     @property
     def history(self) -> History:
@@ -228,7 +222,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     def has_long_messages(self) -> bool:
         """Whether any of the user's messages is shortened, or will be."""
-        longest = LONG_SHARE * self.budget.cap
+        longest = 0.8 * self.budget.cap  # one that takes more is bound to be shortened
         return any(message.token_count > longest or self._is_short(message) for message in self._visible_questions())
 
     def _visible_questions(self) -> Iterator[ChatMessage]:

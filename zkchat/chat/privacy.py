@@ -49,19 +49,13 @@ WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes
 
 LOCAL_NOTES: Final = "private notes"
 _RESTS_ON: Final = "rests on "
-SENT_WORDS: Final = 5
-"""Words in a row that are no coincidence in the arguments of a call, which are short."""
-RECEIVED_WORDS: Final = 12
-"""Words in a row that are none in what a server answers, which may be long."""
 MAX_READ: Final = 200
 """Local notes that are compared; of more, those that a search for the text finds."""
 _MIN_NAME: Final = 4
 """Letters of a name: shorter ones stand everywhere."""
-_MIN_CODE: Final = 6
-"""Characters of a code or a password that tells by itself where it is from."""
 _MAX_QUERY: Final = 2_000
 _WORD: Final = lazy_pattern(r"\w+")
-_RUN: Final = lazy_pattern(rf"[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
+_RUN: Final = lazy_pattern(r"[^\s\"'<>,;()\[\]{}`|]{6,}")
 _DIGIT: Final = lazy_pattern(r"\d")
 _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 
@@ -106,13 +100,13 @@ class ConversationPrivacy(Struct, kw_only=True):
     def are_sent_in(self, text: str) -> bool:
         """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
         whole, hidden = self.library.whole, self._local_notes()
-        sought = _Sought(f"{text}\n{unquote_plus(text)}", SENT_WORDS)
+        sought = _Sought(f"{text}\n{unquote_plus(text)}", 5)  # words in a row: arguments are short
         if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
             return True
         return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))
 
     def are_received_in(self, text: str) -> bool:
-        sought = _Sought(text, RECEIVED_WORDS)
+        sought = _Sought(text, 12)  # words in a row: answers may be long
         return any(map(sought.shares, _texts_of(self.library.whole, self._local_notes(), text)))
 
     def _local_notes(self) -> frozenset[str]:
@@ -316,12 +310,8 @@ def _passages(words: list[str], length: int) -> set[tuple[str, ...]]:
     return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
 
 
-MAX_RESOURCES: Final = 10
-"""That one message may name."""
 MAX_RESOURCE: Final = 200_000
 """Characters of a resource; what the request has room for is less most of the time."""
-WAIT_SECONDS: Final = 12.0
-"""For connecting, where an answer waits for it: the client's own limit, and the loading of its SDK."""
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({"waiting", "connecting"})
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…"
@@ -357,7 +347,8 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     servers: ToolServers
     waits: bool = False
     """Whether an answer waits until the servers that it needs are connected, or have failed."""
-    wait_seconds: float = WAIT_SECONDS
+    wait_seconds: float = 12.0
+    """The client's own limit, and the loading of its SDK."""
     approvals: CallApprovals | None = None
     """The user's approvals of tools; None where no tool is called."""
     reviewer: CallReviewer | None = None
@@ -461,7 +452,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
                 uri = uri.rstrip(_PUNCTUATION)  # unless the server has one that ends so
             if server in names and uri:
                 found[server, uri] = None
-        return [*found][:MAX_RESOURCES]
+        return [*found][:10]
 
     def _names(self) -> set[str]:
         return {status.name for status in self.servers.statuses() if status.state != "disabled"}

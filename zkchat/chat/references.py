@@ -45,12 +45,8 @@ VIA_WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model: no more of it is known than the link."""
 
 
-MAX_EMBEDS: Final = 50
-"""Of one document; nobody reads more of them as a part of it."""
 MAX_BROUGHT: Final = 200
 """Of one folder or hub."""
-HUB_SHARE: Final = 0.5
-"""Of the room for documents that is left: what the notes that a hub links to may take."""
 IN_EVERY_REQUEST = "linked in the message, and sent every time anyway"
 WITH_THE_MESSAGE = "linked in the message, and sent with it"
 
@@ -76,7 +72,7 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     links = parse_note(source, text).links if "![" in text and is_note(source) else ()
     shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
     try:
-        found = [_reference(library, link, source) for link in shown[:MAX_EMBEDS]]
+        found = [_reference(library, link, source) for link in shown[:50]]  # nobody reads more of them as a part of it
     except (StorageError, VaultError):
         return ()
     return tuple(
@@ -122,7 +118,7 @@ def brought_along(library: Library, references: Iterable[DocumentReference], que
                 found = (_reference(library, link, path) for link in links if not link.in_comment)
                 targets = [one.relative_path for one in found if one and one.relative_path]
                 paths = [one for one in dict.fromkeys(targets) if is_note(one) and one != path]
-                groups.append(Brought(name=each.wikilink, share=HUB_SHARE, notes=_as_brought(library, paths, "hub")))
+                groups.append(Brought(name=each.wikilink, share=0.5, notes=_as_brought(library, paths, "hub")))
         if not any(group.notes for group in groups):
             return []
         found_for = library.documents(question, limit=MAX_BROUGHT) if question.strip() else []

@@ -59,37 +59,22 @@ from zkchat.core import (
     unanswered_turns,
 )
 
-SUMMARY_RESERVE = 0.125
-"""Of the prompt: what documents leave for the summary that older messages may need."""
-COUNT_MARGIN = 0.98
-"""Of the prompt: what is planned with, because texts take more together than their counts add up to."""
 LEFT_OUT = "(left out)"
 """In the place of what a tool said in an earlier turn."""
-LEAST_RESULT_TOKENS = 4
-"""To which the result of a tool can be shortened."""
 MAX_QUOTED_CHARS = 60
 """Of a pinned message that is named in a warning."""
-MAX_COMPACTIONS = 4
-"""Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
 """Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
-SMALL_MODEL_DOCUMENTS = 1_500
-"""Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
 ABSTAINED = "your notes did not answer it, and a small model would just say so again"
-UNANSWERED = "if it is your last question, /retry asks it again"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",
     hint="zkchat context compact makes room now; with context.confirm_compaction = false zkchat does it by itself.",
 )
-SUMMARY_SHARE = 0.30
-"""Of the window: a summary takes no more."""
-GOAL_SHARE = 0.6
-"""Of the budget for messages: what a compaction gets down to."""
 
 
 class RequestBuilder:
@@ -134,12 +119,13 @@ class RequestBuilder:
         gives_way = sum(
             each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
         )
-        summary = int(SUMMARY_RESERVE * budget.cap) if recent and not window.summary else 0
-        left = int(COUNT_MARGIN * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
+        # What older messages may need; and texts take more together than their counts add up to.
+        summary = int(0.125 * budget.cap) if recent and not window.summary else 0
+        left = int(0.98 * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
         if can_read:
             left, question = min(left, budget.messages - own), ""
         if info.needs_evidence:  # which takes a minute for what another reads in a second
-            left = min(left, SMALL_MODEL_DOCUMENTS)
+            left = min(left, 1_500)
         return DocumentRoom(tokens=max(0, left), share=MAX_DOCUMENT_SHARE if can_read else 1.0, question=question)
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
@@ -149,9 +135,9 @@ class RequestBuilder:
             starts = [place for place, message in enumerate(window.live) if message.role == "user"]
             window = Window(live=window.live[starts[-1] if starts else 0 :])
         else:
-            window, unanswered = _without(
-                window, unanswered_turns(self._core.history.window.live), "unanswered", UNANSWERED
-            )
+            silent = unanswered_turns(self._core.history.window.live)
+            hint = "if it is your last question, /retry asks it again"
+            window, unanswered = _without(window, silent, "unanswered", hint)
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
                 silent = abstained_turns(window.live) | _turns(
@@ -191,7 +177,7 @@ class RequestBuilder:
             return whole  # one that only quotes has no window
         spare = self._spare_tools(plan)
         needed = plan.without(spare)
-        for attempt in range(MAX_COMPACTIONS):
+        for attempt in range(4):  # each aims lower
             assembled = self._without_extras(needed)
             fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
             if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self._core.shortened_texts())):
@@ -304,7 +290,7 @@ class RequestBuilder:
         scale = assembled.usage.total / assembled.usage.counted
         results = sum(isinstance(part, ToolResultPart) for part in message.parts)
         if results:
-            return ceil(scale * results * (MESSAGE_OVERHEAD + LEAST_RESULT_TOKENS))
+            return ceil(scale * results * (MESSAGE_OVERHEAD + 4))  # to so few it can be shortened
         if message.role != "user":
             return assembled.sizes.get(message.id, 0)
         return ceil(scale * (MESSAGE_OVERHEAD + self._core.tokenizer.count(words_alone(message))))
@@ -417,8 +403,8 @@ def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
     return TokenLimits(
         cap=budget.cap - (fixed - memory),
         trigger=trigger,
-        goal=int(GOAL_SHARE * trigger),
-        summary_cap=int(SUMMARY_SHARE * budget.window),
+        goal=int(0.6 * trigger),
+        summary_cap=int(0.30 * budget.window),
         summary=summary,
     )
 

@@ -62,10 +62,6 @@ MIN_SCORE = 0.25
 """The score from which a message is worth recalling without being asked for."""
 MIN_SHARE_OF_BEST = 0.3
 """The share of the best score that the others must reach."""
-BEST_SHARE = 0.5
-"""Of the budget, for the messages that score best; the rest is for the most informative ones."""
-MAX_MESSAGE_SHARE = 0.4
-"""Of the budget, for one recalled message; a longer one is condensed."""
 MAX_CANDIDATES = 200
 """Archived messages that are looked at, the best by rank."""
 MAX_CHARS = 100_000
@@ -124,9 +120,9 @@ def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> t
     best: list[Recalled] = []
     left = budget
     for each in found:
-        if left <= (1 - BEST_SHARE) * budget:
+        if left <= 0.5 * budget:
             break
-        if shorter := _condensed(each, min(int(MAX_MESSAGE_SHARE * budget), left), query, count):
+        if shorter := _condensed(each, min(int(0.4 * budget), left), query, count):
             best.append(shorter)
             left -= count(shorter.quoted)
     return best, left
@@ -166,8 +162,6 @@ def _most_informative(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
-_SEPARATOR_TOKENS = 1
-"""Between one recalled message and the next."""
 USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
 """Tools for a small model that is asked for a change; others where the message has a word of their names."""
 USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
@@ -176,14 +170,8 @@ MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
 MAX_TOLD, MAX_OWN_TOLD = 2, 3
 """Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"."""
-MIN_NEAR = 0.15
-"""How near in meaning what was told is to such a question, where no word of it is there."""
-WORTH_OF_WORD = 0.3
-"""Of each word that both have, beside how near they are."""
 MIN_SHARED = 2
 """Terms that a correction has in common with what it corrects."""
-PROJECT_SHARE = 0.5
-"""Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
 
 class RequestPlanner:
@@ -220,7 +208,7 @@ class RequestPlanner:
         typed = core.profiles.without_address(asked) if asked else ""
         selected = self._selected(agent, typed)
         memory = self.memory_state(agent)
-        project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
+        project = memory.without(self.page(int(0.5 * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(agent, typed, left // 2) if memory.is_on else Selection()
         beside = [*project.items, *facts.items]
@@ -417,7 +405,7 @@ class RequestPlanner:
                 archived,
                 session=core.journal.session_id,
                 budget=budget,
-                count=lambda quoted: core.tokenizer.count(quoted) + _SEPARATOR_TOKENS,
+                count=lambda quoted: core.tokenizer.count(quoted) + 1,  # and what separates it
                 asked_in=asked,
             )
         except StorageError:
@@ -444,12 +432,12 @@ class RequestPlanner:
         if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
             scores = self._core.relevance.scores(question, [each.text for each in told])
             near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
-        worth = {id_: near[id_] + WORTH_OF_WORD * shared[id_] for id_ in shared}
+        worth = {id_: near[id_] + 0.3 * shared[id_] for id_ in shared}
         for place, id_ in enumerate(said_of):
             if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
                 about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
                 worth[id_] = max([worth[id_], *(worth[each] for each in about)])
-        best = sorted((id_ for id_ in worth if worth[id_] >= MIN_NEAR), key=lambda id_: -worth[id_])
+        best = sorted((id_ for id_ in worth if worth[id_] >= 0.15), key=lambda id_: -worth[id_])
         best = best[: MAX_OWN_TOLD if is_own else MAX_TOLD]
         sure = {*best[:1], *(id_ for id_ in best if shared[id_])}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]

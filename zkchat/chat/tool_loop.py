@@ -57,23 +57,12 @@ from zkchat.index import wants_notes
 
 MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
-MAX_FAILED_ROUNDS: Final = 2
-"""After so many rounds in a row in which no call worked, the model is asked for its answer without tools."""
-MORE_FAILED_ROUNDS: Final = 2
-"""So many more while changes may be proposed: names and passages are exact."""
-MAX_SHORTENINGS: Final = 2
-"""Times in a row that a prompt is made shorter because the server finds it too long."""
-TIGHTENING: Final = 0.7
-"""Of what a prompt that was too long was allowed to take: what the shorter one is."""
 MAX_CALLS: Final = 32
 """Calls of one step that are run."""
-_KEPT_ARGUMENTS: Final = 200
-"""Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
-NO_CALL_WORKED = "the model could not use its tools"
 TOO_SMALL = "This model is too small for general knowledge; it answers from your notes only."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
@@ -135,7 +124,7 @@ class Exchange(Struct):
     async def run(self, emit: Emit) -> None:
         """Stream until the model makes no more tool calls; `draft` then holds the answer."""
         for round_ in range(MAX_ROUNDS + 1):
-            may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if self.core.may_write else 0)
+            may_fail = 4 if self.core.may_write else 2  # names and passages to be changed are exact
             if self.failed_rounds >= may_fail:
                 self.lost_tools = "made only tool calls that failed or repeated earlier ones"
             elif round_ == MAX_ROUNDS:
@@ -158,7 +147,8 @@ class Exchange(Struct):
         if asked is None or self.is_grounded or not self.failed_rounds:
             return self.plan.without_tools()
         found = relevant_evidence(self.core.library, Question.of(asked), asked.references)
-        return self.plan.without_tools().with_items(evidence_item(each, NO_CALL_WORKED) for each in found)
+        reason = "the model could not use its tools"
+        return self.plan.without_tools().with_items(evidence_item(each, reason) for each in found)
 
     async def ask_again(self, message_id: str, given: Sequence[DocumentReference], emit: Emit) -> None:
         """Run once more after the plan was changed, with what the model is given now."""
@@ -248,14 +238,14 @@ class Exchange(Struct):
 
     async def _ask(self, emit: Emit) -> None:
         """Ask; where the server, who alone can count its tokens, finds the prompt too long, shorten it and retry."""
-        for attempts_left in reversed(range(MAX_SHORTENINGS + 1)):
+        for attempts_left in (2, 1, 0):
             try:
                 return await self._ask_once(emit)
             except PromptTooLong:
                 if not attempts_left:
                     raise
                 refused = self.assembled.request
-                self.plan = replace(self.plan, tightness=TIGHTENING * self.plan.tightness)
+                self.plan = replace(self.plan, tightness=0.7 * self.plan.tightness)
                 await self._build(emit)
                 if self.assembled.request == refused:
                     raise
@@ -495,5 +485,5 @@ def _pieces(text: str) -> Iterator[str]:
 def _as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
     is_short = len(call.arguments) <= MAX_ARGUMENTS_CHARS
-    kept = call.arguments if is_short else call.arguments[:_KEPT_ARGUMENTS]
+    kept = call.arguments if is_short else call.arguments[:200]
     return replace(call, name=call.name[:100], arguments=kept)

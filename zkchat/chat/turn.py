@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -71,8 +70,6 @@ from zkchat.core import (
 from zkchat.index import terms, topic_terms
 from zkchat.notes import describe_warning, is_folder, summarize_warnings
 
-PASTE_TOKENS: Final = 2_000
-"""From here on a message that is mostly material counts as a paste."""
 RoomBeside = Callable[[int], DocumentRoom]
 """The room for documents beside so many tokens of other things."""
 
@@ -114,7 +111,7 @@ class Augmentation:
         if any(said):
             parts.append(replace(found, evidence=evidence))
         own = core.tokenizer.count(question.text)
-        is_pasted = own > PASTE_TOKENS and 2 * len(question.split.material) > len(question.text)
+        is_pasted = own > 2_000 and 2 * len(question.split.material) > len(question.text)
         is_told = asked.brief is None and is_key(question.told or question.prose)
         user = replace(
             asked,

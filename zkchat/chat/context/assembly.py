@@ -45,8 +45,6 @@ MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
-MIN_CONVERSATION = 512
-"""Tokens that instructions and tools must leave for a question, what is found on it, and an answer to go on from."""
 PACE_TURNS = 8
 """Turns from which the pace of a conversation is estimated."""
 
@@ -97,9 +95,10 @@ class Budget(Struct, frozen=True, kw_only=True):
     def tools_limit(self, *, system: int, core: int) -> int:
         """What tools may take: their share, less what the instructions take beyond theirs.
 
-        The core tools are in whenever they fit into the share and leave room for a conversation; else there are none.
+        The core tools are in whenever they fit into the share and leave 512 tokens for a question,
+        what is found on it, and an answer to go on from; else there are none.
         """
-        if core > self.tools or self.cap - system - core < MIN_CONVERSATION:
+        if core > self.tools or self.cap - system - core < 512:
             return 0
         return max(core, self.tools - max(0, system - self.system))
 
@@ -298,8 +297,6 @@ def digest(text: str) -> str:
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that chat templates add to each message."""
-OPENED_BY_ASSISTANT: Final = "(You spoke first in this conversation.)"
-"""Stands before an answer without a question, as imported conversations may begin with."""
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
@@ -453,7 +450,7 @@ def alternating(prompt: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
     for message in prompt:
         last = joined[-1] if joined else None
         if message.role == "assistant" and (last is None or last.role == "system"):
-            joined.append(PromptMessage(role="user", text=OPENED_BY_ASSISTANT))
+            joined.append(PromptMessage(role="user", text="(You spoke first in this conversation.)"))
         elif last and last.role == message.role in {"user", "assistant"} and not last.tool_calls:
             text = "\n\n".join(filter(None, [last.text, message.text]))
             update = {"text": text, "tool_calls": message.tool_calls, "images": (*last.images, *message.images)}

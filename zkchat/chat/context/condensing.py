@@ -21,13 +21,10 @@ from zkchat.notes import Span, sentence_spans
 
 GAIN_BY_OCCURRENCE = (1.0, 0.15)
 """Of a term: for its first occurrence, for its second. After that it adds nothing."""
-COST_EXPONENT = 0.7
-"""Below 1, because a long sentence brings along what belongs together, and pays for its line once."""
-FOCUS_WEIGHT = 4.0
-"""How much more a term counts that was asked for."""
 _WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
 _OWN = frozenset(FIRST_PERSON.split())
-_QUESTION = ("?", "？", "؟", "\u037e")
 
 
 class CoverageItem(NamedTuple):
@@ -67,16 +64,14 @@ def sentence_weight(sentence: str) -> float:
 
 
 def is_question(sentence: str) -> bool:
-    return sentence.rstrip("\"'”’»)]*_」』 ").endswith(_QUESTION)
+    return sentence.rstrip("\"'”’»)]*_」』 ").endswith(("?", "？", "؟", "\u037e"))
 
 
 def idf_weights(items: Iterable[CoverageItem], focus: Collection[str] = ()) -> dict[str, float]:
-    """The inverse document frequency of each term among the items, higher for terms in `focus`."""
+    """The inverse document frequency of each term among the items, four times as high for terms in `focus`."""
     found = list(items)
     holding = Counter(term for each in found for term in each.terms)
-    return {
-        term: log(1 + len(found) / count) * (FOCUS_WEIGHT if term in focus else 1.0) for term, count in holding.items()
-    }
+    return {term: log(1 + len(found) / count) * (4 if term in focus else 1.0) for term, count in holding.items()}
 
 
 def select_greedily(
@@ -98,7 +93,8 @@ def select_greedily(
             for term in items[number].terms
             if counts[term] < len(GAIN_BY_OCCURRENCE)
         )
-        return new * items[number].weight / power(items[number].cost, COST_EXPONENT)
+        # A long sentence brings along what belongs together, and pays for its line once.
+        return new * items[number].weight / power(items[number].cost, 0.7)
 
     taken: list[int] = []
     waiting = [(-gain(number), number) for number in range(len(items))]
@@ -116,25 +112,17 @@ def select_greedily(
 
 UnitKind = Literal["line", "row", "record"]
 
-MAX_LINE: Final = 480
-"""Characters of a line that stays one unit; a longer one is split into sentences or pieces."""
 MAX_ROW: Final = 2_000
 """And of a row or a record, whose values belong together."""
-MAX_PIECE: Final = 240
-"""Characters of a piece of what has no sentences."""
 WIDE: Final = 3
 """Where letters are written without spaces, a third of these limits: each says more."""
 MAX_UNITS: Final = 100_000
 """Units of a text; those of a text with more are joined."""
 MAX_DEPTH: Final = 8
 """Arrays and objects within each other in which records are looked for."""
-_SAMPLE: Final = 60
-_SEPARATORS: Final = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")
-"""Where a long piece is cut, the best first."""
 _NUMBER: Final = lazy_pattern(r"\d\d")
 _LINE: Final = lazy_pattern(r"^.*\S.*", re.MULTILINE)
 _JSON_SIGN: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[][{},]')
-_BLANK: Final = lazy_pattern(r"\s*")
 
 
 class TextUnits(Struct, frozen=True, dict=True):
@@ -160,8 +148,7 @@ def split_units(text: str) -> TextUnits:
     if not spans:
         spans = [found.span() for found in _LINE.finditer(text)]
         kind = "row" if _is_table(text, spans) else "line"
-    most = MAX_LINE if kind == "line" else MAX_ROW
-    piece = MAX_PIECE
+    most, piece = (480 if kind == "line" else MAX_ROW), 240
     if is_wide(text):
         most, piece = most // WIDE, piece // WIDE
     parts = [part for span in spans for part in split_span(text, span, most, piece)]
@@ -190,16 +177,10 @@ def _json_records(text: str) -> list[Span]:
     for deepest in range(1, MAX_DEPTH + 1):
         ends = [*(place for place, depth in commas if depth <= deepest), len(text)]
         starts = [0, *(end + 1 for end in ends[:-1])]
-        spans = [(start + _blanks(text, start), end) for start, end in zip(starts, ends, strict=True)]
+        spans = [(end - len(text[start:end].lstrip()), end) for start, end in zip(starts, ends, strict=True)]
         if max(end - start for start, end in spans) <= MAX_ROW:
             break
     return spans if len(spans) > 1 else []
-
-
-def _blanks(text: str, place: int) -> int:
-    """Blank characters from this place on."""
-    found = _BLANK.match(text, place)
-    return len(found[0]) if found else 0
 
 
 def _is_table(text: str, lines: Sequence[Span]) -> bool:
@@ -207,7 +188,7 @@ def _is_table(text: str, lines: Sequence[Span]) -> bool:
     first = text[slice(*lines[0])] if lines else ""
     if len(lines) < 4 or _NUMBER.search(first):
         return False
-    sample = [text[start:end] for start, end in lines[1 :: max(1, len(lines) // _SAMPLE)]]
+    sample = [text[start:end] for start, end in lines[1 :: max(1, len(lines) // 60)]]
     for delimiter in "\t,;|":
         columns = first.count(delimiter)
         alike = sum(line.count(delimiter) == columns for line in sample) / len(sample)
@@ -234,9 +215,10 @@ def split_span(text: str, span: Span, most: int, piece: int = 0) -> Iterator[Spa
 
 def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
     """Pieces of a text without sentences, each cut after the last of the best separators in its second half."""
+    separators = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")  # the best first
     while end - start > most:
         low, high = start + most // 2, start + most
-        found = ((text.rfind(separator, low, high), separator) for separator in _SEPARATORS)
+        found = ((text.rfind(separator, low, high), separator) for separator in separators)
         cut = next((place + len(separator) for place, separator in found if place >= 0), high)
         yield start, cut
         start = cut
@@ -246,21 +228,13 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
 
 Count = Callable[[str], int]
 
-MAX_CHARS_PER_TOKEN: Final = 128
-"""Of a text of which more tokens than the budget are sure without counting them."""
-HEAD_SHARE: Final = 0.1
-"""Of the budget, for the beginning, before anything that bears on the question; and for the end."""
 MAX_ATTEMPTS: Final = 12
 """Counts of a text by which the part is found that fits."""
 MIN_MATERIAL: Final = 2_000
 """Characters of a message beside its question that are taken for material."""
-MAX_PARAGRAPH: Final = 20_000
-"""Characters of a message without a line break that may have been typed."""
 MAX_QUESTION: Final = 1_200
 """Characters of a paragraph, the first or the last one, that is taken for the question."""
 MAX_QUESTION_LINES: Final = 8
-MAX_CLOSING_LINES: Final = 3
-"""Of a last paragraph that does not ask."""
 MARK: Final = lazy_pattern(r"(?<!\s)\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
 _PARAGRAPH_END: Final = lazy_pattern(r"\n[ \t\r]*\n\s*")
@@ -288,7 +262,7 @@ def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
     if len(text) < least:
         return SplitMessage(before=text)
     split = _split(text)
-    is_paragraph = len(text) <= MAX_PARAGRAPH and "\n" not in text.strip()
+    is_paragraph = len(text) <= 20_000 and "\n" not in text.strip()
     if len(split.material) < least or (is_paragraph and not split.material.lstrip().startswith(("{", "["))):
         return SplitMessage(before=text)
     return split
@@ -332,7 +306,8 @@ def condense_text(text: str, budget: int, count: Count, *, question: str = "") -
 
 
 def _fits(text: str, budget: int, count: Count) -> bool:
-    return len(text) <= max(budget, 0) * MAX_CHARS_PER_TOKEN and count(text) <= budget
+    # Of so long a text it is sure without counting.
+    return len(text) <= max(budget, 0) * 128 and count(text) <= budget
 
 
 def _end_of_opening(text: str) -> int:
@@ -358,7 +333,7 @@ def _start_of_closing(text: str, *, has_question: bool) -> int:
     if ends:
         closing = text[ends[-1].end() : body]
         lines = closing.count("\n") + 1
-        if lines <= (MAX_QUESTION_LINES if _asks(closing) else 0 if has_question else MAX_CLOSING_LINES):
+        if lines <= (MAX_QUESTION_LINES if _asks(closing) else 0 if has_question else 3):
             return ends[-1].end()
     line = text.rfind("\n", max(0, body - MAX_QUESTION), body) + 1
     return line if line and is_question(text[line:body]) else len(text)
@@ -378,7 +353,7 @@ def _order(units: TextUnits, question: str, characters: float) -> list[int]:
     from zkchat.chat.context.unit_ranking import rank_units
 
     total = len(units.spans)
-    share = HEAD_SHARE * characters
+    share = 0.1 * characters  # for the beginning, before anything that bears on the question; and for the end
     head = [*_within(units, range(total), share)]
     tail = [*_within(units, range(total - 1, -1, -1), share)]
     header = range(min(1, total)) if units.kind == "row" else range(0)

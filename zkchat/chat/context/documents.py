@@ -34,11 +34,8 @@ MAX_DOCUMENT_SHARE: Final = 0.20
 the rest by itself; so are all embeds together."""
 MIN_EXCERPT_TOKENS: Final = 24
 """Below this no part of a document is worth sending."""
-OUTLINE_SHARE: Final = 0.2
-"""Of an excerpt: how much its outline may take."""
 TAG_TOKENS: Final = 24
 """What the tags around a document take, with the words that say which part of it follows."""
-READ_ON: Final = "(read_attachment reads on in this text.)"
 
 
 class DocumentRoom(Struct, frozen=True, kw_only=True):
@@ -182,7 +179,7 @@ def excerpt_document(text: str, budget: int, count: Count, question: str = "") -
     if budget < MIN_EXCERPT_TOKENS:
         return Excerpt(text="")
     note = parse_note("", text)
-    outline = _outline(note.headings, int(OUTLINE_SHARE * budget), count)
+    outline = _outline(note.headings, int(0.2 * budget), count)
     body, room = text[note.body_start :].strip(), budget - count(outline)
     while True:
         part = condense_text(body, room, count, question=question) if question else truncate(body, room, count)
@@ -215,7 +212,7 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
     if count(text) > budget:
         if unsent and count(bare := words_alone(message)) <= budget:
             return bare
-        remark = READ_ON if can_read and message.role == "user" else ""
+        remark = "(read_attachment reads on in this text.)" if can_read and message.role == "user" else ""
         return condense_message(message.text, budget, count, remark=remark)
     room = budget - count(text)
     while room >= MIN_EXCERPT_TOKENS:
@@ -273,8 +270,6 @@ MAX_SUMMARIES = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
 MAX_SUMMARY_CHARS = 200
 """Characters of a summary."""
-MAX_NOTE_CHARS = 6000
-"""Characters of a note that are looked at, so that a long one takes no longer than others."""
 MIN_WORDS = 3
 """A paragraph of fewer words, links aside, says nothing by itself."""
 
@@ -308,7 +303,7 @@ def _summary(library: Library, reference: DocumentReference) -> str:
 
 def summarize(text: str) -> str:
     """What a text says of itself: at most `MAX_SUMMARY_CHARS` characters on one line, without marks and links."""
-    head = flatten(text[:MAX_NOTE_CHARS])
+    head = flatten(text[:6000])
     said = prose_of(head)
     comments = [match.span() for match in _COMMENT.finditer(said)]
     head, said = blank(head, comments), blank(said, comments)

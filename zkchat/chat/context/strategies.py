@@ -24,9 +24,6 @@ MIN_DOCUMENT_TOKENS: Final = 24
 
 TURNS_BETWEEN: Final = 3
 """Turns that should fit between two compactions."""
-PACE_MARGINS: Final = (1.1, 1.05, 1.0)
-GOAL_SLACK: Final = 16
-"""Tokens that texts take more together than was planned with."""
 PACE_TURNS: Final = 4
 """The last turns, from which is told how long the next ones will be."""
 
@@ -190,9 +187,9 @@ class _Planner:
     def _shared(self, goal: int) -> CompactionPlan | None:
         """The plan by importance that gets down to a goal; None where the last turn alone is more."""
         limits = self.limits
-        summary = min(limits.summary_cap, int(goal * _SUMMARY_SHARE))
+        summary = min(limits.summary_cap, int(goal * 0.20))
         sizes = self._sizes(self._staying(self.turns[-1]))
-        left = goal - summary - int(goal * _BUFFER_SHARE) - sum(sizes.values())
+        left = goal - summary - int(goal * 0.05) - sum(sizes.values())  # some stays free
         if left < 0:
             return None
         turns = _other_turns(self.earlier, sizes)
@@ -212,8 +209,9 @@ class _Planner:
         pace = sum(each.own for turn in turns for each in turn) / max(1, len(turns))
         # What turns bring can leave by itself, but for that of the last one.
         brought = sum(each.attached for turn in turns for each in turn) // max(1, len(turns))
-        room = self.limits.trigger - GOAL_SLACK - max(0, brought - sum(each.attached for each in self.current))
-        ahead = product(range(TURNS_BETWEEN, 0, -1), PACE_MARGINS)
+        # Texts take a few tokens more together than was planned with.
+        room = self.limits.trigger - 16 - max(0, brought - sum(each.attached for each in self.current))
+        ahead = product(range(TURNS_BETWEEN, 0, -1), (1.1, 1.05, 1.0))
         lower = [room - int(count * margin * pace) for count, margin in ahead]
         return [*(goal for goal in lower if MIN_SUMMARY_TOKENS < goal < self.limits.goal), self.limits.goal]
 
@@ -360,10 +358,6 @@ def truncation_level(sizes: Sequence[int], budget: int) -> int:
 
 _SHARES: Final = {"critical": 0.30, "important": 0.25, "normal": 0.20, "low": 0.0}
 """Of the room, by importance; messages of low priority get what the others leave."""
-_SUMMARY_SHARE: Final = 0.20
-"""Of the room: what the summary may take."""
-_BUFFER_SHARE: Final = 0.05
-"""Of the room: what stays free."""
 
 
 def _importance(turn: Sequence[LiveMessage]) -> str:

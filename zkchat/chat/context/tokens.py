@@ -200,18 +200,12 @@ _SCRIPTS = {
     "korean": "\uac00-\ud7ff",
     "emoji": "\U00010000-\U0001ffff",
 }
-SCRIPTS: Final = tuple(_SCRIPTS)
-"""Bytes that letters of these take beyond one each."""
 
 _LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
 _DIGIT = lazy_pattern("[0-9]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 
-MAX_SAMPLES = 30
-"""Reports that are looked at, the newest."""
-MAX_MESSAGES = 200
-"""Messages in which they are looked for."""
 PLAUSIBLE_RATIO = (0.5, 4.0)
 """Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
 NOISE_VARIANCE = 300.0
@@ -231,12 +225,11 @@ _OTHER_TOKENIZER: Mapping[str, Prior] = {
     DIGITS: Prior(0.2, 0.3),
     FOREIGN: Prior(0.07, 0.05),
     IMAGES: Prior(0.0, 0.5),
-    **dict.fromkeys(SCRIPTS, Prior(0.4, 0.2)),
+    **dict.fromkeys(_SCRIPTS, Prior(0.4, 0.2)),
 }
 _OUR_TOKENIZER: Mapping[str, Prior] = {
     feature: Prior(0.0, deviation) for feature, (_, deviation) in _OTHER_TOKENIZER.items()
 }
-_TOKEN_DEVIATION = 0.3
 
 
 class RequestSize(NamedTuple):
@@ -300,8 +293,8 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
 
     `prior` holds until there is one; above 1 it says that the model counts with a tokenizer that is not ours.
     """
-    weights = {_TOKENS: Prior(prior, _TOKEN_DEVIATION), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
-    samples = [*islice(_samples(islice(messages, MAX_MESSAGES), model), MAX_SAMPLES)]
+    weights = {_TOKENS: Prior(prior, 0.3), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
+    samples = [*islice(_samples(islice(messages, 200), model), 30)]  # of more, the newest
     if not samples:
         return Calibration(weights={what: weight.mean for what, weight in weights.items()}, ratio=prior)
     last, reported = samples[0]

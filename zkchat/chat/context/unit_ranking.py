@@ -19,24 +19,16 @@ from zkchat.core import MessageExcerpt, lazy_pattern
 from zkchat.index import UNSPACED_SCRIPTS, idf, own_terms, query_terms, terms, words
 from zkchat.language import FOR_A_FAILURE, FOR_A_SUCCESS, NEGATORS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
 
-MAX_TERMS: Final = 40
-"""Terms of a question that are looked for."""
 MAX_SHARE: Final = 0.4
 """Of the units of a long text: a term that more of them hold tells nothing apart."""
-MIN_COMMON: Final = 50
-"""Units that may hold a term in any case."""
 MAX_HITS: Final = 3_000
 """Units, the best ones, whose neighbours are ranked too."""
-RARITY_WEIGHT: Final = 0.35
-"""What a rare shape counts beside a term as rare."""
 _NEAR: Final = {1: 0.55, 2: 0.4, 3: 0.2, 4: 0.1, -1: 0.4, -2: 0.2, -3: 0.1}
 """What the units after and before a hit inherit of it, by how far away they are."""
 MIN_SHARE: Final = 0.4
 """The least share of the question, by the weight of its terms, of a unit that answers it."""
 MIN_SHARE_OF_BEST: Final = 0.7
 """And of what the best of them meets."""
-MAX_COVERED: Final = 2_000
-"""Units of a text without hits among which those are chosen that cover most of it."""
 _UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _PLURAL_END: Final = lazy_pattern(r"s(?![^\W_])")
 _NONE_BEFORE: Final = lazy_pattern(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
@@ -56,7 +48,7 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
     total = len(units.spans)
     scores: Counter[int] = Counter()
     for numbers in _occurrences(units, question):
-        if len(numbers) <= max(MIN_COMMON, MAX_SHARE * total):
+        if len(numbers) <= max(50, MAX_SHARE * total):
             scores.update(dict.fromkeys(numbers, idf(total, len(numbers))))
     scores.update(_rare_units(units))
     if not scores:
@@ -88,7 +80,7 @@ def _occurrences(units: TextUnits, question: str) -> Iterator[set[int]]:
     lowered = _lowered(units.text)
     asks_for_failure = _asks_for_failure(question)
     failure = _terms(FOR_A_FAILURE) if asks_for_failure else frozenset()
-    for term in sorted(asked - failure)[:MAX_TERMS]:
+    for term in sorted(asked - failure)[:40]:
         yield _holding(units, _places(lowered, units.text, term))
     if asks_for_failure:
         signs = [*map(_lowered, SIGNS_OF_FAILURE), *(asked & failure)]
@@ -178,12 +170,13 @@ def _rare_units(units: TextUnits) -> dict[int, float]:
         return {}
     most = max(2, total // 200)
     rare = ((number, counts[shape]) for number, shape in enumerate(shapes) if counts[shape] <= most)
-    return {number: RARITY_WEIGHT * idf(total, count) for number, count in rare}
+    # A rare shape counts about a third of a term as rare.
+    return {number: 0.35 * idf(total, count) for number, count in rare}
 
 
 def _covering(units: TextUnits) -> list[int]:
     """The units that together cover most of what the text says; of a text with many, among some of them."""
-    step = -(-len(units.spans) // MAX_COVERED)
+    step = -(-len(units.spans) // 2_000)
     numbers = range(0, len(units.spans), max(1, step))
     texts = [units.text[slice(*units.spans[number])] for number in numbers]
     items = [coverage_item(text, len(text)) for text in texts]

@@ -76,8 +76,6 @@ def _search(text: str, query: str) -> ToolOutcome:
     return ToolOutcome(text="\n\n".join(pieces), summary=counted(len(found), "place"))
 
 
-_MAX_COMPARED_LINES: Final = 5_000
-"""Lines of a text that are compared one by one with a part that is no longer there as it was given."""
 MAX_KEPT_CHARS: Final = 200_000
 """Characters of a text that is kept to show what changed in it."""
 _ADDRESS_PROPERTIES: Final = frozenset(
@@ -128,7 +126,7 @@ class GivenParts:
     def _mark_lines(self, part: str) -> None:
         """Mark the lines that are still as they were given."""
         lines = self._text.splitlines(keepends=True)
-        if len(lines) > _MAX_COMPARED_LINES:
+        if len(lines) > 5_000:
             return
         starts = [0, *accumulate(map(len, lines))]
         given = [line.rstrip() for line in part.splitlines()]

@@ -268,11 +268,7 @@ def _names_in(answer: ServerAnswer) -> Iterator[Link]:
         yield Link(text=found[0], target=f"/{path}")
 
 
-MAX_SCHEMA: Final = 8_000
-"""Characters of a schema that is passed on; of a longer one only the names of its properties are."""
 WITHHELD: Final = "The result is withheld: it holds text of a note that stays on the user's machine."
-_OFFERING: Final = frozenset({"ready", "lost"})
-"""States in which it is known what a server offers; a call connects again to one that is lost."""
 
 
 class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
@@ -338,7 +334,7 @@ class ServerTools(Struct, kw_only=True):
                 definition=status.definition, tool=tool, servers=self.servers, policy=self.policy, library=self.library
             )
             for status in self.servers.statuses()
-            if status.state in _OFFERING
+            if status.state in {"ready", "lost"}
             for tool in status.tools
         ]
 
@@ -349,7 +345,7 @@ def _bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     known["type"] = "object"  # some models' servers refuse anything else
     if not isinstance(known.get("properties"), dict):
         known["properties"] = {}
-    if len(json.dumps(known)) <= MAX_SCHEMA:
+    if len(json.dumps(known)) <= 8_000:
         return known
     names = [name for name in known["properties"] if isinstance(name, str)][:50]
     required = [name for name in known.get("required", ()) if name in names]
