@@ -15,8 +15,8 @@ from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, T
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import ConversationSearch
-from zkchat.chat.privacy import ServerAccess
 from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import Event, TurnFinished

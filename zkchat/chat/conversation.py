@@ -18,9 +18,10 @@ from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.memory import Remembered, learning_points
-from zkchat.chat.privacy import ServerAccess, stays_here
+from zkchat.chat.privacy import stays_here
 from zkchat.chat.references import StaleNote
 from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.chat.turn import Turn
 from zkchat.core import (
     Agent,

@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, Profiles, split_address
+from zkchat.chat.agents import Profiles, split_address
 from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.context.assembly import Budget, Shares, budget_for
 from zkchat.chat.context.selection import Relevance, SelectionLimits
@@ -17,10 +17,12 @@ from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import ConversationSearch
-from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, ServerAccess, nothing_outside
+from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, nothing_outside
 from zkchat.chat.references import GivenNotes
 from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core import (
+    DEFAULT_AGENT,
     DEFAULT_LIMIT,
     Agent,
     ChatMessage,
@@ -189,11 +191,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def readings(self) -> Readings | None:
         """What the model was given of notes, where it may propose changes of them."""
-        return (
-            Readings(self.library, GivenNotes(journal=self.journal, privacy=self.privacy))
-            if self.make_proposals
-            else None
-        )
+        return Readings(self.library, GivenNotes(self.journal, self.privacy)) if self.make_proposals else None
 
     @cached_property
     def proposals(self) -> ProposedChanges | None:
@@ -207,7 +205,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     def agent_for(self, name: str | None = None) -> Agent:
         """The agent of this name, else the one of the session."""
-        chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT) if each)
+        chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT_AGENT) if each)
         return next(self.profiles.agents[each] for each in chosen if each in self.profiles.agents)
 
     @property

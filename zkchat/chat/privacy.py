@@ -4,9 +4,7 @@ A turn is such a turn as a whole, from the question to the answer, because the a
 is every later one that a model on this machine answers, because it was given the earlier ones.
 """
 
-import asyncio
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 from urllib.parse import unquote_plus
@@ -15,9 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
-from zkchat.chat.tools.server_tools import CallApprovals, CallPolicy, CallReviewer
 from zkchat.core import (
-    Agent,
     ChatMessage,
     EvidencePart,
     FilePart,
@@ -29,21 +25,16 @@ from zkchat.core import (
     OutsideVault,
     RequestContext,
     RequestItem,
-    ServerStatus,
     StorageError,
-    Tool,
-    ToolServers,
     VaultError,
-    Warned,
     Window,
     compaction_of,
-    counted,
     file_kind,
     is_note,
     lazy_pattern,
 )
 from zkchat.index import GuardedLibrary, Library
-from zkchat.notes import is_folder, link_catalog, listed_paths
+from zkchat.notes import is_folder, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 
@@ -63,7 +54,7 @@ _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 class ConversationPrivacy(Struct, kw_only=True):
     """Which messages of one conversation its model may see, and which of its own stay on this machine.
 
-    Implements `memory.FactPrivacy` and `tools.server_tools.LocalTexts`.
+    Implements `memory.FactPrivacy`.
     """
 
     journal: Journal
@@ -88,17 +79,16 @@ class ConversationPrivacy(Struct, kw_only=True):
         """Whether what is local is kept from the model."""
         return not self.is_on_this_machine
 
-    are_withheld = withholds
-
     def keeps_local(self) -> bool:
         """Whether what is written now is to stay on this machine."""
         was_disclosed = self._disclosed or self.library.disclosed
         return self.is_on_this_machine and (was_disclosed or self.journal.history.is_local)
 
-    was_disclosed = keeps_local
-
     def are_sent_in(self, text: str) -> bool:
-        """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
+        """Whether the arguments of a call hold a passage or a name of what stays here.
+
+        Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found.
+        """
         whole, hidden = self.library.whole, self._local_notes()
         sought = _Sought(f"{text}\n{unquote_plus(text)}", 5)  # words in a row: arguments are short
         if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
@@ -106,6 +96,7 @@ class ConversationPrivacy(Struct, kw_only=True):
         return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))
 
     def are_received_in(self, text: str) -> bool:
+        """Whether an answer of a server holds a passage of it."""
         sought = _Sought(text, 12)  # words in a row: answers may be long
         return any(map(sought.shares, _texts_of(self.library.whole, self._local_notes(), text)))
 
@@ -310,23 +301,6 @@ def _passages(words: list[str], length: int) -> set[tuple[str, ...]]:
     return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
 
 
-MAX_RESOURCE: Final = 200_000
-"""Characters of a resource; what the request has room for is less most of the time."""
-_POLL_SECONDS: Final = 0.05
-_OPEN: Final = frozenset({"waiting", "connecting"})
-_PUNCTUATION: Final = ".,;:!?)]}'”’»…"
-_NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-_MENTION: Final = lazy_pattern(rf"""(?<![^\s("'“„‘«])@(?:"({_NAME}):([^"\n]+)"|({_NAME}):([^\s"]+))""")
-
-
-class Resource(Struct, frozen=True, kw_only=True):
-    """What a message names as `@server:uri`, read."""
-
-    server: str
-    uri: str
-    text: str
-
-
 OUTSIDE: Final = "this computer"
 """Where a file outside the vault is from, in the place of a server, whose name has no blank."""
 ReadOutside = Callable[[str, ModelInfo], str | None]
@@ -339,120 +313,3 @@ def nothing_outside(path: str, _model: ModelInfo) -> str | None:
     """Where nobody can be asked."""
     hint = "A chat at a terminal asks you whether to send it; zkchat ask --file sends it."
     raise OutsideVault(f"{path!r} leads out of the vault.", hint=hint)
-
-
-class ServerAccess(Struct, frozen=True, kw_only=True):
-    """What a turn asks of the servers."""
-
-    servers: ToolServers
-    waits: bool = False
-    """Whether an answer waits until the servers that it needs are connected, or have failed."""
-    wait_seconds: float = 12.0
-    """The client's own limit, and the loading of its SDK."""
-    approvals: CallApprovals | None = None
-    """The user's approvals of tools; None where no tool is called."""
-    reviewer: CallReviewer | None = None
-    """Who is asked about a call; None where nobody can be asked."""
-    allowed: Sequence[str] = ()
-    """Servers and tools that the settings allow unasked, as they are now."""
-    _reported: set[str] = field(default_factory=set)
-    """Servers that the user was told of."""
-
-    def tools(self, privacy: ConversationPrivacy, library: GuardedLibrary) -> Callable[[], Sequence[Tool]]:
-        """Makes the tools of the servers, for a model that may see this."""
-        from zkchat.chat.tools.server_tools import ServerTools
-
-        assert self.approvals is not None
-        policy = CallPolicy(approvals=self.approvals, local=privacy, reviewer=self.reviewer, allowed=self.allowed)
-        return ServerTools(servers=self.servers, policy=policy, library=library)
-
-    def is_resource(self, mention: str) -> bool:
-        """Whether a word with an `@` names a resource of a server that there is."""
-        found = _MENTION.match(mention)
-        return found is not None and (found[1] or found[3]) in self._names()
-
-    def has(self, server: str) -> bool:
-        return server in self._names()
-
-    async def connected(self, server: str) -> ServerStatus:
-        """A server that there is, once it is connected, has failed, or has taken too long."""
-
-        def status() -> ServerStatus:
-            return next(status for status in self.servers.statuses() if status.name == server)
-
-        self.servers.start()
-        await self._wait_while(lambda: status().state in _OPEN)
-        return status()
-
-    async def _wait_while(self, is_open: Callable[[], bool]) -> None:
-        left = self.wait_seconds
-        while left > 0 and is_open():
-            await asyncio.sleep(_POLL_SECONDS)
-            left -= _POLL_SECONDS
-
-    def mentions(self) -> Iterator[tuple[str, str]]:
-        """How a message names each resource that servers list, and what that is called."""
-        for status in self.servers.statuses():
-            for each in status.resources:
-                mention = f"{status.name}:{each.uri}"
-                yield f'@"{mention}"' if re.search(r"\s", mention) else f"@{mention}", each.name or each.description
-
-    async def settle(self, agent: Agent) -> list[Warned]:
-        """Wait where that is wanted, and tell of each server once that the agent needs and that cannot be used."""
-        self.servers.start()
-        if self.waits:  # nobody waits a second time for one that took too long
-            await self._wait_while(
-                lambda: any(each.state in _OPEN and each.name not in self._reported for each in self._needed(agent))
-            )
-        problems: list[Warned] = []
-        for status in self._needed(agent):
-            has_failed = status.state in {"failed", "lost"}
-            if status.name in self._reported or status.state == "ready" or not (has_failed or self.waits):
-                continue
-            self._reported.add(status.name)
-            text, hint = f"The MCP server {status.name} is not connected yet, so its tools are missing.", ""
-            if has_failed:
-                text = status.problem or f"The MCP server {status.name} is no longer connected."
-                hint = f"More about it: zkchat config servers check {status.name}"
-            problems.append(Warned(text=text, hint=hint))
-        return problems
-
-    def _needed(self, agent: Agent) -> Iterator[ServerStatus]:
-        """The servers of which the agent's requests may hold a tool without the user's word."""
-        for status in self.servers.statuses():
-            own = (mode for name, mode in agent.tools.items() if name.startswith(f"{status.name}/"))
-            modes = (agent.tool_mode("", status.name), *own)
-            if status.state != "disabled" and any(mode != "manual" for mode in modes):
-                yield status
-
-    async def resources(self, text: str) -> tuple[list[Resource], list[Warned]]:
-        """The resources that a message names, and what is wrong with the others."""
-        read: list[Resource] = []
-        warnings: list[Warned] = []
-        for server, uri in self._named(text):
-            answer = await self.servers.read(server, uri)
-            if answer.failed:
-                warnings.append(Warned(text=f"@{server}:{uri} is left out. {answer.text}", hint=answer.hint))
-            else:
-                text, more = answer.text[:MAX_RESOURCE], len(answer.text) - MAX_RESOURCE
-                if more > 0:
-                    text = f"{text}\n(Cut here: {counted(more, 'more character')}.)"
-                read.append(Resource(server=server, uri=uri, text=text))
-        return read, warnings
-
-    def _named(self, text: str) -> list[tuple[str, str]]:
-        """Server and URI of each mention outside code, each once."""
-        names = self._names()
-        known = {(status.name, each.uri) for status in self.servers.statuses() for each in status.resources}
-        found: dict[tuple[str, str], None] = {}
-        for mention in _MENTION.finditer(link_catalog.prose_of(text).rest) if names else ():
-            is_quoted = bool(mention[1])
-            server, uri = (mention[1], mention[2]) if is_quoted else (mention[3], mention[4])
-            if not is_quoted and (server, uri) not in known:
-                uri = uri.rstrip(_PUNCTUATION)  # unless the server has one that ends so
-            if server in names and uri:
-                found[server, uri] = None
-        return [*found][:10]
-
-    def _names(self) -> set[str]:
-        return {status.name for status in self.servers.statuses() if status.state != "disabled"}

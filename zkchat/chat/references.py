@@ -9,7 +9,7 @@ from typing import Final, Literal, assert_never, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, Profiles, Tier, instructions
+from zkchat.chat.agents import Profiles, Tier, instructions
 from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
@@ -17,7 +17,9 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.question import HUB_MARK, link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
+from zkchat.chat.tools.readings import GivenBefore
 from zkchat.core import (
+    DEFAULT_AGENT,
     NOTE_SUFFIXES,
     PAGES,
     Ambiguous,
@@ -520,7 +522,7 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
         case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
             return None
         case "rule":
-            rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
+            rules = build_candidates(profiles.agents[DEFAULT_AGENT], rules=profiles.rules.values())
             asked_for = {"strict": [STRICT, STRICT_PLAIN], "write": [WRITING]}  # by an option, and not by a file
             texts = [*(rule.text for rule in rules if rule.name == item.name), *asked_for.get(item.name, ())]
         case "reference":
@@ -532,28 +534,29 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
     return [*map(digest, texts)]
 
 
-class GivenNotes(Struct, frozen=True, kw_only=True):
-    """Implements `tools.readings.GivenBefore`, from the messages that the model sees."""
+class GivenNotes(GivenBefore):
+    """By the messages that the model sees."""
 
-    journal: Journal
-    privacy: ConversationPrivacy
+    def __init__(self, journal: Journal, privacy: ConversationPrivacy) -> None:
+        self._journal = journal
+        self._privacy = privacy
 
     def question(self) -> tuple[str, Mapping[str, str]]:
-        question = self.journal.history.last_question
+        question = self._journal.history.last_question
         return (question.id, _given_in(question)) if question else ("", {})
 
     def before(self) -> Mapping[str, str]:
-        question = self.journal.history.last_question
+        question = self._journal.history.last_question
         earlier = [*takewhile(lambda message: not question or message.id != question.id, self._seen())]
         passages = {name: "" for message in earlier for name in _given_in(message)}
         return passages | last_readings(map(read_in, earlier))
 
-    def texts(self, path: str) -> Sequence[str]:
+    def texts(self, path: str, /) -> Sequence[str]:
         return [given.text for given in given_texts(self._seen()) if given.path.partition("#")[0] == path]
 
     def _seen(self) -> Iterator[ChatMessage]:
-        hidden = self.privacy.hidden()
-        return (message for message in self.journal.history.window.live if message.id not in hidden)
+        hidden = self._privacy.hidden()
+        return (message for message in self._journal.history.window.live if message.id not in hidden)
 
 
 def _given_in(message: ChatMessage) -> dict[str, str]:

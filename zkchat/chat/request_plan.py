@@ -198,7 +198,8 @@ class RequestPlanner:
             tools += recall_tools(self.find_archived)
         if core.memory:
             may_remember = None if core.settings.private else core.may_remember
-            tools += memory_tools(core.memory, may_remember, core.journal, lambda: core.answering.name)
+            session, agent = lambda: core.journal.session_id, lambda: core.answering.name
+            tools += memory_tools(core.memory, may_remember, session, agent)
         return [*tools, *attachment_tools(core.shortened_texts)]
 
     def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:

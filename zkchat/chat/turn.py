@@ -17,7 +17,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
 from zkchat.chat.journal import Asked
 from zkchat.chat.memory import is_key
-from zkchat.chat.privacy import OUTSIDE, Resource, withheld_warnings
+from zkchat.chat.privacy import OUTSIDE, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import (
     Brought,
@@ -31,6 +31,7 @@ from zkchat.chat.references import (
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
+from zkchat.chat.tools.server_tools import Resource
 from zkchat.core import (
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
