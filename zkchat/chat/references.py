@@ -263,11 +263,6 @@ def given_before(messages: Iterable[ChatMessage]) -> frozenset[str]:
     return frozenset(each.relative_path for each in references if each.relative_path and each.was_given)
 
 
-def given_with(context: RequestContext) -> frozenset[str]:
-    """The documents that stood in a request, whatever brought them there."""
-    return frozenset(item.name.partition("#")[0] for item in context.items)
-
-
 def sent_along(context: RequestContext, library: Library) -> dict[str, DocumentReference]:
     """The notes that the agent, the session or the vault's page brought into a request, by their names there.
 

@@ -140,9 +140,9 @@ class RequestBuilder:
             window, unanswered = _without(window, silent, "unanswered", hint)
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
-                silent = abstained_turns(window.live) | _turns(
-                    window, lambda turn: plan.is_plain and _is_replaced(turn[-1])
-                )
+                silent = abstained_turns(window.live)
+                if plan.is_plain:  # passages stand in the place of what it said
+                    silent |= _turns(window, lambda turn: turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> ")))
                 window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
             if plan.stands_alone:
@@ -252,15 +252,26 @@ class RequestBuilder:
         now: bool = False,
     ) -> CompactionPlan | None:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
-        policy = self._core.settings.policy
-        window = self._core.history.window
-        limits = compaction_limits(assembled)
-        limits = replace(limits, cap=int(squeeze * limits.cap), goal=int(squeeze * limits.goal))
+        policy, window = self._core.settings.policy, self._core.history.window
+        # What the fixed parts leave for the summary and the messages. Memory gives way before the cap.
+        usage, budget = assembled.usage, assembled.budget
+        summary, messages = summary_tokens(assembled), usage.budgets["messages"]
+        in_memory = sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY)
+        movable = summary + sum(assembled.sizes.values())
+        fixed = usage.total - movable
+        trigger = min(budget.trigger - fixed, messages.limit - (messages.used - movable))
+        limits = TokenLimits(
+            cap=int(squeeze * (budget.cap - (fixed - int(usage.total / usage.counted * in_memory)))),
+            trigger=trigger,
+            goal=int(squeeze * int(0.6 * trigger)),
+            summary_cap=int(0.30 * budget.window),
+            summary=summary,
+        )
         sized = [self._sized(message, assembled, window) for message in window.live]
         try:
             return plan_compaction(strategy or policy.strategy, sized, limits, keep or policy.keep, on_demand=now)
         except TooFull as error:
-            raise _too_full(assembled.usage.total, assembled.budget) from error
+            raise _too_full(usage.total, budget) from error
 
     def wanted_compaction(
         self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
@@ -351,11 +362,6 @@ def _turns(window: Window, matches: Callable[[Sequence[ChatMessage]], bool]) -> 
     return frozenset(message.id for turn in turns if matches(turn) for message in turn)
 
 
-def _is_replaced(answer: ChatMessage) -> bool:
-    """Whether passages stand in the place of what a small model said."""
-    return answer.text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> "))
-
-
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
         f"The context is full: this request takes {total:,} tokens; a window of {budget.window:,} has room for "
@@ -387,26 +393,6 @@ def rank_of(each: PromptItem) -> int:
     if item.type == "recall":
         return 0 if item.include == "manual" else _RECALLED
     return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
-
-
-def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
-    """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
-    usage, budget = assembled.usage, assembled.budget
-    scale = usage.total / usage.counted
-    summary = summary_tokens(assembled)
-    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY))
-    movable = summary + sum(assembled.sizes.values())
-    fixed = usage.total - movable
-    messages = usage.budgets["messages"]
-    beside = messages.used - movable
-    trigger = min(budget.trigger - fixed, messages.limit - beside)
-    return TokenLimits(
-        cap=budget.cap - (fixed - memory),
-        trigger=trigger,
-        goal=int(0.6 * trigger),
-        summary_cap=int(0.30 * budget.window),
-        summary=summary,
-    )
 
 
 NOTHING_TO_SUMMARISE: Final = "The conversation is still too short to be worth a summary."

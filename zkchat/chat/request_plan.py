@@ -39,7 +39,6 @@ from zkchat.chat.references import (
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
     Agent,
-    Brief,
     ChatMessage,
     EvidencePart,
     FilePart,
@@ -95,15 +94,23 @@ def recall(
 ) -> list[Recalled]:
     """The archived messages that the user's text is about: quoted, in so many tokens; none that say too little.
 
-    First those that score best. Where many share a word with the question, scores say little: the rest of the
-    budget goes to those that say most beside that word, each with its sentences on the question alone.
+    First those that score best, in half of that, and in each as much of it as one message may take. Where many share a
+    word with the question, scores say little: the rest of the budget goes to those that say most beside that word, each
+    with its sentences on the question alone.
     """
     ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
     lowest = max([MIN_SCORE, *(MIN_SHARE_OF_BEST * each.score for each in ranked)])
     found = _deduplicate(
         Recalled(archived[id_], archived[id_].text, score) for _, id_, score in ranked if score >= lowest
     )
-    best, left = _best(found, query, budget, count)
+    best: list[Recalled] = []
+    left = budget
+    for each in found:
+        if left <= 0.5 * budget:
+            break
+        if shorter := _condensed(each, min(int(0.4 * budget), left), query, count):
+            best.append(shorter)
+            left -= count(shorter.quoted)
     return [*best, *_most_informative(found, best, query, left, count)]
 
 
@@ -113,19 +120,6 @@ def _deduplicate(found: Iterable[Recalled]) -> list[Recalled]:
     for each in found:
         by_text.setdefault(each.text, each)
     return [*by_text.values()]
-
-
-def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> tuple[list[Recalled], int]:
-    """The first ones until their share is used up, each as much of it as one message may take, and what is left."""
-    best: list[Recalled] = []
-    left = budget
-    for each in found:
-        if left <= 0.5 * budget:
-            break
-        if shorter := _condensed(each, min(int(0.4 * budget), left), query, count):
-            best.append(shorter)
-            left -= count(shorter.quoted)
-    return best, left
 
 
 def _condensed(each: Recalled, room: int, query: str, count: Count) -> Recalled | None:
@@ -238,7 +232,14 @@ class RequestPlanner:
             stands_alone=info.needs_evidence and _is_alone(user, question),
         )
         if user and user.brief:
-            planned = _briefed(planned, user.brief)
+            brief = user.brief
+            planned = planned if brief.uses_notes else planned.without_tools()
+            if brief.text:
+                told_for = BRIEF_REASONS[brief.purpose]
+                rule = prompt_item(
+                    "rule", brief.purpose, brief.text, include="manual", reason=told_for, this_turn_only=True
+                )
+                planned = planned.with_items([rule])
         return planned.only_from_evidence() if core.settings.strict else planned
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
@@ -466,16 +467,6 @@ class RequestPlanner:
         if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
             hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
-
-
-def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
-    """The plan with what the model is told for this message alone."""
-    offered = plan if brief.uses_notes else plan.without_tools()
-    if not brief.text:
-        return offered
-    reason = BRIEF_REASONS[brief.purpose]
-    item = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=reason, this_turn_only=True)
-    return offered.with_items([item])
 
 
 def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat.answers import time_of
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
@@ -16,8 +17,8 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
 from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question
-from zkchat.chat.quotations import GivenText, given_texts
-from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
+from zkchat.chat.quotations import GivenText, given_texts, refer_to_used
+from zkchat.chat.references import ReferenceList, cite, given_before, sent_along
 from zkchat.chat.replies import ReplyReader
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
@@ -110,8 +111,6 @@ class Exchange(Struct):
             return False
         if request.listing or not request.evidence or asked is None:
             return bool(request.listing)
-        from zkchat.answers import time_of
-
         prose = Question.of(asked).prose
         time = time_of(self.core.library, prose)
         return wants_notes(prose) or bool(time and time.period and not time.topic.strip())
@@ -138,7 +137,11 @@ class Exchange(Struct):
                 return
             await self._use_tools(emit)
             if self.proposed and self.core.info.needs_evidence:
-                await self._say_proposed(emit)  # it would only repeat the note, or say that it is done
+                # It would only repeat the note, or say that it is done.
+                text = f"Proposed: {'; '.join(self.proposed)}.\n"
+                self.draft, self.finish = self.core.journal.begin_answer(self.core.info), Finish()
+                self.draft.add(text=text)
+                await emit(TextDelta(text=text))
                 return
 
     def _plan_without_tools(self) -> RequestPlan:
@@ -169,8 +172,6 @@ class Exchange(Struct):
 
     def close(self, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        from zkchat.chat.quotations import refer_to_used
-
         core, context, count = self.core, self.assembled.context, self.core.tokenizer.count
         message = (self.draft or core.journal.begin_answer(core.info)).finished()
         was_asked = not (self.abstained or core.info.needs_notes)
@@ -179,7 +180,7 @@ class Exchange(Struct):
         for each in along.values():
             references.add(each)
         if not self.abstained:
-            given = given_before(core.history.newest_first) | given_with(context)
+            given = given_before(core.history.newest_first) | {item.name.partition("#")[0] for item in context.items}
             cite(references, message.text, core.library, given, self._given_texts(along))
             asked = core.history.last_question
             refer_to_used(references, message.text, asked.text if asked else "", core.library)
@@ -258,7 +259,10 @@ class Exchange(Struct):
         self.calls, self.finish = [], None
         self.draft = core.journal.begin_answer(core.info)
         request, problems = core.images.load(self.assembled.request)
-        request = replace(request, must_call=self._must_call())
+        changing = core.proposals.tool_names if core.proposals else frozenset()
+        is_asked_for_change = any(tool.name in changing for tool in request.tools)
+        # A small model makes a change by a call, or not at all.
+        request = replace(request, must_call=core.info.needs_evidence and is_asked_for_change)
         for problem in problems:
             await emit(problem)
         instead = self._in_its_place()
@@ -274,18 +278,6 @@ class Exchange(Struct):
         if self.finish.reason == "length" and self.draft.finished().text.strip():
             text = f"{name} ran out of room, so its answer ends early."
             await emit(Warned(text=text, hint=f"Ask it to continue, or {MORE_ROOM}."))
-
-    def _must_call(self) -> bool:
-        """Whether a small model is asked for a change, which it makes by a call or not at all."""
-        names = self.core.proposals.tool_names if self.core.proposals else frozenset()
-        return self.core.info.needs_evidence and any(tool.name in names for tool in self.assembled.request.tools)
-
-    async def _say_proposed(self, emit: Emit) -> None:
-        """The answer of a model that has proposed changes, in our words."""
-        text = f"Proposed: {'; '.join(self.proposed)}.\n"
-        self.draft, self.finish = self.core.journal.begin_answer(self.core.info), Finish()
-        self.draft.add(text=text)
-        await emit(TextDelta(text=text))
 
     def _in_its_place(self) -> AsyncGenerator[ModelChunk, None] | None:
         """What is said in the place of a model that would only invent something; None where it is asked."""
@@ -342,6 +334,8 @@ class Exchange(Struct):
     ) -> None:
         limits, began = self.core.settings.limits, self.core.journal.now()
         left = limits.characters
+        # A small model, or one in a file, may not know how to end.
+        may_loop = self.core.info.needs_evidence or self.core.info.provider == "local"
         async for chunk in chunks:
             match chunk:
                 case TextChunk():
@@ -360,7 +354,7 @@ class Exchange(Struct):
                     self.calls.append(call)
                 case Finish():
                     self.finish = chunk
-            if reader and self._may_loop and reader.is_looping:
+            if reader and may_loop and reader.is_looping:
                 self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
                 return
             if left < 0:
@@ -373,11 +367,6 @@ class Exchange(Struct):
             draft.add(text=piece)
             await emit(TextDelta(text=piece))
             await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
-
-    @property
-    def _may_loop(self) -> bool:
-        """Whether the model may not know how to end: a small one, or one in a file."""
-        return self.core.info.needs_evidence or self.core.info.provider == "local"
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
