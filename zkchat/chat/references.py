@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from zkchat.chat.agents import Profiles, Tier, instructions
 from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
+from zkchat.chat.context.documents import anchor_in, full_name
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
 from zkchat.chat.journal import Journal
@@ -194,11 +195,6 @@ def link_named(name: str) -> Link:
 def text_of(library: Library, name: str) -> str:
     """What the note, or that place in it, says now. Raises `VaultError` where there is none."""
     return library.section(*(place_of(library, name) or (name, "")))
-
-
-def full_name(path: str, anchor: str) -> str:
-    """How the place is called in the record of a request."""
-    return f"{path}#{anchor}" if anchor else path
 
 
 class ReferenceList:
@@ -398,7 +394,7 @@ def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection
 
 
 def _name(reference: DocumentReference) -> str:
-    return full_name(reference.relative_path or reference.wikilink, reference.anchor if reference.anchor_found else "")
+    return full_name(reference.relative_path or reference.wikilink, anchor_in(reference))
 
 
 NOTE: Final = "text/markdown"

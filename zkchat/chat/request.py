@@ -150,7 +150,8 @@ class RequestBuilder:
                 window, others = _without(window, asked, "score", "")
                 left_out += others
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
-        budget, calibration = self._core.budget.tightened(plan.tightness), self.calibration
+        budget, calibration = self._core.budget, self.calibration
+        budget = replace(budget, reserve=budget.window - int(plan.tightness * budget.cap))
         assembled = self._assembler.assemble(complete, window, budget, calibration)
         if not is_full(assembled.usage, assembled.budget) or (lean := self._lean(window)) is window:
             return assembled

@@ -9,8 +9,17 @@ from msgspec.structs import replace
 
 from zkchat.chat.agents import Tier, how_to_change, instructions
 from zkchat.chat.change_settlement import outcome_items
-from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
+from zkchat.chat.context.assembly import (
+    BRIEF_REASONS,
+    STRICT,
+    STRICT_PLAIN,
+    WRITING,
+    PromptItem,
+    RequestPlan,
+    prompt_item,
+)
 from zkchat.chat.context.condensing import CoverageItem, condense_text, content_terms, idf_weights, select_greedily
+from zkchat.chat.context.documents import full_name
 from zkchat.chat.context.extractive import excerpt
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.context.selection import (
@@ -29,7 +38,6 @@ from zkchat.chat.question import OWN, Question, said_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
     StaleNote,
-    full_name,
     link_named,
     place_of,
     stale_notes,
@@ -210,8 +218,8 @@ class RequestPlanner:
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
         if user and info.needs_evidence:
-            told, repeated = self._told_before(user, typed)
-            beside = [*(each for each in beside if each.item.name not in repeated), *told]
+            said, repeated = self._told_before(user, typed)
+            beside = [*(each for each in beside if each.item.name not in repeated), *said]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -240,7 +248,13 @@ class RequestPlanner:
                     "rule", brief.purpose, brief.text, include="manual", reason=told_for, this_turn_only=True
                 )
                 planned = planned.with_items([rule])
-        return planned.only_from_evidence() if core.settings.strict else planned
+        if not core.settings.strict:
+            return planned
+        # The answer rests on nothing but what is sent with the question.
+        system, *others = planned.without_tools().items
+        told = STRICT_PLAIN if planned.is_plain else STRICT
+        only = prompt_item("rule", "strict", told, include="manual", reason="asked for with --strict")
+        return replace(planned, items=(system, only, *others), can_read=False)
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
         """The instructions, and what is in every request whatever the question."""

@@ -7,11 +7,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.chat.context.documents import full_name
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.memory import WHOLE, MemoryState
-from zkchat.chat.references import ChangedItem, changed_items, full_name, place_of
+from zkchat.chat.references import ChangedItem, changed_items, place_of
 from zkchat.core import (
     IncludeMode,
     Link,

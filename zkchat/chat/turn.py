@@ -8,7 +8,14 @@ from msgspec.structs import replace
 
 from zkchat.answers import MAX_ASKED, MAX_LISTED
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.documents import TAG_TOKENS, DocumentRoom, add_summaries, excerpt_document, include_documents
+from zkchat.chat.context.documents import (
+    TAG_TOKENS,
+    DocumentRoom,
+    add_summaries,
+    anchor_in,
+    excerpt_document,
+    include_documents,
+)
 from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.context.unit_ranking import find_excerpts
@@ -228,9 +235,7 @@ class Augmentation:
         if is_image(reference.relative_path):
             return ""
         try:
-            return self._core.library.section(
-                reference.relative_path, reference.anchor if reference.anchor_found else ""
-            )
+            return self._core.library.section(reference.relative_path, anchor_in(reference))
         except VaultError:
             return ""
 

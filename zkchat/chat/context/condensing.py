@@ -301,7 +301,10 @@ def condense_text(text: str, budget: int, count: Count, *, question: str = "") -
     if _fits(text, budget, count):
         return text
     units = split_units(text)
-    order = _order(units, question, budget * _characters_per_token(units, count))
+    step = max(1, len(units.spans) // _RATE_SAMPLE)
+    sample = "\n".join(text[start:end] for start, end in units.spans[::step][: 2 * _RATE_SAMPLE])
+    characters_per_token = len(sample) / max(1, count(sample)) if sample else 1.0
+    order = _order(units, question, budget * characters_per_token)
     return _fitting(units, order, budget, count) or truncate(text, budget, count)
 
 
@@ -372,13 +375,6 @@ def _within(units: TextUnits, numbers: Sequence[int] | dict[int, None], characte
         if characters < 0:
             return
         yield number
-
-
-def _characters_per_token(units: TextUnits, count: Count) -> float:
-    """About how many characters a token has, by a sample."""
-    step = max(1, len(units.spans) // _RATE_SAMPLE)
-    sample = "\n".join(units.text[start:end] for start, end in units.spans[::step][: 2 * _RATE_SAMPLE])
-    return len(sample) / max(1, count(sample)) if sample else 1.0
 
 
 def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -58,17 +59,12 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     """Which part that is, in words; empty for the whole."""
 
 
-def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
-    """Includes the linked documents only."""
-    return ()
-
-
 def include_documents(
     references: Sequence[DocumentReference],
     text_of: Callable[[DocumentReference], str],
     tokenizer: Tokenizer,
     room: DocumentRoom,
-    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
+    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = lambda _reference, _text: (),
     brought: Iterable[tuple[Sequence[DocumentReference], float]] = (),
 ) -> tuple[list[FilePart], list[DocumentReference]]:
     """The documents, whole or in part, in the order of the links, and a reference for each that says what is included.
@@ -140,7 +136,7 @@ class _DocumentIntake:
         whole = digest(text) if found.extent else ""
         part = FilePart(name=name, media_type="text/markdown", text=found.text, extent=found.extent, digest=whole)
         self.parts.append(part)
-        if not _anchor(reference) and not found.extent:
+        if not anchor_in(reference) and not found.extent:
             self._whole.add(reference.relative_path)
         self._report(replace(reference, included=True, extent=found.extent, hits=0))
         return self._tokenizer.count(found.text)
@@ -162,13 +158,18 @@ class _DocumentIntake:
         self.rows[key] = self.rows[key].merged_with(reference) if key in self.rows else reference
 
 
-def _anchor(reference: DocumentReference) -> str:
+def anchor_in(reference: DocumentReference) -> str:
+    """The heading or block that a reference leads to; empty for a whole document."""
     return reference.anchor if reference.anchor_found else ""
 
 
+def full_name(path: str, anchor: str) -> str:
+    """How the place is called in the record of a request."""
+    return f"{path}#{anchor}" if anchor else path
+
+
 def _name(reference: DocumentReference) -> str:
-    anchor = _anchor(reference)
-    return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
+    return full_name(f"{reference.relative_path}", anchor_in(reference))
 
 
 def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
@@ -207,7 +208,9 @@ def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
 def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool, is_plain: bool = False) -> str:
     """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
     where the words alone are too long, a short form of them. Of its images their names stay."""
-    words, unsent = _without_documents(message), [NO_ROOM] * len(images_of(message))
+    links = tuple(replace(each, included=False, extent="") for each in message.references)  # to what does not follow
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
+    words, unsent = replace(message, parts=parts, references=links), [NO_ROOM] * len(images_of(message))
     text = augmented_text(words, can_read=can_read, is_plain=is_plain, unsent=unsent)
     if count(text) > budget:
         if unsent and count(bare := words_alone(message)) <= budget:
@@ -225,13 +228,6 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
     return text
 
 
-def _without_documents(message: ChatMessage) -> ChatMessage:
-    """The words of a message, and its links as links to documents that do not follow."""
-    references = tuple(replace(each, included=False, extent="") for each in message.references)
-    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
-    return replace(message, parts=parts, references=references)
-
-
 def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: Count) -> ChatMessage:
     """The message with so many tokens of what it brings along: passages that answer first, then documents."""
     passages: list[Part] = []
@@ -245,9 +241,10 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
     shortened = [_excerpt(part, level, count, message.text) for part in files]
     included = {part.name: part.extent for part in shortened if part.text}
+    files_of = {name.partition("#")[0]: name for name in reversed(included)}  # or a section of it, the first one
     references = tuple(
-        replace(each, included=True, extent=included[name])
-        if (name := _file_of(each.relative_path, included))
+        replace(each, included=True, extent=included[files_of[path]])
+        if (path := each.relative_path) in files_of
         else each
         for each in words.references
     )
@@ -259,11 +256,6 @@ def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePa
     found = excerpt_document(part.text, budget, count, question)
     extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
     return replace(part, text=found.text, extent=extent)
-
-
-def _file_of(path: str | None, names: dict[str, str]) -> str:
-    """The name of the included document, or of a section of it, that a reference leads to; empty if there is none."""
-    return next((name for name in names if path and name.partition("#")[0] == path), "")
 
 
 MAX_SUMMARIES = 20
@@ -284,21 +276,15 @@ _BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
 
 def add_summaries(library: Library, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
     """The references, the first of them with summaries of their documents, or of the sections they lead to."""
-    first = (
-        reference if reference.summary else replace(reference, summary=_summary(library, reference))
-        for reference in references[:MAX_SUMMARIES]
-    )
+    first: list[DocumentReference] = []
+    for each in references[:MAX_SUMMARIES]:
+        path, summary = each.relative_path, each.summary
+        if path and not summary:
+            with suppress(StorageError, VaultError):
+                anchor = anchor_in(each)
+                summary = summarize(library.section(path, anchor) if anchor else library.read(path))
+        first.append(replace(each, summary=summary))
     return (*first, *references[MAX_SUMMARIES:])
-
-
-def _summary(library: Library, reference: DocumentReference) -> str:
-    path, anchor = reference.relative_path, reference.anchor if reference.anchor_found else ""
-    if path is None:
-        return ""
-    try:
-        return summarize(library.section(path, anchor) if anchor else library.read(path))
-    except (StorageError, VaultError):
-        return ""
 
 
 def summarize(text: str) -> str:

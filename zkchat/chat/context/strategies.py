@@ -5,7 +5,7 @@ one stays. What gives way first: documents of earlier turns, older messages (a s
 the last turn, the recent messages, the summary, and the last question only where it alone is too long.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 from typing import Final
 
@@ -107,7 +107,8 @@ def plan_compaction(
     if not messages or (total <= limits.trigger and not on_demand):
         return None
     planner = _Planner(messages, limits, keep, total)
-    found = PLANNERS[strategy](planner, on_demand)
+    plans = {"summarize": planner.summarize, "discard": planner.discard, "hybrid": planner.hybrid}
+    found = plans[strategy](on_demand)
     return replace(found, strategy=strategy) if found and (found.archived or found.condensed) else None
 
 
@@ -135,11 +136,8 @@ class _Planner:
         """The pinned messages, each with its question or its answer, so that both stay together."""
         self._missing: set[str] = set()
         """Pinned messages that do not fit beside the last question."""
-        self._choose_pins()
-
-    def _choose_pins(self) -> None:
-        """All pinned messages where they fit beside the last question; else the most important, then the newest."""
-        room = self.limits.cap - sum(map(_least, self.current[1:])) - self.current[0].own
+        # All of them where they fit beside the last question; else the most important, then the newest.
+        room = limits.cap - sum(map(_least, self.current[1:])) - self.current[0].own
         newest_first = [group for turn in reversed(_turns(self.earlier)) if (group := _with_pins(turn))]
         for group in sorted(newest_first, key=_priority, reverse=True):
             needed = sum(message.own if message.pinned else _least(message) for message in group)
@@ -365,12 +363,3 @@ def _importance(turn: Sequence[LiveMessage]) -> str:
         return "critical"
     priority = _priority(turn)
     return "important" if priority > 5 else "normal" if priority > 3 else "low"
-
-
-Planner = Callable[[_Planner, bool], CompactionPlan | None]
-"""One strategy, and whether the user asked for it, however full the window is. None where it finds nothing to do."""
-PLANNERS: Final[Mapping[CompactionStrategy, Planner]] = {
-    "summarize": _Planner.summarize,
-    "discard": _Planner.discard,
-    "hybrid": _Planner.hybrid,
-}

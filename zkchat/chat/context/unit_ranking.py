@@ -47,12 +47,15 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
     """
     total = len(units.spans)
     scores: Counter[int] = Counter()
-    for numbers in _occurrences(units, question):
-        if len(numbers) <= max(50, MAX_SHARE * total):
-            scores.update(dict.fromkeys(numbers, idf(total, len(numbers))))
+    for found in _occurrences(units, question):
+        if len(found) <= max(50, MAX_SHARE * total):
+            scores.update(dict.fromkeys(found, idf(total, len(found))))
     scores.update(_rare_units(units))
     if not scores:
-        return _covering(units)
+        step = max(1, -(-total // 2_000))  # of a text with many, among some of them
+        numbers = range(0, total, step)
+        items = [coverage_item(text, len(text)) for text in (units.text[slice(*units.spans[each])] for each in numbers)]
+        return [numbers[place] for place in select_greedily(items, idf_weights(items), lambda _: True)]
     ranked: dict[int, float] = dict(scores)
     if units.kind != "row":
         for number, score in scores.most_common(MAX_HITS):
@@ -172,15 +175,6 @@ def _rare_units(units: TextUnits) -> dict[int, float]:
     rare = ((number, counts[shape]) for number, shape in enumerate(shapes) if counts[shape] <= most)
     # A rare shape counts about a third of a term as rare.
     return {number: 0.35 * idf(total, count) for number, count in rare}
-
-
-def _covering(units: TextUnits) -> list[int]:
-    """The units that together cover most of what the text says; of a text with many, among some of them."""
-    step = -(-len(units.spans) // 2_000)
-    numbers = range(0, len(units.spans), max(1, step))
-    texts = [units.text[slice(*units.spans[number])] for number in numbers]
-    items = [coverage_item(text, len(text)) for text in texts]
-    return [numbers[place] for place in select_greedily(items, idf_weights(items), lambda _: True)]
 
 
 def find_excerpts(message: str) -> tuple[MessageExcerpt, ...]:
