@@ -129,22 +129,21 @@ class MessageImages(Struct, kw_only=True):
         if not any(message.images for message in request.messages):
             return request, []
         warnings: list[Warned] = []
-        messages = tuple(self._loaded(message, warnings) for message in request.messages)
-        return replace(request, messages=messages, image_detail=self.detail), warnings
-
-    def _loaded(self, message: PromptMessage, warnings: list[Warned]) -> PromptMessage:
-        loaded: list[ImagePart] = []
-        lost: list[tuple[ImagePart, str]] = []
-        for image in message.images:
-            try:
-                media_type, data = self._encode(image)
-            except ZkchatError as error:
-                lost.append((image, GONE))
-                warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
-            else:
-                loaded.append(replace(image, media_type=media_type, data=data))
-        text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
-        return replace(message, text=text, images=tuple(loaded))
+        messages: list[PromptMessage] = []
+        for message in request.messages:
+            loaded: list[ImagePart] = []
+            lost: list[tuple[ImagePart, str]] = []
+            for image in message.images:
+                try:
+                    media_type, data = self._encode(image)
+                except ZkchatError as error:
+                    lost.append((image, GONE))
+                    warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
+                else:
+                    loaded.append(replace(image, media_type=media_type, data=data))
+            text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
+            messages.append(replace(message, text=text, images=tuple(loaded)))
+        return replace(request, messages=tuple(messages), image_detail=self.detail), warnings
 
     def _encode(self, image: ImagePart) -> tuple[str, str]:
         """Media type and data as they are sent. Raises `ZkchatError` where the file is gone, changed or broken."""

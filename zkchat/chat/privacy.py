@@ -110,7 +110,13 @@ class ConversationPrivacy(Struct, kw_only=True):
     def _withheld(self) -> dict[str, str]:
         """The messages that the model may not see, by id, and on what they rest."""
         stays = not self.is_on_this_machine
-        kept = self._kept_notes()
+        kept: dict[str, str] | None = {}
+        try:
+            if stays or self.library.hidden():
+                notes = map(self._notes_of, self.journal.history.thread)
+                kept = self.library.kept_from_turns(chain.from_iterable(notes))
+        except StorageError:  # the index does not say which they are
+            kept = None if stays else {}
         if not stays and not kept:
             return {}
 
@@ -128,15 +134,6 @@ class ConversationPrivacy(Struct, kw_only=True):
                 withheld |= {message.id: reason for message in turn}
         return withheld
 
-    def _kept_notes(self) -> dict[str, str] | None:
-        """The notes whose turns the model may not see; None where the index does not say which they are."""
-        try:
-            if self.is_on_this_machine and not self.library.hidden():
-                return {}
-            return self.library.kept_from_turns(chain.from_iterable(map(self._notes_of, self.journal.history.thread)))
-        except StorageError:
-            return None if not self.is_on_this_machine else {}
-
     def shown(self) -> tuple[Window, tuple[LeftOut, ...]]:
         """What the window holds, with a short word in the place of what is withheld, and the record of that."""
         window, withheld = self.journal.history.window, self._withheld()
@@ -144,9 +141,13 @@ class ConversationPrivacy(Struct, kw_only=True):
         if not hidden:
             return window, ()
         stand_ins = frozenset(_first_of_each_run(window.live, hidden))
+        compactions = window.compactions
+        if window.summary and compactions[-1].id in hidden:
+            *earlier, last = compactions
+            compactions = (*earlier, replace(last, parts=(replace(window.summary, summary="", references=()),)))
         shown = Window(
             live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
-            compactions=_compactions(window, hidden),
+            compactions=compactions,
             pinned=window.pinned,
             stand_ins={(id_, ""): WITHHELD for id_ in stand_ins},
         )
@@ -211,26 +212,23 @@ def _turns(thread: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:
 
 
 def _notes_of(message: ChatMessage) -> frozenset[str]:
-    return frozenset(_named_notes(message))
-
-
-def _named_notes(message: ChatMessage) -> Iterator[str]:
     """The paths of the notes that a message names, brings along, or was written with."""
     part = compaction_of(message)
-    references = chain(message.references, part.references if part else ())
-    yield from (reference.relative_path for reference in references if reference.relative_path)
+    references = [*message.references, *(part.references if part else ())]
+    notes: set[str] = set()
     for each in message.parts:
         if isinstance(each, FilePart) and not each.server:
-            yield from listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],)
+            notes.update(listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],))
         elif isinstance(each, EvidencePart):
-            yield from (found.relative_path for found in (*each.evidence, *each.nearest))
-            listed = each.listing.references if each.listing else ()
-            yield from (reference.relative_path for reference in listed if reference.relative_path)
+            notes.update(found.relative_path for found in (*each.evidence, *each.nearest))
+            references += each.listing.references if each.listing else ()
         elif isinstance(each, ImagePart) and each.is_of_vault:
-            yield from filter(None, (each.name, each.embedded_in))
+            notes.update(filter(None, (each.name, each.embedded_in)))
+    notes.update(reference.relative_path for reference in references if reference.relative_path)
     if message.request_context:
         named = (item.name.partition("#")[0] for item in message.request_context.items if not item.server)
-        yield from (name for name in named if is_note(name) or file_kind(name))
+        notes.update(name for name in named if is_note(name) or file_kind(name))
+    return frozenset(notes)
 
 
 def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[str]:
@@ -242,15 +240,6 @@ def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> I
         if is_hidden and not was_hidden and is_text:
             yield message.id
         was_hidden = is_hidden
-
-
-def _compactions(window: Window, hidden: frozenset[str]) -> tuple[ChatMessage, ...]:
-    """Those in force, the last without a summary that is withheld."""
-    part = window.summary
-    if part is None or window.compactions[-1].id not in hidden:
-        return window.compactions
-    *earlier, last = window.compactions
-    return (*earlier, replace(last, parts=(replace(part, summary="", references=()),)))
 
 
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:

@@ -243,10 +243,8 @@ class RequestPlanner:
             brief = user.brief
             planned = planned if brief.uses_notes else planned.without_tools()
             if brief.text:
-                told_for = BRIEF_REASONS[brief.purpose]
-                rule = prompt_item(
-                    "rule", brief.purpose, brief.text, include="manual", reason=told_for, this_turn_only=True
-                )
+                why = BRIEF_REASONS[brief.purpose]
+                rule = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=why, this_turn_only=True)
                 planned = planned.with_items([rule])
         if not core.settings.strict:
             return planned
