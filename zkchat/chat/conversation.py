@@ -445,27 +445,21 @@ class Conversation:
         detail: SummaryDetail | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
-        return event_stream(partial(self._compact, focus, keep, strategy, detail))
 
-    async def _compact(
-        self,
-        focus: str,
-        keep: int | None,
-        strategy: CompactionStrategy | None,
-        detail: SummaryDetail | None,
-        emit: Emit,
-    ) -> None:
-        assembled = await self.measure()
-        plan = self.requests.wanted_compaction(assembled, keep, strategy)
-        if plan is None:
-            await emit(Warned(text=NOTHING_TO_SUMMARISE))
-            return
-        tokens = 0 if self.model.needs_notes else assembled.usage.total  # without a model nothing fills a context
-        await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
-        is_asked_for = bool(focus or keep or strategy or detail)
-        compactor = self.requests.compactor
-        if not await compactor.run(assembled, plan, emit, focus, detail=detail, has_to_gain=not is_asked_for):
-            await emit(Warned(text=NOTHING_TO_SUMMARISE))
+        async def run(emit: Emit) -> None:
+            assembled = await self.measure()
+            plan = self.requests.wanted_compaction(assembled, keep, strategy)
+            if plan is None:
+                await emit(Warned(text=NOTHING_TO_SUMMARISE))
+                return
+            tokens = 0 if self.model.needs_notes else assembled.usage.total  # without a model nothing fills a context
+            await emit(Compacting(messages=len(plan.archived), tokens=tokens, strategy=plan.strategy))
+            is_asked_for = bool(focus or keep or strategy or detail)
+            compactor = self.requests.compactor
+            if not await compactor.run(assembled, plan, emit, focus, detail=detail, has_to_gain=not is_asked_for):
+                await emit(Warned(text=NOTHING_TO_SUMMARISE))
+
+        return event_stream(run)
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""

@@ -240,13 +240,11 @@ def _parse_line(line: str, earlier: Sequence[KnownQuestion], find: Callable[[str
     if read["indent"] and not earlier:
         raise UsageError("It is indented as a follow-up, but there is no question above it.", hint=FORMS)
     before = (*earlier[-1].before, earlier[-1].text) if read["indent"] else ()
-    written = read["answers"].split("|") if read["answers"] else []
-    places = [place for each in written for place in _parse_places(each.strip(), find)]
+    places: list[AnswerPlace] = []
+    for written in map(str.strip, read["answers"].split("|") if read["answers"] else ()):
+        place = _PLACE.fullmatch(written)
+        if place is None or not written:
+            raise UsageError(f"{written!r} is neither a [[Note]] nor words in quotation marks.", hint=FORMS)
+        paths = find(place["link"]) if place["link"] else [""]
+        places += (AnswerPlace(path, place["words"] or "") for path in paths)
     return KnownQuestion(text=read["question"], parts=(tuple(places),) if places else (), before=before)
-
-
-def _parse_places(written: str, find: Callable[[str], Sequence[str]]) -> list[AnswerPlace]:
-    read = _PLACE.fullmatch(written)
-    if read is None or not written:
-        raise UsageError(f"{written!r} is neither a [[Note]] nor words in quotation marks.", hint=FORMS)
-    return [AnswerPlace(path, read["words"] or "") for path in (find(read["link"]) if read["link"] else [""])]

@@ -140,7 +140,11 @@ class ConversationPrivacy(Struct, kw_only=True):
         hidden = frozenset(withheld)
         if not hidden:
             return window, ()
-        stand_ins = frozenset(_first_of_each_run(window.live, hidden))
+        stand_ins: set[str] = set()  # the questions at which withheld stretches begin, being nothing but text
+        for before, message in zip([None, *window.live], window.live, strict=False):
+            begins = message.id in hidden and not (before and before.id in hidden)
+            if begins and message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts):
+                stand_ins.add(message.id)
         compactions = window.compactions
         if window.summary and compactions[-1].id in hidden:
             *earlier, last = compactions
@@ -229,17 +233,6 @@ def _notes_of(message: ChatMessage) -> frozenset[str]:
         named = (item.name.partition("#")[0] for item in message.request_context.items if not item.server)
         notes.update(name for name in named if is_note(name) or file_kind(name))
     return frozenset(notes)
-
-
-def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[str]:
-    """The questions at which withheld stretches begin: each can stand in for its stretch, being nothing but text."""
-    was_hidden = False
-    for message in live:
-        is_hidden = message.id in hidden
-        is_text = message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts)
-        if is_hidden and not was_hidden and is_text:
-            yield message.id
-        was_hidden = is_hidden
 
 
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:

@@ -265,7 +265,11 @@ class Exchange(Struct):
         request = replace(request, must_call=core.info.needs_evidence and is_asked_for_change)
         for problem in problems:
             await emit(problem)
-        instead = self._in_its_place()
+        instead: AsyncGenerator[ModelChunk, None] | None = None
+        if (core.info.needs_evidence or core.settings.strict) and not self.is_grounded:
+            instead = self._abstention()  # it would only invent something
+        elif self.is_quoted:
+            instead = self._quoted()
         reader = None if instead or core.info.needs_notes else self._reader()
         async with aclosing(debug_answer(core.provider, request, instead or core.provider.stream(request))) as chunks:
             await self._receive(chunks, self.draft, reader, emit)
@@ -278,13 +282,6 @@ class Exchange(Struct):
         if self.finish.reason == "length" and self.draft.finished().text.strip():
             text = f"{name} ran out of room, so its answer ends early."
             await emit(Warned(text=text, hint=f"Ask it to continue, or {MORE_ROOM}."))
-
-    def _in_its_place(self) -> AsyncGenerator[ModelChunk, None] | None:
-        """What is said in the place of a model that would only invent something; None where it is asked."""
-        info = self.core.info
-        if (info.needs_evidence or self.core.settings.strict) and not self.is_grounded:
-            return self._abstention()
-        return self._quoted() if self.is_quoted else None
 
     async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
         """What the index says on a question about the vault itself, or which notes say something."""
@@ -380,7 +377,7 @@ class Exchange(Struct):
         self.rounds += 1
         core, count = self.core, self.core.tokenizer.count
         calls = self.calls[:MAX_CALLS]
-        kept = [_as_stored(call) for call in calls]
+        kept = [*map(_as_stored, calls)]
         said = self.draft.finished()
         step = replace(
             said,
@@ -473,6 +470,5 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
-    is_short = len(call.arguments) <= MAX_ARGUMENTS_CHARS
-    kept = call.arguments if is_short else call.arguments[:200]
+    kept = call.arguments if len(call.arguments) <= MAX_ARGUMENTS_CHARS else call.arguments[:200]
     return replace(call, name=call.name[:100], arguments=kept)

@@ -194,7 +194,13 @@ class Augmentation:
             filled = {each.name for each in brought}  # a folder whose notes come along is not listed
 
             def text_of(reference: DocumentReference) -> str:
-                return "" if reference.relative_path in filled else self._text_of(reference)
+                path = reference.relative_path
+                if path is None or path in filled or is_image(path):
+                    return ""
+                try:
+                    return self._core.library.section(path, anchor_in(reference))
+                except VaultError:
+                    return ""
 
             along = [(each.notes, each.share) for each in brought]
             embeds_of = partial(embedded, self._core.library)
@@ -229,15 +235,6 @@ class Augmentation:
 
     def _tokens_of(self, files: Iterable[FilePart]) -> int:
         return sum(self._requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
-
-    def _text_of(self, reference: DocumentReference) -> str:
-        assert reference.relative_path is not None
-        if is_image(reference.relative_path):
-            return ""
-        try:
-            return self._core.library.section(reference.relative_path, anchor_in(reference))
-        except VaultError:
-            return ""
 
 
 def _is_outside(link: Link) -> bool:

@@ -64,7 +64,9 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
         lines = {(each.day, each.topic) for each in said if each.topic}
         if sum(count(f"\n{topic}:") for _, topic in lines) > 0.1 * budget:  # what was said matters more
             said = [each._replace(topic="") for each in said]
-        questions = _fit_lines(_open_questions(messages, open_before), int(0.2 * budget), count)
+        for line in dict.fromkeys(_open_questions(messages, open_before)):  # as many as fit, the first ones first
+            if _cost_of([*questions, line], count) <= int(0.2 * budget):
+                questions.append(line)
     else:
         said = [_Sentence("", "", 0, each.text, each.weight) for each in said]
     # Lines cost a little less together than alone; if not, the last choices are taken back.
@@ -241,15 +243,6 @@ def _format_summary(said: Sequence[_Sentence], questions: Sequence[str]) -> str:
     if questions:
         lines += [OPEN_QUESTIONS, *(f"- {question}" for question in questions)]
     return "\n".join(lines)
-
-
-def _fit_lines(lines: Iterable[str], budget: int, count: Count) -> list[str]:
-    """Deduplicate, and keep as many as fit, the first ones first."""
-    kept: list[str] = []
-    for line in dict.fromkeys(lines):
-        if _cost_of([*kept, line], count) <= budget:
-            kept.append(line)
-    return kept
 
 
 def _cost_of(questions: Sequence[str], count: Count) -> int:
