@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from zkchat.chat.change_settlement import ProposedChanges, changed_paths, sentence_about
     from zkchat.chat.context.assembly import AssembledRequest, Shares, digest, request_from, turns_left
-    from zkchat.chat.context.condensing import condense_message, content_terms
+    from zkchat.chat.context.condensing import condense_message
     from zkchat.chat.context.documents import DocumentRoom, add_summaries, include_documents
     from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         check_encodings,
         tokenizer_for,
     )
+    from zkchat.chat.context.unit_ranking import content_terms
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
     from zkchat.chat.evaluation import (

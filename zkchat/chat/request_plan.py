@@ -18,7 +18,7 @@ from zkchat.chat.context.assembly import (
     RequestPlan,
     prompt_item,
 )
-from zkchat.chat.context.condensing import CoverageItem, condense_text, content_terms, idf_weights, select_greedily
+from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.documents import full_name
 from zkchat.chat.context.extractive import excerpt
 from zkchat.chat.context.formatting import format_quote
@@ -31,6 +31,7 @@ from zkchat.chat.context.selection import (
     session_items,
     wants_evidence,
 )
+from zkchat.chat.context.unit_ranking import CoverageItem, content_terms, idf_weights, select_greedily
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from zkchat.answers import MAX_ASKED, MAX_LISTED
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.chat.context.condensing import find_excerpts
 from zkchat.chat.context.documents import (
     TAG_TOKENS,
     DocumentRoom,
@@ -18,7 +19,6 @@ from zkchat.chat.context.documents import (
 )
 from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
-from zkchat.chat.context.unit_ranking import find_excerpts
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence

@@ -4,17 +4,15 @@ import json
 
 import pytest
 
-from zkchat.chat.context.condensing import (
-    condense_message,
-    condense_text,
+from zkchat.chat.context.condensing import condense_message, condense_text, split_question
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.context.unit_ranking import (
     content_terms,
     coverage_item,
     idf_weights,
     select_greedily,
     sentence_weight,
-    split_question,
 )
-from zkchat.chat.context.tokens import Estimate
 
 count = Estimate().count
 

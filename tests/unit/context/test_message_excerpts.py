@@ -1,6 +1,7 @@
 """What of a message answers its own question."""
 
-from zkchat.chat.context.unit_ranking import MAX_EXCERPTS, find_excerpts
+from zkchat.chat.context.condensing import find_excerpts
+from zkchat.chat.context.unit_ranking import MAX_EXCERPTS
 
 LINES = [f"12:{n % 60:02} [build-{n % 9}] step {n} finished, 0 errors" for n in range(1_000)]
 

@@ -5,17 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from zkchat.chat.context.condensing import (
-    MARK,
-    Count,
-    condense_text,
+from zkchat.chat.context.condensing import MARK, Count, condense_text, split_question
+from zkchat.chat.context.unit_ranking import (
     content_terms,
     coverage_item,
     idf_weights,
     is_question,
     is_wide,
     select_greedily,
-    split_question,
     split_span,
 )
 from zkchat.core import ChatMessage, lazy_pattern

@@ -1,23 +1,239 @@
-"""Rank the units of a long text by how much they bear on a question, and find those that answer it."""
+"""The units of a long text: where they stand, which cover most of what it says, and which bear on a question."""
 
-from bisect import bisect_right
+import json
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from math import log
+from math import pow as power
+from typing import Final, Literal, NamedTuple
 
-from zkchat.chat.context.condensing import (
-    TextUnits,
-    coverage_item,
-    idf_weights,
-    is_question,
-    select_greedily,
-    split_question,
-    split_units,
-)
+from msgspec import Struct
+
 from zkchat.core import MessageExcerpt, lazy_pattern
-from zkchat.index import UNSPACED_SCRIPTS, idf, own_terms, query_terms, terms, words
-from zkchat.language import FOR_A_FAILURE, FOR_A_SUCCESS, NEGATORS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
+from zkchat.index import UNSPACED_SCRIPTS, idf, own_terms, query_terms, query_words, stem, terms, words
+from zkchat.language import (
+    FIRST_PERSON,
+    FOR_A_FAILURE,
+    FOR_A_SUCCESS,
+    NEGATORS,
+    SIGNS_OF_FAILURE,
+    STOP_WORDS,
+    UNSPACED_FOR_A_FAILURE,
+    UNSPACED_STATEMENTS,
+)
+from zkchat.notes import Span, sentence_spans
+
+GAIN_BY_OCCURRENCE = (1.0, 0.15)
+"""Of a term: for its first occurrence, for its second. After that it adds nothing."""
+_WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+_OWN = frozenset(FIRST_PERSON.split())
+
+
+class CoverageItem(NamedTuple):
+    """A text that can be selected."""
+
+    terms: frozenset[str]
+    weight: float
+    cost: int
+
+
+def coverage_item(sentence: str, cost: int, *, weight: float = 1.0) -> CoverageItem:
+    return CoverageItem(content_terms(sentence), weight * sentence_weight(sentence), max(cost, 1))
+
+
+def content_terms(text: str) -> frozenset[str]:
+    """The terms of a text; none if it is made of stop words alone."""
+    asked = query_words(text)
+    return frozenset() if _stop_words().issuperset(asked) else frozenset(map(stem, asked))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
+
+
+def sentence_weight(sentence: str) -> float:
+    """How much a sentence is likely to matter: names, numbers and what somebody says of themselves more."""
+    written = _WORD.findall(sentence)
+    value = 1.0
+    if "[[" in sentence or any(len(word) > 1 and word[0].isupper() for word in written[1:]):  # a name
+        value *= 1.3
+    if any(character.isdigit() for character in sentence):
+        value *= 1.3
+    if any(word.lower() in _OWN for word in written) or any(sign in sentence for sign in UNSPACED_STATEMENTS):
+        value *= 1.2
+    return value
+
+
+def is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"'”’»)]*_」』 ").endswith(("?", "？", "؟", "\u037e"))
+
+
+def idf_weights(items: Iterable[CoverageItem], focus: Collection[str] = ()) -> dict[str, float]:
+    """The inverse document frequency of each term among the items, four times as high for terms in `focus`."""
+    found = list(items)
+    holding = Counter(term for each in found for term in each.terms)
+    return {term: log(1 + len(found) / count) * (4 if term in focus else 1.0) for term, count in holding.items()}
+
+
+def select_greedily(
+    items: Sequence[CoverageItem],
+    weights: Mapping[str, float],
+    fits: Callable[[int], bool],
+    *,
+    covered: Iterable[frozenset[str]] = (),
+) -> list[int]:
+    """The selected items, by number and in the order of selection. Each is offered to `fits` at most once.
+
+    `covered` are the terms of each text that already exists.
+    """
+    counts = Counter(term for each in covered for term in each)
+
+    def gain(number: int) -> float:
+        new: float = sum(
+            weights[term] * GAIN_BY_OCCURRENCE[counts[term]]
+            for term in items[number].terms
+            if counts[term] < len(GAIN_BY_OCCURRENCE)
+        )
+        # A long sentence brings along what belongs together, and pays for its line once.
+        return new * items[number].weight / power(items[number].cost, 0.7)
+
+    taken: list[int] = []
+    waiting = [(-gain(number), number) for number in range(len(items))]
+    heapify(waiting)
+    while waiting:
+        _, number = heappop(waiting)
+        value = gain(number)
+        if waiting and value < -waiting[0][0]:  # lazy evaluation: its gain is lower now than when it was queued
+            heappush(waiting, (-value, number))
+        elif value > 0 and fits(number):
+            taken.append(number)
+            counts.update(items[number].terms)
+    return taken
+
+
+UnitKind = Literal["line", "row", "record"]
+
+MAX_ROW: Final = 2_000
+"""And of a row or a record, whose values belong together."""
+WIDE: Final = 3
+"""Where letters are written without spaces, a third of these limits: each says more."""
+MAX_UNITS: Final = 100_000
+"""Units of a text; those of a text with more are joined."""
+MAX_DEPTH: Final = 8
+"""Arrays and objects within each other in which records are looked for."""
+_NUMBER: Final = lazy_pattern(r"\d\d")
+_LINE: Final = lazy_pattern(r"^.*\S.*", re.MULTILINE)
+_JSON_SIGN: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[][{},]')
+
+
+class TextUnits(Struct, frozen=True, dict=True):
+    """Where the units of a text stand, in order; between them are separators only."""
+
+    text: str
+    spans: Sequence[Span]
+    kind: UnitKind = "line"
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return [start for start, _ in self.spans]
+
+    def between(self, start: int, end: int) -> int:
+        """How many units begin between two places."""
+        return bisect_left(self.starts, end) - bisect_left(self.starts, start)
+
+
+def split_units(text: str) -> TextUnits:
+    """The units of a text: records of a JSON document, else lines; of long ones their parts."""
+    spans: Sequence[Span] = _json_records(text)
+    kind: UnitKind = "record"
+    if not spans:
+        spans = [found.span() for found in _LINE.finditer(text)]
+        kind = "row" if _is_table(text, spans) else "line"
+    most, piece = (480 if kind == "line" else MAX_ROW), 240
+    if is_wide(text):
+        most, piece = most // WIDE, piece // WIDE
+    parts = [part for span in spans for part in split_span(text, span, most, piece)]
+    group = -(-len(parts) // MAX_UNITS)
+    if group > 1:
+        cuts = [*range(0, len(parts), group), len(parts)]
+        parts = [(parts[first][0], parts[last - 1][1]) for first, last in pairwise(cuts)]
+    return TextUnits(text, parts, kind)
+
+
+def _json_records(text: str) -> list[Span]:
+    """The records of a JSON document: what stands between the commas of its outer arrays and objects, down to the
+    level at which they are short."""
+    try:
+        if not text.lstrip().startswith(("{", "[")) or not isinstance(json.loads(text), list | dict):
+            return []
+    except (ValueError, RecursionError):
+        return []
+    depth, commas = 0, list[tuple[int, int]]()
+    for found in _JSON_SIGN.finditer(text):
+        sign = found[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if sign == ",":
+            commas.append((found.start(), depth))
+    spans: list[Span] = []
+    for deepest in range(1, MAX_DEPTH + 1):
+        ends = [*(place for place, depth in commas if depth <= deepest), len(text)]
+        starts = [0, *(end + 1 for end in ends[:-1])]
+        spans = [(end - len(text[start:end].lstrip()), end) for start, end in zip(starts, ends, strict=True)]
+        if max(end - start for start, end in spans) <= MAX_ROW:
+            break
+    return spans if len(spans) > 1 else []
+
+
+def _is_table(text: str, lines: Sequence[Span]) -> bool:
+    """Whether most lines have as many delimiters as the first one, which has names and no numbers."""
+    first = text[slice(*lines[0])] if lines else ""
+    if len(lines) < 4 or _NUMBER.search(first):
+        return False
+    sample = [text[start:end] for start, end in lines[1 :: max(1, len(lines) // 60)]]
+    for delimiter in "\t,;|":
+        columns = first.count(delimiter)
+        alike = sum(line.count(delimiter) == columns for line in sample) / len(sample)
+        if columns and alike >= (0.7 if columns > 1 else 0.95):
+            return True
+    return False
+
+
+def is_wide(text: str) -> bool:
+    """Whether it is mostly in a script of which a letter takes three bytes, such as Chinese."""
+    sample = text[:: max(1, len(text) // 2_000)]
+    return len(sample.encode(errors="replace")) > 2 * len(sample)
+
+
+def split_span(text: str, span: Span, most: int, piece: int = 0) -> Iterator[Span]:
+    """A span as it is, or if it is longer than that, its sentences; a sentence that is longer still in pieces."""
+    start, end = span
+    if end - start <= most:
+        yield span
+        return
+    for first, last in sentence_spans(text, start, end):
+        yield from _pieces(text, first, last, piece or most) if last - first > most else ((first, last),)
+
+
+def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
+    """Pieces of a text without sentences, each cut after the last of the best separators in its second half."""
+    separators = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")  # the best first
+    while end - start > most:
+        low, high = start + most // 2, start + most
+        found = ((text.rfind(separator, low, high), separator) for separator in separators)
+        cut = next((place + len(separator) for place, separator in found if place >= 0), high)
+        yield start, cut
+        start = cut
+    if start < end:
+        yield start, end
+
 
 MAX_SHARE: Final = 0.4
 """Of the units of a long text: a term that more of them hold tells nothing apart."""
@@ -36,8 +252,6 @@ _NONE_AFTER: Final = lazy_pattern(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
 MAX_EXCERPTS: Final = 5
-MIN_MATERIAL: Final = 200
-"""Characters of material beside the question, from which on it is looked for in them."""
 
 
 def rank_units(units: TextUnits, question: str) -> list[int]:
@@ -177,17 +391,11 @@ def _rare_units(units: TextUnits) -> dict[int, float]:
     return {number: 0.35 * idf(total, count) for number, count in rare}
 
 
-def find_excerpts(message: str) -> tuple[MessageExcerpt, ...]:
-    """The lines of the material of a message that answer its question, in their order; none where none does.
+def find_in_text(text: str, question: str) -> tuple[MessageExcerpt, ...]:
+    """The lines of a text that answer a question, in their order; none where none does.
 
     A table's header comes before its rows, and after a line that asks the next one.
     """
-    split = split_question(message, least=MIN_MATERIAL)
-    return find_in_text(split.material, split.question)
-
-
-def find_in_text(text: str, question: str) -> tuple[MessageExcerpt, ...]:
-    """The same of a text and a question about it."""
     if not text.strip() or not question.strip():
         return ()
     units = split_units(text)

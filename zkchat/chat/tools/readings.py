@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Struct, field
 
 from zkchat.chat.context.assembly import digest
-from zkchat.chat.context.condensing import split_question, split_units
-from zkchat.chat.context.unit_ranking import answering_units
+from zkchat.chat.context.condensing import split_question
+from zkchat.chat.context.unit_ranking import answering_units, split_units
 from zkchat.chat.tools.registry import READ_ATTACHMENT, Number, Text, failure, function_tool
 from zkchat.core import DocumentReference, Tool, ToolOutcome, VaultError, counted, is_note
 from zkchat.index import Library
