@@ -92,7 +92,17 @@ def find_quotations(answer: str, links: Sequence[Link], given: Iterable[GivenTex
     Markup, case and line breaks may differ. A passage is long enough to be none by chance, or a whole text.
     """
     pieces = _pieces(answer, links)
-    paths, starts, haystack = _words_given(given) if pieces else ([], [], "")
+    paths: list[str] = []
+    texts: list[str] = []  # the words of each
+    room = MAX_GIVEN_CHARACTERS
+    for path, text in given if pieces else ():
+        if room <= 0:
+            break
+        if known := name_key(" ".join(_TOKEN.findall(text[:room]))):
+            paths.append(path)
+            texts.append(f"{_BORDER} {known} ")
+        room -= len(text)
+    starts, haystack = [0, *accumulate(map(len, texts))], "".join(texts) + _BORDER
     found: list[Quotation] = []
     start = 0
     while paths and start < len(pieces):
@@ -108,21 +118,6 @@ def find_quotations(answer: str, links: Sequence[Link], given: Iterable[GivenTex
             found.append(Quotation(run[0].start, run[-1].end, paths[bisect_right(starts, place) - 1]))
         start = max(end, start + 1)
     return found
-
-
-def _words_given(given: Iterable[GivenText]) -> tuple[list[str], list[int], str]:
-    """The paths of the texts, where each begins, and the words of all, one text after the other."""
-    paths: list[str] = []
-    texts: list[str] = []
-    room = MAX_GIVEN_CHARACTERS
-    for path, text in given:
-        if room <= 0:
-            break
-        if words := name_key(" ".join(_TOKEN.findall(text[:room]))):
-            paths.append(path)
-            texts.append(f"{_BORDER} {words} ")
-        room -= len(text)
-    return paths, [0, *accumulate(map(len, texts))], "".join(texts) + _BORDER
 
 
 def links_outside(links: Sequence[Link], quotations: Sequence[Quotation]) -> list[Link]:

@@ -314,8 +314,36 @@ class Exchange(Struct):
 
         The reader keeps what is not to be shown; there is none for what is not written by a model.
         """
+        limits, began = self.core.settings.limits, self.core.journal.now()
+        left = limits.characters
+        # A small model, or one in a file, may not know how to end.
+        may_loop = self.core.info.needs_evidence or self.core.info.provider == "local"
         try:
-            await self._take(chunks, draft, reader, emit)
+            async for chunk in chunks:
+                match chunk:
+                    case TextChunk():
+                        allowed = chunk.text[: max(0, left)]
+                        await self._show(reader.feed(allowed) if reader else allowed, draft, emit)
+                        left -= len(chunk.text)
+                    case ThinkingChunk():
+                        for text in _pieces(chunk.text[: max(0, left)]):
+                            draft.add(thinking=text)
+                            await emit(ThinkingDelta(text=text))
+                            await asyncio.sleep(0)
+                        left -= len(chunk.text)
+                    case RemarkChunk():
+                        await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
+                    case ToolRequested(call=call):
+                        self.calls.append(call)
+                    case Finish():
+                        self.finish = chunk
+                if reader and may_loop and reader.is_looping:
+                    self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
+                    break
+                if left < 0:
+                    raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
+                if self.core.journal.now() - began > limits.time:
+                    raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
         finally:  # also what was held back when it broke off
             rest = reader.end() if reader else ""
             draft.removed = reader.removed if reader else ""
@@ -325,39 +353,6 @@ class Exchange(Struct):
             await emit(TextDelta(text=rest))
         if reader:
             self.calls = self.calls or reader.calls
-
-    async def _take(
-        self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, reader: ReplyReader | None, emit: Emit
-    ) -> None:
-        limits, began = self.core.settings.limits, self.core.journal.now()
-        left = limits.characters
-        # A small model, or one in a file, may not know how to end.
-        may_loop = self.core.info.needs_evidence or self.core.info.provider == "local"
-        async for chunk in chunks:
-            match chunk:
-                case TextChunk():
-                    allowed = chunk.text[: max(0, left)]
-                    await self._show(reader.feed(allowed) if reader else allowed, draft, emit)
-                    left -= len(chunk.text)
-                case ThinkingChunk():
-                    for text in _pieces(chunk.text[: max(0, left)]):
-                        draft.add(thinking=text)
-                        await emit(ThinkingDelta(text=text))
-                        await asyncio.sleep(0)
-                    left -= len(chunk.text)
-                case RemarkChunk():
-                    await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
-                case ToolRequested(call=call):
-                    self.calls.append(call)
-                case Finish():
-                    self.finish = chunk
-            if reader and may_loop and reader.is_looping:
-                self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
-                return
-            if left < 0:
-                raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
-            if self.core.journal.now() - began > limits.time:
-                raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
 
     async def _show(self, text: str, draft: Draft, emit: Emit) -> None:
         for piece in _pieces(text):

@@ -1,7 +1,7 @@
 """The documents that a message links to, the short forms of what is too long, and summaries in a line. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -293,23 +293,18 @@ def summarize(text: str) -> str:
     said = prose_of(head)
     comments = [match.span() for match in _COMMENT.finditer(said)]
     head, said = blank(head, comments), blank(said, comments)
-    for start, end in _paragraphs(said):
+    for match in _PARAGRAPH.finditer(said):  # without headings above it, and without the list that follows it
+        start, end = match.span()
+        while heading := _HEADING.match(said, start, end):
+            start = heading.end()
+        other = _NO_PROSE.search(said, start, end)
+        end = other.start() if other else end
         if _says_something(said[start:end]):
             whole = plain_line(head[start:end])
             return whole if len(whole) <= MAX_SUMMARY_CHARS else _first(map(plain_line, sentences(head[start:end])))
     # Where there is no other text, the first items of lists. The cells of a table say little alone.
     items = (item for item in sentences(head[len(said) - len(said.lstrip()) :]) if not item.startswith("|"))
     return _first(plain_line(item) for item in items if _says_something(prose_of(item)))
-
-
-def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
-    """Where prose stands: paragraphs without headings above them, and without the lists that follow them."""
-    for match in _PARAGRAPH.finditer(said):
-        start, end = match.span()
-        while heading := _HEADING.match(said, start, end):
-            start = heading.end()
-        other = _NO_PROSE.search(said, start, end)
-        yield start, other.start() if other else end
 
 
 def _says_something(said: str) -> bool:

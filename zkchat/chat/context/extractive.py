@@ -98,15 +98,12 @@ def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) 
 
 def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple[str, float]]:
     """The statements of a message; of a log or a table that came with it, a few that bear on its question."""
-    split = split_question(text)
-    for statement in statements(split.before, budget):
-        yield statement, 1.0
+    split, short = split_question(text), ""
     if split.material:
         short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
-        for statement in statements(MARK.sub("\n\n", short), budget):
-            yield statement, 0.3  # a line of material counts less
-    for statement in statements(split.after, budget):
-        yield statement, 1.0
+    for part, weight in ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0)):
+        for statement in statements(part, budget):
+            yield statement, weight
 
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
