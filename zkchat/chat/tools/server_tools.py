@@ -164,9 +164,14 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
     def _ask(self, call: ServerCall) -> Refusal | None:
         if self.reviewer is None:
             why = call.warning or "The user has to allow it first."
+            way_out = f'To allow it, put it into your settings: mcp.allow = ["{call.name}"]'
+            if call.warning:
+                way_out = f"{call.warning} In a chat at a terminal you are asked."
+            elif call.definition.origin == "vault":
+                way_out = "In a chat at a terminal you are asked, and can allow it for good."
             return Refusal(
                 f"Not called: nobody can be asked about {call.name} here. {why} Do without it.",
-                f"{call.name} was not called, because there is nobody to ask here. {_way_out(call)}",
+                f"{call.name} was not called, because there is nobody to ask here. {way_out}",
             )
         answer = self.reviewer.review(call)
         if answer == "no":
@@ -176,15 +181,6 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
             if answer == "always":
                 self.approvals.approve(call.definition, call.tool)
         return None
-
-
-def _way_out(call: ServerCall) -> str:
-    """How the user can have a call made about which nobody can be asked."""
-    if call.warning:
-        return f"{call.warning} In a chat at a terminal you are asked."
-    if call.definition.origin == "vault":
-        return "In a chat at a terminal you are asked, and can allow it for good."
-    return f'To allow it, put it into your settings: mcp.allow = ["{call.name}"]'
 
 
 def _texts(value: object) -> str:
@@ -211,8 +207,16 @@ _PATH: Final = lazy_pattern(rf"(?<![^{_SIGNS}])[^{_SIGNS}]+(?:{'|'.join(map(re.e
 def _notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[DocumentReference]:
     """The notes that an answer names by a link, a path or a URI, as far as the model may see them."""
     found: dict[str, None] = {}
-    for number, link in enumerate(_names_in(answer)):
-        if number >= 200 or len(found) >= 20:
+    text = answer.text[:50_000]
+    uris = [
+        uri for uri in (*answer.uris, *(each[0] for each in _NOTE_URI.finditer(text))) if uri.startswith("note:///")
+    ]
+    paths = [(uri, unquote(uri.removeprefix("note:///").partition("#")[0].partition("?")[0])) for uri in uris]
+    named = [Link(text=uri, target=f"/{path}") for uri, path in paths]
+    named += link_catalog.scan(text)
+    named += (Link(text=each[0], target=f"/{each[0].lstrip('./')}") for each in _PATH.finditer(text))
+    for link in named[:200]:
+        if len(found) >= 20:
             break
         try:
             target = library.resolve(link, suggestions=0)
@@ -221,22 +225,6 @@ def _notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[D
         if isinstance(target, Resolved) or (isinstance(target, Ambiguous) and link.text.startswith("[[")):
             found[target.path] = None
     yield from (reference_to(library, path, via=ToolName(via)) for path in found)
-
-
-def _names_in(answer: ServerAnswer) -> Iterator[Link]:
-    text = answer.text[:50_000]
-    uris = [*answer.uris, *(found[0] for found in _NOTE_URI.finditer(text))]
-    for uri in uris:
-        if uri.startswith("note:///"):
-            path = unquote(uri.removeprefix("note:///").partition("#")[0].partition("?")[0])
-            yield Link(text=uri, target=f"/{path}")
-    yield from link_catalog.scan(text)
-    for found in _PATH.finditer(text):
-        path = found[0].lstrip("./")
-        yield Link(text=found[0], target=f"/{path}")
-
-
-WITHHELD: Final = "The result is withheld: it holds text of a note that stays on the user's machine."
 
 
 class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
@@ -277,7 +265,8 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
             return ToolOutcome(text=refusal.text, summary="not called", failed=True, warning=refusal.warning)
         answer = await self.servers.call(self.definition.name, self.tool.name, given)
         if self._holds_what_is_withheld(answer.text):
-            return ToolOutcome(text=WITHHELD, summary="not sent: it contains text from a private note", failed=True)
+            withheld = "The result is withheld: it holds text of a note that stays on the user's machine."
+            return ToolOutcome(text=withheld, summary="not sent: it contains text from a private note", failed=True)
         text = answer.text[:MAX_RESULT]
         if len(answer.text) > MAX_RESULT:
             text += f"\n(Cut here: {len(answer.text) - MAX_RESULT:,} more characters.)"
