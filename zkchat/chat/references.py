@@ -222,12 +222,6 @@ class ReferenceList:
         """What was given to the model of the same document, in the order in which it was found."""
         return self._given.get(_key(reference), ())
 
-    def copy(self) -> "ReferenceList":
-        """The same, to be added to on its own."""
-        copied = ReferenceList()
-        copied._rows, copied._given = {**self._rows}, {key: [*given] for key, given in self._given.items()}
-        return copied
-
     def holds(self, reference: DocumentReference) -> bool:
         return _key(reference) in self._rows
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from copy import deepcopy
 from typing import Final
 
 from msgspec import Struct, field
@@ -176,7 +177,7 @@ class Exchange(Struct):
         message = (self.draft or core.journal.begin_answer(core.info)).finished()
         was_asked = not (self.abstained or core.info.needs_notes)
         along = sent_along(context, core.library) if was_asked else {}
-        references = self.references.copy()
+        references = deepcopy(self.references)
         for each in along.values():
             references.add(each)
         if not self.abstained:

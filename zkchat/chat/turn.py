@@ -227,10 +227,10 @@ class Augmentation:
         room = room_beside(taken + TAG_TOKENS * len(resources)).tokens if resources else 0
         parts: list[FilePart] = []
         for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
-            found = excerpt_document(each.text, room // left, count, question.prose)
-            if found.text:
-                room -= count(found.text)
-                parts.append(FilePart(name=each.uri, text=found.text, extent=found.extent, server=each.server))
+            text, extent = excerpt_document(each.text, room // left, count, question.prose)
+            if text:
+                room -= count(text)
+                parts.append(FilePart(name=each.uri, text=text, extent=extent, server=each.server))
         return parts
 
     def _tokens_of(self, files: Iterable[FilePart]) -> int:

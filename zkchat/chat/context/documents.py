@@ -51,14 +51,6 @@ class DocumentRoom(Struct, frozen=True, kw_only=True):
     """Whether a document that is too long goes in by parts."""
 
 
-class Excerpt(Struct, frozen=True, kw_only=True):
-    """What is sent of a document."""
-
-    text: str
-    extent: str = ""
-    """Which part that is, in words; empty for the whole."""
-
-
 def include_documents(
     references: Sequence[DocumentReference],
     text_of: Callable[[DocumentReference], str],
@@ -130,16 +122,16 @@ class _DocumentIntake:
         """Include as much of a document as that; returns the tokens it takes."""
         name = _name(reference)
         text = self.texts[name]
-        found = excerpt_document(text, budget, self._tokenizer.count, question)
-        if not found.text:
+        sent, extent = excerpt_document(text, budget, self._tokenizer.count, question)
+        if not sent:
             return 0
-        whole = digest(text) if found.extent else ""
-        part = FilePart(name=name, media_type="text/markdown", text=found.text, extent=found.extent, digest=whole)
+        whole = digest(text) if extent else ""
+        part = FilePart(name=name, media_type="text/markdown", text=sent, extent=extent, digest=whole)
         self.parts.append(part)
-        if not anchor_in(reference) and not found.extent:
+        if not anchor_in(reference) and not extent:
             self._whole.add(reference.relative_path)
-        self._report(replace(reference, included=True, extent=found.extent, hits=0))
-        return self._tokenizer.count(found.text)
+        self._report(replace(reference, included=True, extent=extent, hits=0))
+        return self._tokenizer.count(sent)
 
     def fill(self, references: Sequence[DocumentReference], room: int, question: str) -> int:
         """Include one after the other, each in at most half of what is left; returns the tokens they take."""
@@ -172,13 +164,16 @@ def _name(reference: DocumentReference) -> str:
     return full_name(f"{reference.relative_path}", anchor_in(reference))
 
 
-def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
+def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> tuple[str, str]:
     """At most `budget` tokens of a document: all of it, else its outline and what bears on the question; without one,
-    its outline and its beginning. Nothing where there is no room for any of it."""
+    its outline and its beginning. Nothing where there is no room for any of it.
+
+    With it comes in words which part it is; nothing for the whole.
+    """
     if count(text) <= budget:
-        return Excerpt(text=text)
+        return text, ""
     if budget < MIN_EXCERPT_TOKENS:
-        return Excerpt(text="")
+        return "", ""
     note = parse_note("", text)
     outline = _outline(note.headings, int(0.2 * budget), count)
     body, room = text[note.body_start :].strip(), budget - count(outline)
@@ -190,7 +185,7 @@ def excerpt_document(text: str, budget: int, count: Count, question: str = "") -
             break
         room -= over
     share = f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
-    return Excerpt(text=excerpt, extent=f"outline and {share}" if outline else share)
+    return excerpt, f"outline and {share}" if outline else share
 
 
 def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
@@ -239,7 +234,11 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
                 room -= tokens
     files = [part for part in message.parts if isinstance(part, FilePart)]
     level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
-    shortened = [_excerpt(part, level, count, message.text) for part in files]
+    shortened: list[FilePart] = []
+    for part in files:
+        text, extent = excerpt_document(part.text, level, count, message.text)
+        extent = "a smaller part" if extent and part.extent else extent or part.extent
+        shortened.append(replace(part, text=text, extent=extent))
     included = {part.name: part.extent for part in shortened if part.text}
     files_of = {name.partition("#")[0]: name for name in reversed(included)}  # or a section of it, the first one
     references = tuple(
@@ -250,12 +249,6 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     )
     parts = (*words.parts, *(part for part in shortened if part.text), *passages)
     return replace(message, parts=parts, references=references)
-
-
-def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePart:
-    found = excerpt_document(part.text, budget, count, question)
-    extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
-    return replace(part, text=found.text, extent=extent)
 
 
 MAX_SUMMARIES = 20
