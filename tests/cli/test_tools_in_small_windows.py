@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
+from tests.providers.loopback import PROTOCOLS, Connection, Request
+from tests.support.recording_server import RecordingServer
 from tests.support.world import World
 from zkchat.chat.context.assembly import SUMMARY, digest
-from zkchat.chat.context.tokens import load_encoding
 from zkchat.chat.tools.registry import CORE_TOOLS
 from zkchat.core.errors import ExitCode
 from zkchat.core.message import ToolCallPart
@@ -21,8 +21,6 @@ pytestmark = [pytest.mark.outside, pytest.mark.slow]
 RESERVE = 512
 ESTIMATE_ERROR = 0.01
 """How far what is expected of a server may be off: its count is learnt from what it reported before."""
-MESSAGE_TOKENS = 4
-"""What a chat template adds to each message."""
 ADDRESS = {"ollama": ("ZKCHAT_OLLAMA__HOST", ""), "openai": ("ZKCHAT_OPENAI__BASE_URL", "/v1")}
 ALL_TOOLS = 12
 FEWEST_TURNS = 12
@@ -55,41 +53,18 @@ ANSWER = {
 SUMMARIES = {"English": "They talked about [[Rye bread]].", "Chinese": "他们讨论了[[Rye bread]]的做法。"}
 
 
-class RecordingServer(Loopback):
-    """A model with tools that calls one in every third of its answers, and counts its prompts by o200k."""
+class CallingServer(RecordingServer):
+    """A model with tools that calls one in every third of its answers."""
 
     def __init__(self, window: int, language: str) -> None:
-        super().__init__({"m": []}, key="")
-        self.window = window
+        super().__init__(window, has_tools=True)
         self._language = language
         self._answers = count(1)
-        self._encoding = load_encoding("o200k_base")
 
     @property
     def chats(self) -> list[dict[str, Any]]:
-        """The bodies of the requests for an answer."""
+        """Those for summaries too."""
         return [request.body for request in self.requests if request.path in PROTOCOLS]
-
-    def tokens(self, body: dict[str, Any]) -> int:
-        """What a model reads of a request: its messages with their calls, and the definitions of the tools."""
-        return self._count(json.dumps(body.get("tools") or [], ensure_ascii=False, separators=(",", ":"))) + sum(
-            MESSAGE_TOKENS + self._count(str(message.get("content") or "")) + self._call_tokens(message)
-            for message in body["messages"]
-        )
-
-    def prompt_tokens(self, request: Request) -> int:
-        return self.tokens(request.body)
-
-    def _call_tokens(self, message: dict[str, Any]) -> int:
-        calls = [call["function"] for call in message.get("tool_calls") or ()]
-        return sum(self._count(f"{call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}") for call in calls)
-
-    def _count(self, text: str) -> int:
-        return len(self._encoding.encode(text, disallowed_special=()))
-
-    def shown(self) -> object:
-        facts = {"general.architecture": "llama", "llama.context_length": self.window}
-        return {"parameters": "", "template": "", "model_info": facts, "capabilities": ["completion", "tools"]}
 
     async def serve(self, request: Request, connection: Connection) -> None:
         if request.path == "/v1/models":
@@ -145,7 +120,7 @@ def test_a_conversation_with_tools_goes_on_within_the_window(
     user: World, window: int, turns: int, provider: str, language: str, scaled: Callable[[int], int]
 ) -> None:
     asked = [*questions(language, min(turns, max(FEWEST_TURNS, scaled(2 * turns))))]
-    with RecordingServer(window, language) as server:
+    with CallingServer(window, language) as server:
         variable, path = ADDRESS[provider]
         user.variables[variable] = f"{server.address}{path}"
         result = user.run("chat", "--model", f"{provider}:m", stdin="\n".join([*asked, "/quit", ""]))
@@ -164,7 +139,7 @@ def test_a_conversation_with_tools_goes_on_within_the_window(
 
 def test_the_record_counts_the_definitions_as_they_are_sent(user: World) -> None:
     for provider, (variable, path) in ADDRESS.items():
-        with RecordingServer(32_768, "English") as server:
+        with CallingServer(32_768, "English") as server:
             user.variables[variable] = f"{server.address}{path}"
             assert user.run("ask", "What about sourdough?", "--model", f"{provider}:m").code == ExitCode.OK
         record = user.run("context", "show", "--message", "2", "--json").json

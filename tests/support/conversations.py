@@ -15,8 +15,8 @@ from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, T
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import ConversationSearch
-from zkchat.chat.privacy import ServerAccess
 from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import Event, TurnFinished
@@ -25,8 +25,10 @@ from zkchat.core.ports import ModelProvider, SessionStore, Tokenizer
 from zkchat.core.profile import ProfileFile
 from zkchat.core.prompt import Finish, FinishReason, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.core.session import AgentEntry, ItemsEntry, Session
+from zkchat.core.session_history import thread_of
 from zkchat.core.values import from_plain
 from zkchat.index.library import GuardedLibrary, Library
+from zkchat.models.scripted import Script, Scripted
 from zkchat.writing.proposals import Proposals
 
 E = TypeVar("E")
@@ -97,6 +99,17 @@ def events_of(events: AsyncGenerator[Event, None]) -> list[Event]:
         return [event async for event in events]
 
     return asyncio.run(collect())
+
+
+def scripted(answers: Sequence[Sequence[dict[str, Any]]], **more: Any) -> Scripted:
+    """A model that says and calls this."""
+    return Scripted(from_plain(Script, {"answers": answers, **more}))
+
+
+def stored(store: SessionsInMemory) -> list[ChatMessage]:
+    """The messages of the only session."""
+    ((_, entries),) = store.rows.items()
+    return thread_of(entries)
 
 
 def of_kind(events: Sequence[Event], kind: type[E]) -> list[E]:

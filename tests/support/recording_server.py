@@ -8,6 +8,9 @@ from zkchat.chat.context.assembly import SUMMARY
 from zkchat.chat.context.tokens import load_encoding
 from zkchat.core.prompt import Finish, TextChunk
 
+MESSAGE_TOKENS = 4
+"""What a chat template adds to each message."""
+
 
 class RecordingServer(Loopback):
     """A model that counts its prompts by o200k, and says where the window ends."""
@@ -22,11 +25,18 @@ class RecordingServer(Loopback):
         bodies = [request.body for request in self.requests if request.path in PROTOCOLS]
         return [body for body in bodies if body["messages"][0]["content"] != SUMMARY]
 
-    def prompt_tokens(self, request: Request) -> int:
+    def tokens(self, body: dict[str, Any]) -> int:
+        """What a model reads of a request: its messages with their calls, and the definitions of the tools."""
+        texts = [json.dumps(body.get("tools") or [], ensure_ascii=False, separators=(",", ":"))]
+        for message in body["messages"]:
+            calls = [call["function"] for call in message.get("tool_calls") or ()]
+            texts += [f"{call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}" for call in calls]
+            texts.append(str(message.get("content") or ""))
         encode = load_encoding("o200k_base").encode_ordinary
-        texts = [str(message.get("content") or "") for message in request.body["messages"]]
-        tools = [json.dumps(tool, ensure_ascii=False) for tool in request.body.get("tools") or ()]
-        return sum(4 + len(encode(text)) for text in texts) + sum(len(encode(tool)) for tool in tools)
+        return MESSAGE_TOKENS * len(body["messages"]) + sum(len(encode(text)) for text in texts)
+
+    def prompt_tokens(self, request: Request) -> int:
+        return self.tokens(request.body)
 
     def shown(self) -> object:
         facts = {"general.architecture": "llama", "llama.context_length": self.window}

@@ -66,10 +66,3 @@ class SessionsInMemory:
     def _check_room(self) -> None:
         if self.full:
             raise StorageFull("The disk is full.")
-
-
-class NamedSession:
-    """Where only the id of a session matters."""
-
-    def __init__(self, session_id: str) -> None:
-        self.session_id = session_id

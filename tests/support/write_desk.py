@@ -11,7 +11,7 @@ from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
 from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.tools.explore import explore_tools
-from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.readings import GivenBefore, Readings
 from zkchat.chat.tools.registry import Toolbox
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import ToolOutcome
@@ -24,8 +24,8 @@ from zkchat.writing.tools import write_tools
 NOW = datetime(2026, 3, 1, 9, 5).astimezone()
 
 
-class MessagesBefore:
-    """Implements `tools.readings.GivenBefore`; what was given of a note is all of it, unless `parts` say less."""
+class MessagesBefore(GivenBefore):
+    """What was given of a note is all of it, unless `parts` say less."""
 
     def __init__(self, notes: Mapping[str, str] | None = None) -> None:
         self.notes = notes or {}
@@ -40,7 +40,7 @@ class MessagesBefore:
     def before(self) -> Mapping[str, str]:
         return self.earlier
 
-    def texts(self, path: str) -> Sequence[str]:
+    def texts(self, path: str, /) -> Sequence[str]:
         is_whole = path in {*self.earlier, *self.linked} and path in self.notes
         return self.parts.get(path, [self.notes[path]] if is_whole else [])
 

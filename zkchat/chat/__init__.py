@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from zkchat.chat.change_settlement import ProposedChanges, changed_paths, sentence_about
     from zkchat.chat.context.assembly import AssembledRequest, Shares, digest, request_from, turns_left
-    from zkchat.chat.context.condensing import condense_message, content_terms
+    from zkchat.chat.context.condensing import condense_message
     from zkchat.chat.context.documents import DocumentRoom, add_summaries, include_documents
     from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         check_encodings,
         tokenizer_for,
     )
+    from zkchat.chat.context.unit_ranking import content_terms
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
     from zkchat.chat.evaluation import (
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from zkchat.chat.journal import Asked, Journal
     from zkchat.chat.memory import MAX_FILE_CHARS, Memory, OwnUse, RecallLimits, imports_of, list_items
     from zkchat.chat.message_search import ConversationSearch
-    from zkchat.chat.privacy import Elsewhere, ReadOutside, ServerAccess, nothing_outside, stays_here
+    from zkchat.chat.privacy import Elsewhere, ReadOutside, nothing_outside, stays_here
     from zkchat.chat.question import Question
     from zkchat.chat.references import changed_items, embedded, resolve_links
     from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from zkchat.chat.session_items import SessionItems
     from zkchat.chat.tools.explore import NotePath, explore_tools, missing_heading, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
-    from zkchat.chat.tools.readings import NothingBefore, Readings
+    from zkchat.chat.tools.readings import GivenBefore, Readings
     from zkchat.chat.tools.registry import (
         MAX_FOUND,
         Arguments,
@@ -74,6 +75,6 @@ if TYPE_CHECKING:
         function_tool,
         read_arguments,
     )
-    from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerCall
+    from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerAccess, ServerCall
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -37,8 +37,6 @@ REASON: Final = "what became of the model's proposals"
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
 STOPPED: Final = "The answer was stopped before you were asked."
-FAILED: Final = "The answer failed before you were asked."
-OTHER_MODEL: Final = "Choose another model: /model"
 MAX_REASON_CHARS: Final = 200
 """Of why a change was refused that the user is told."""
 _TARGETS: Final = ("relative_path", "title")
@@ -156,7 +154,7 @@ class ChangeSettlement:
         """Let the model propose changes to notes from now on, or no longer."""
         if self.proposals is None:
             name = self._provider.info.shown
-            raise UsageError(f"{name} cannot change notes.", hint=OTHER_MODEL)
+            raise UsageError(f"{name} cannot change notes.", hint="Choose another model: /model")
         self.proposals.is_on = allowed
         if allowed:
             self._tools.add(self.proposals.tools)
@@ -172,7 +170,7 @@ class ChangeSettlement:
             yield refused
         if self.proposals is None or self.proposals.is_deferred:
             return
-        if reviewed := self.settle(answer.id) if answer else self._drop(FAILED):
+        if reviewed := self.settle(answer.id) if answer else self._drop("The answer failed before you were asked."):
             yield reviewed
 
     def stop_turn(self) -> None:

@@ -46,18 +46,10 @@ from zkchat.notes import detect_language
 
 MAX_CHARACTERS = 1_000_000
 """Of what a model sends for a summary, with its thinking."""
-REFERENCES_SHARE = 0.25
-"""Of the room for a summary: how much the list of the documents may take."""
-MIN_SHORTENED_TOKENS = 16
-"""Of a message that is shortened for a summary: less says nothing."""
-BRIEF_SHARE = 0.25
-"""Of the room for a summary: what a brief one takes."""
 DETAILS: Final[Mapping[SummaryDetail, str]] = {
     "brief": "Be brief: only what is needed to go on.",
     "full": "Be thorough: leave out no decision, number, name, date or link.",
 }
-TEMPERATURE = 0.3
-"""At which a model writes summaries."""
 
 
 class Unusable(ValueError):
@@ -101,7 +93,7 @@ class Compactor:
         if not plan.summary_budget and earlier:
             references = earlier.references
         else:
-            references = self._references(folded, earlier, int(REFERENCES_SHARE * room))
+            references = self._references(folded, earlier, room // 4)
         part = CompactionPart(
             number=1 + sum(1 for message in history.thread if message.context_type == "summary"),
             summary="",
@@ -114,7 +106,7 @@ class Compactor:
         )
         room -= self._count(format_summary(replace(part, summary="."))) + 2
         if self._detail == "brief":
-            room = min(room, max(MIN_SUMMARY_TOKENS, int(BRIEF_SHARE * room)))
+            room = min(room, max(MIN_SUMMARY_TOKENS, room // 4))
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
@@ -225,7 +217,7 @@ class Compactor:
             messages=(PromptMessage(role="system", text=SUMMARY), PromptMessage(role="user", text=asked)),
             window=assembled.request.window,
             max_answer_tokens=2 * limit,
-            temperature=TEMPERATURE,
+            temperature=0.3,
         )
         said: list[str] = []
         left = MAX_CHARACTERS
@@ -259,7 +251,7 @@ class Compactor:
         sizes = [self._count(text) + 2 for text in texts]
         room = max(64, room)
         level = truncation_level(sizes, room)
-        if level < MIN_SHORTENED_TOKENS:
+        if level < 16:  # less of a message says nothing
             shown = [summarise(folded, room, self._count, earlier=earlier)]
         else:
             shown = [

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, Profiles, split_address
+from zkchat.chat.agents import Profiles, split_address
 from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.context.assembly import Budget, Shares, budget_for
 from zkchat.chat.context.selection import Relevance, SelectionLimits
@@ -17,10 +17,12 @@ from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import ConversationSearch
-from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, ServerAccess, nothing_outside
+from zkchat.chat.privacy import ConversationPrivacy, ReadOutside, nothing_outside
 from zkchat.chat.references import GivenNotes
 from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core import (
+    DEFAULT_AGENT,
     DEFAULT_LIMIT,
     Agent,
     ChatMessage,
@@ -33,12 +35,6 @@ from zkchat.core import (
     Tokenizer,
 )
 from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
-
-LONG_SHARE: Final = 0.8
-"""Of what a prompt may take: a message that takes more is bound to be shortened."""
-
-MAX_SLIPS: Final = 2
-"""Answers with the markup of their prompts, after which a model is treated as a small one."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -157,7 +153,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         text, is treated as a small one from then on."""
         info = self.provider.info
         is_known = info.needs_evidence or info.needs_notes
-        return info if is_known or self.history.slips(info.name) < MAX_SLIPS else replace(info, needs_evidence=True)
+        return info if is_known or self.history.slips(info.name) < 2 else replace(info, needs_evidence=True)
 
     @property
     def history(self) -> History:
@@ -195,11 +191,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def readings(self) -> Readings | None:
         """What the model was given of notes, where it may propose changes of them."""
-        return (
-            Readings(self.library, GivenNotes(journal=self.journal, privacy=self.privacy))
-            if self.make_proposals
-            else None
-        )
+        return Readings(self.library, GivenNotes(self.journal, self.privacy)) if self.make_proposals else None
 
     @cached_property
     def proposals(self) -> ProposedChanges | None:
@@ -213,7 +205,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     def agent_for(self, name: str | None = None) -> Agent:
         """The agent of this name, else the one of the session."""
-        chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT) if each)
+        chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT_AGENT) if each)
         return next(self.profiles.agents[each] for each in chosen if each in self.profiles.agents)
 
     @property
@@ -228,7 +220,7 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     def has_long_messages(self) -> bool:
         """Whether any of the user's messages is shortened, or will be."""
-        longest = LONG_SHARE * self.budget.cap
+        longest = 0.8 * self.budget.cap  # one that takes more is bound to be shortened
         return any(message.token_count > longest or self._is_short(message) for message in self._visible_questions())
 
     def _visible_questions(self) -> Iterator[ChatMessage]:

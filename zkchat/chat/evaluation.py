@@ -174,15 +174,15 @@ def judge(library: Library, asked: KnownQuestion) -> Judged:
     question = in_conversation(library, asked.text, asked.before)
     references = resolve_links(library, question.links)
     listed = answer_about_vault(library, question, references)
-    rank = search_rank(library, question, lambda path, text: _is_place(asked, path, text))
+
+    def is_right(path: str, text: str) -> bool:
+        return any(place.path == path if place.path else place.holds(path, text) for place in asked.places)
+
+    rank = search_rank(library, question, is_right)
     if listed:
         passages = (ShownPassage(each.relative_path or "", listed.text) for each in listed.references)
         return Judged(asked, Shown(tuple(passages) or (ShownPassage("", listed.text),), rank=rank))
     return Judged(asked, Shown.of(look_up(library, question, references), rank))
-
-
-def _is_place(asked: KnownQuestion, path: str, text: str) -> bool:
-    return any(place.path == path if place.path else place.holds(path, text) for place in asked.places)
 
 
 def search_rank(
@@ -218,7 +218,10 @@ def parse_questions(text: str, find: Callable[[str], Sequence[str]]) -> list[Kno
     Raises `UsageError` with the line that cannot be used.
     """
     if _JSON.match(text):
-        return _parse_json(text)
+        try:
+            return json.decode(text, type=list[KnownQuestion])
+        except DecodeError as error:
+            raise UsageError(f"The JSON cannot be used: {error}.", hint=FORMS) from error
     found: list[KnownQuestion] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -237,20 +240,11 @@ def _parse_line(line: str, earlier: Sequence[KnownQuestion], find: Callable[[str
     if read["indent"] and not earlier:
         raise UsageError("It is indented as a follow-up, but there is no question above it.", hint=FORMS)
     before = (*earlier[-1].before, earlier[-1].text) if read["indent"] else ()
-    written = read["answers"].split("|") if read["answers"] else []
-    places = [place for each in written for place in _parse_places(each.strip(), find)]
+    places: list[AnswerPlace] = []
+    for written in map(str.strip, read["answers"].split("|") if read["answers"] else ()):
+        place = _PLACE.fullmatch(written)
+        if place is None or not written:
+            raise UsageError(f"{written!r} is neither a [[Note]] nor words in quotation marks.", hint=FORMS)
+        paths = find(place["link"]) if place["link"] else [""]
+        places += (AnswerPlace(path, place["words"] or "") for path in paths)
     return KnownQuestion(text=read["question"], parts=(tuple(places),) if places else (), before=before)
-
-
-def _parse_places(written: str, find: Callable[[str], Sequence[str]]) -> list[AnswerPlace]:
-    read = _PLACE.fullmatch(written)
-    if read is None or not written:
-        raise UsageError(f"{written!r} is neither a [[Note]] nor words in quotation marks.", hint=FORMS)
-    return [AnswerPlace(path, read["words"] or "") for path in (find(read["link"]) if read["link"] else [""])]
-
-
-def _parse_json(text: str) -> list[KnownQuestion]:
-    try:
-        return json.decode(text, type=list[KnownQuestion])
-    except DecodeError as error:
-        raise UsageError(f"The JSON cannot be used: {error}.", hint=FORMS) from error

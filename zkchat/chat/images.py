@@ -40,13 +40,6 @@ from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image,
 
 MAX_IMAGES: Final = 8
 """Of one message, unless the settings say otherwise."""
-MAX_EMBEDDED: Final = 4
-"""Of one note that goes along."""
-MAX_CACHED_BYTES: Final = 48_000_000
-"""Of encoded images that are kept for the next request; with more, all are made anew."""
-IMAGE_SHARE: Final = 0.75
-"""Of the room for documents: what the images that a message names may take."""
-CHANGED: Final = "its file has changed since"
 GONE: Final = "its file is gone"
 UNUSABLE: Final = "it cannot be used"
 TOO_MANY: Final = "there are more images than are sent at once"
@@ -112,7 +105,7 @@ class MessageImages(Struct, kw_only=True):
                 return ImageLook(reason=GONE)  # it was never read
             data = self._read(image)
             if image.digest and digest_of(data) != image.digest:
-                return ImageLook(reason=CHANGED)
+                return ImageLook(reason="its file has changed since")
             header = inspect_image(data, image.name)
         except NoteNotFound:
             return ImageLook(reason=GONE)
@@ -136,22 +129,21 @@ class MessageImages(Struct, kw_only=True):
         if not any(message.images for message in request.messages):
             return request, []
         warnings: list[Warned] = []
-        messages = tuple(self._loaded(message, warnings) for message in request.messages)
-        return replace(request, messages=messages, image_detail=self.detail), warnings
-
-    def _loaded(self, message: PromptMessage, warnings: list[Warned]) -> PromptMessage:
-        loaded: list[ImagePart] = []
-        lost: list[tuple[ImagePart, str]] = []
-        for image in message.images:
-            try:
-                media_type, data = self._encode(image)
-            except ZkchatError as error:
-                lost.append((image, GONE))
-                warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
-            else:
-                loaded.append(replace(image, media_type=media_type, data=data))
-        text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
-        return replace(message, text=text, images=tuple(loaded))
+        messages: list[PromptMessage] = []
+        for message in request.messages:
+            loaded: list[ImagePart] = []
+            lost: list[tuple[ImagePart, str]] = []
+            for image in message.images:
+                try:
+                    media_type, data = self._encode(image)
+                except ZkchatError as error:
+                    lost.append((image, GONE))
+                    warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
+                else:
+                    loaded.append(replace(image, media_type=media_type, data=data))
+            text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
+            messages.append(replace(message, text=text, images=tuple(loaded)))
+        return replace(request, messages=tuple(messages), image_detail=self.detail), warnings
 
     def _encode(self, image: ImagePart) -> tuple[str, str]:
         """Media type and data as they are sent. Raises `ZkchatError` where the file is gone, changed or broken."""
@@ -169,7 +161,7 @@ class MessageImages(Struct, kw_only=True):
     def _keep(self, data: bytes, digest: str, size: tuple[int, int], name: str) -> tuple[str, str]:
         encoded = encode_image(data, size, name)
         kept = encoded.media_type, b64encode(encoded.data).decode("ascii")
-        if sum(len(data) for _, data in self._encoded.values()) + len(kept[1]) > MAX_CACHED_BYTES:
+        if sum(len(data) for _, data in self._encoded.values()) + len(kept[1]) > 48_000_000:  # characters
             self._encoded.clear()
         self._encoded[digest, *size] = kept
         return kept
@@ -187,7 +179,7 @@ class MessageImages(Struct, kw_only=True):
         wanted = [*given, *(_part_of(path, each.wikilink) for path, each in linked.items())]
         if not wanted:
             return ImageIntake()
-        taken, rows, warnings = self._take(wanted, int(IMAGE_SHARE * room()) if self.is_seen else 0)
+        taken, rows, warnings = self._take(wanted, int(0.75 * room()) if self.is_seen else 0)
         shown = {part.name: (part, why) for part, why in rows if not part.file and not part.data}
         return ImageIntake(
             parts=tuple(part for part, _ in rows),
@@ -219,7 +211,7 @@ class MessageImages(Struct, kw_only=True):
             return
         count = 0
         for link in parse_note(source, file.text).links:
-            if not link.embed or link.in_comment or link.external or count == MAX_EMBEDDED:
+            if not link.embed or link.in_comment or link.external or count == 4:
                 continue
             try:
                 found = self.library.resolve(link, source, suggestions=0)

@@ -148,7 +148,10 @@ class Journal:
         waiting = [*self._unsaved, *bodies]
         try:
             session = self._open_session()
-            stored = self.store.append(session.id, [_in_session(session.id, body) for body in waiting])
+            for place, body in enumerate(waiting):  # a message may have been written before there was a session
+                if isinstance(body, MessageEntry) and body.message.session_id != session.id:
+                    waiting[place] = MessageEntry(message=replace(body.message, session_id=session.id))
+            stored = self.store.append(session.id, waiting)
         except SessionNotFound as error:  # another terminal deleted it: what follows is a session of its own
             self.session, self._seen = None, 0
             return self._keep_in_memory(bodies, error)
@@ -265,13 +268,6 @@ class Journal:
             text = "The last question of this session has no answer."
             warnings.append(Warned(text=text, hint="In a chat, /retry asks it again."))
         return [warning for warning in warnings if warning]
-
-
-def _in_session(session_id: str, body: EntryBody) -> EntryBody:
-    """The same, of a message that was written before there was a session."""
-    if isinstance(body, MessageEntry) and body.message.session_id != session_id:
-        return MessageEntry(message=replace(body.message, session_id=session_id))
-    return body
 
 
 class Draft:

@@ -4,9 +4,7 @@ A turn is such a turn as a whole, from the question to the answer, because the a
 is every later one that a model on this machine answers, because it was given the earlier ones.
 """
 
-import asyncio
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 from urllib.parse import unquote_plus
@@ -15,9 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
-from zkchat.chat.tools.server_tools import CallApprovals, CallPolicy, CallReviewer
 from zkchat.core import (
-    Agent,
     ChatMessage,
     EvidencePart,
     FilePart,
@@ -29,39 +25,28 @@ from zkchat.core import (
     OutsideVault,
     RequestContext,
     RequestItem,
-    ServerStatus,
     StorageError,
-    Tool,
-    ToolServers,
     VaultError,
-    Warned,
     Window,
     compaction_of,
-    counted,
     file_kind,
     is_note,
     lazy_pattern,
 )
 from zkchat.index import GuardedLibrary, Library
-from zkchat.notes import is_folder, link_catalog, listed_paths
+from zkchat.notes import is_folder, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 
 LOCAL_NOTES: Final = "private notes"
 _RESTS_ON: Final = "rests on "
-SENT_WORDS: Final = 5
-"""Words in a row that are no coincidence in the arguments of a call, which are short."""
-RECEIVED_WORDS: Final = 12
-"""Words in a row that are none in what a server answers, which may be long."""
 MAX_READ: Final = 200
 """Local notes that are compared; of more, those that a search for the text finds."""
 _MIN_NAME: Final = 4
 """Letters of a name: shorter ones stand everywhere."""
-_MIN_CODE: Final = 6
-"""Characters of a code or a password that tells by itself where it is from."""
 _MAX_QUERY: Final = 2_000
 _WORD: Final = lazy_pattern(r"\w+")
-_RUN: Final = lazy_pattern(rf"[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
+_RUN: Final = lazy_pattern(r"[^\s\"'<>,;()\[\]{}`|]{6,}")
 _DIGIT: Final = lazy_pattern(r"\d")
 _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 
@@ -69,7 +54,7 @@ _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 class ConversationPrivacy(Struct, kw_only=True):
     """Which messages of one conversation its model may see, and which of its own stay on this machine.
 
-    Implements `memory.FactPrivacy` and `tools.server_tools.LocalTexts`.
+    Implements `memory.FactPrivacy`.
     """
 
     journal: Journal
@@ -94,25 +79,25 @@ class ConversationPrivacy(Struct, kw_only=True):
         """Whether what is local is kept from the model."""
         return not self.is_on_this_machine
 
-    are_withheld = withholds
-
     def keeps_local(self) -> bool:
         """Whether what is written now is to stay on this machine."""
         was_disclosed = self._disclosed or self.library.disclosed
         return self.is_on_this_machine and (was_disclosed or self.journal.history.is_local)
 
-    was_disclosed = keeps_local
-
     def are_sent_in(self, text: str) -> bool:
-        """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
+        """Whether the arguments of a call hold a passage or a name of what stays here.
+
+        Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found.
+        """
         whole, hidden = self.library.whole, self._local_notes()
-        sought = _Sought(f"{text}\n{unquote_plus(text)}", SENT_WORDS)
+        sought = _Sought(f"{text}\n{unquote_plus(text)}", 5)  # words in a row: arguments are short
         if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
             return True
         return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))
 
     def are_received_in(self, text: str) -> bool:
-        sought = _Sought(text, RECEIVED_WORDS)
+        """Whether an answer of a server holds a passage of it."""
+        sought = _Sought(text, 12)  # words in a row: answers may be long
         return any(map(sought.shares, _texts_of(self.library.whole, self._local_notes(), text)))
 
     def _local_notes(self) -> frozenset[str]:
@@ -125,7 +110,13 @@ class ConversationPrivacy(Struct, kw_only=True):
     def _withheld(self) -> dict[str, str]:
         """The messages that the model may not see, by id, and on what they rest."""
         stays = not self.is_on_this_machine
-        kept = self._kept_notes()
+        kept: dict[str, str] | None = {}
+        try:
+            if stays or self.library.hidden():
+                notes = map(self._notes_of, self.journal.history.thread)
+                kept = self.library.kept_from_turns(chain.from_iterable(notes))
+        except StorageError:  # the index does not say which they are
+            kept = None if stays else {}
         if not stays and not kept:
             return {}
 
@@ -143,25 +134,24 @@ class ConversationPrivacy(Struct, kw_only=True):
                 withheld |= {message.id: reason for message in turn}
         return withheld
 
-    def _kept_notes(self) -> dict[str, str] | None:
-        """The notes whose turns the model may not see; None where the index does not say which they are."""
-        try:
-            if self.is_on_this_machine and not self.library.hidden():
-                return {}
-            return self.library.kept_from_turns(chain.from_iterable(map(self._notes_of, self.journal.history.thread)))
-        except StorageError:
-            return None if not self.is_on_this_machine else {}
-
     def shown(self) -> tuple[Window, tuple[LeftOut, ...]]:
         """What the window holds, with a short word in the place of what is withheld, and the record of that."""
         window, withheld = self.journal.history.window, self._withheld()
         hidden = frozenset(withheld)
         if not hidden:
             return window, ()
-        stand_ins = frozenset(_first_of_each_run(window.live, hidden))
+        stand_ins: set[str] = set()  # the questions at which withheld stretches begin, being nothing but text
+        for before, message in zip([None, *window.live], window.live, strict=False):
+            begins = message.id in hidden and not (before and before.id in hidden)
+            if begins and message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts):
+                stand_ins.add(message.id)
+        compactions = window.compactions
+        if window.summary and compactions[-1].id in hidden:
+            *earlier, last = compactions
+            compactions = (*earlier, replace(last, parts=(replace(window.summary, summary="", references=()),)))
         shown = Window(
             live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
-            compactions=_compactions(window, hidden),
+            compactions=compactions,
             pinned=window.pinned,
             stand_ins={(id_, ""): WITHHELD for id_ in stand_ins},
         )
@@ -226,46 +216,23 @@ def _turns(thread: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:
 
 
 def _notes_of(message: ChatMessage) -> frozenset[str]:
-    return frozenset(_named_notes(message))
-
-
-def _named_notes(message: ChatMessage) -> Iterator[str]:
     """The paths of the notes that a message names, brings along, or was written with."""
     part = compaction_of(message)
-    references = chain(message.references, part.references if part else ())
-    yield from (reference.relative_path for reference in references if reference.relative_path)
+    references = [*message.references, *(part.references if part else ())]
+    notes: set[str] = set()
     for each in message.parts:
         if isinstance(each, FilePart) and not each.server:
-            yield from listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],)
+            notes.update(listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],))
         elif isinstance(each, EvidencePart):
-            yield from (found.relative_path for found in (*each.evidence, *each.nearest))
-            listed = each.listing.references if each.listing else ()
-            yield from (reference.relative_path for reference in listed if reference.relative_path)
+            notes.update(found.relative_path for found in (*each.evidence, *each.nearest))
+            references += each.listing.references if each.listing else ()
         elif isinstance(each, ImagePart) and each.is_of_vault:
-            yield from filter(None, (each.name, each.embedded_in))
+            notes.update(filter(None, (each.name, each.embedded_in)))
+    notes.update(reference.relative_path for reference in references if reference.relative_path)
     if message.request_context:
         named = (item.name.partition("#")[0] for item in message.request_context.items if not item.server)
-        yield from (name for name in named if is_note(name) or file_kind(name))
-
-
-def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[str]:
-    """The questions at which withheld stretches begin: each can stand in for its stretch, being nothing but text."""
-    was_hidden = False
-    for message in live:
-        is_hidden = message.id in hidden
-        is_text = message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts)
-        if is_hidden and not was_hidden and is_text:
-            yield message.id
-        was_hidden = is_hidden
-
-
-def _compactions(window: Window, hidden: frozenset[str]) -> tuple[ChatMessage, ...]:
-    """Those in force, the last without a summary that is withheld."""
-    part = window.summary
-    if part is None or window.compactions[-1].id not in hidden:
-        return window.compactions
-    *earlier, last = window.compactions
-    return (*earlier, replace(last, parts=(replace(part, summary="", references=()),)))
+        notes.update(name for name in named if is_note(name) or file_kind(name))
+    return frozenset(notes)
 
 
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:
@@ -316,27 +283,6 @@ def _passages(words: list[str], length: int) -> set[tuple[str, ...]]:
     return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
 
 
-MAX_RESOURCES: Final = 10
-"""That one message may name."""
-MAX_RESOURCE: Final = 200_000
-"""Characters of a resource; what the request has room for is less most of the time."""
-WAIT_SECONDS: Final = 12.0
-"""For connecting, where an answer waits for it: the client's own limit, and the loading of its SDK."""
-_POLL_SECONDS: Final = 0.05
-_OPEN: Final = frozenset({"waiting", "connecting"})
-_PUNCTUATION: Final = ".,;:!?)]}'”’»…"
-_NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-_MENTION: Final = lazy_pattern(rf"""(?<![^\s("'“„‘«])@(?:"({_NAME}):([^"\n]+)"|({_NAME}):([^\s"]+))""")
-
-
-class Resource(Struct, frozen=True, kw_only=True):
-    """What a message names as `@server:uri`, read."""
-
-    server: str
-    uri: str
-    text: str
-
-
 OUTSIDE: Final = "this computer"
 """Where a file outside the vault is from, in the place of a server, whose name has no blank."""
 ReadOutside = Callable[[str, ModelInfo], str | None]
@@ -349,119 +295,3 @@ def nothing_outside(path: str, _model: ModelInfo) -> str | None:
     """Where nobody can be asked."""
     hint = "A chat at a terminal asks you whether to send it; zkchat ask --file sends it."
     raise OutsideVault(f"{path!r} leads out of the vault.", hint=hint)
-
-
-class ServerAccess(Struct, frozen=True, kw_only=True):
-    """What a turn asks of the servers."""
-
-    servers: ToolServers
-    waits: bool = False
-    """Whether an answer waits until the servers that it needs are connected, or have failed."""
-    wait_seconds: float = WAIT_SECONDS
-    approvals: CallApprovals | None = None
-    """The user's approvals of tools; None where no tool is called."""
-    reviewer: CallReviewer | None = None
-    """Who is asked about a call; None where nobody can be asked."""
-    allowed: Sequence[str] = ()
-    """Servers and tools that the settings allow unasked, as they are now."""
-    _reported: set[str] = field(default_factory=set)
-    """Servers that the user was told of."""
-
-    def tools(self, privacy: ConversationPrivacy, library: GuardedLibrary) -> Callable[[], Sequence[Tool]]:
-        """Makes the tools of the servers, for a model that may see this."""
-        from zkchat.chat.tools.server_tools import ServerTools
-
-        assert self.approvals is not None
-        policy = CallPolicy(approvals=self.approvals, local=privacy, reviewer=self.reviewer, allowed=self.allowed)
-        return ServerTools(servers=self.servers, policy=policy, library=library)
-
-    def is_resource(self, mention: str) -> bool:
-        """Whether a word with an `@` names a resource of a server that there is."""
-        found = _MENTION.match(mention)
-        return found is not None and (found[1] or found[3]) in self._names()
-
-    def has(self, server: str) -> bool:
-        return server in self._names()
-
-    async def connected(self, server: str) -> ServerStatus:
-        """A server that there is, once it is connected, has failed, or has taken too long."""
-
-        def status() -> ServerStatus:
-            return next(status for status in self.servers.statuses() if status.name == server)
-
-        self.servers.start()
-        await self._wait_while(lambda: status().state in _OPEN)
-        return status()
-
-    async def _wait_while(self, is_open: Callable[[], bool]) -> None:
-        left = self.wait_seconds
-        while left > 0 and is_open():
-            await asyncio.sleep(_POLL_SECONDS)
-            left -= _POLL_SECONDS
-
-    def mentions(self) -> Iterator[tuple[str, str]]:
-        """How a message names each resource that servers list, and what that is called."""
-        for status in self.servers.statuses():
-            for each in status.resources:
-                mention = f"{status.name}:{each.uri}"
-                yield f'@"{mention}"' if re.search(r"\s", mention) else f"@{mention}", each.name or each.description
-
-    async def settle(self, agent: Agent) -> list[Warned]:
-        """Wait where that is wanted, and tell of each server once that the agent needs and that cannot be used."""
-        self.servers.start()
-        if self.waits:  # nobody waits a second time for one that took too long
-            await self._wait_while(
-                lambda: any(each.state in _OPEN and each.name not in self._reported for each in self._needed(agent))
-            )
-        problems: list[Warned] = []
-        for status in self._needed(agent):
-            has_failed = status.state in {"failed", "lost"}
-            if status.name in self._reported or status.state == "ready" or not (has_failed or self.waits):
-                continue
-            self._reported.add(status.name)
-            text, hint = f"The MCP server {status.name} is not connected yet, so its tools are missing.", ""
-            if has_failed:
-                text = status.problem or f"The MCP server {status.name} is no longer connected."
-                hint = f"More about it: zkchat config servers check {status.name}"
-            problems.append(Warned(text=text, hint=hint))
-        return problems
-
-    def _needed(self, agent: Agent) -> Iterator[ServerStatus]:
-        """The servers of which the agent's requests may hold a tool without the user's word."""
-        for status in self.servers.statuses():
-            own = (mode for name, mode in agent.tools.items() if name.startswith(f"{status.name}/"))
-            modes = (agent.tool_mode("", status.name), *own)
-            if status.state != "disabled" and any(mode != "manual" for mode in modes):
-                yield status
-
-    async def resources(self, text: str) -> tuple[list[Resource], list[Warned]]:
-        """The resources that a message names, and what is wrong with the others."""
-        read: list[Resource] = []
-        warnings: list[Warned] = []
-        for server, uri in self._named(text):
-            answer = await self.servers.read(server, uri)
-            if answer.failed:
-                warnings.append(Warned(text=f"@{server}:{uri} is left out. {answer.text}", hint=answer.hint))
-            else:
-                text, more = answer.text[:MAX_RESOURCE], len(answer.text) - MAX_RESOURCE
-                if more > 0:
-                    text = f"{text}\n(Cut here: {counted(more, 'more character')}.)"
-                read.append(Resource(server=server, uri=uri, text=text))
-        return read, warnings
-
-    def _named(self, text: str) -> list[tuple[str, str]]:
-        """Server and URI of each mention outside code, each once."""
-        names = self._names()
-        known = {(status.name, each.uri) for status in self.servers.statuses() for each in status.resources}
-        found: dict[tuple[str, str], None] = {}
-        for mention in _MENTION.finditer(link_catalog.prose_of(text).rest) if names else ():
-            is_quoted = bool(mention[1])
-            server, uri = (mention[1], mention[2]) if is_quoted else (mention[3], mention[4])
-            if not is_quoted and (server, uri) not in known:
-                uri = uri.rstrip(_PUNCTUATION)  # unless the server has one that ends so
-            if server in names and uri:
-                found[server, uri] = None
-        return [*found][:MAX_RESOURCES]
-
-    def _names(self) -> set[str]:
-        return {status.name for status in self.servers.statuses() if status.state != "disabled"}

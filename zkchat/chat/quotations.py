@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 MIN_LETTERS: Final = 10
 """Letters outside links, from which on the same words in the same order are no coincidence."""
-_UNSPACED_WEIGHT: Final = 3
-"""What a letter counts in a script without spaces, where a few make a sentence."""
-MAX_PIECES: Final = 2_000
-"""Sentences and lines of an answer that are compared."""
 MAX_GIVEN_CHARACTERS: Final = 100_000
 """Characters of what was given, the newest first, that an answer is compared with."""
 _TOKEN: Final = lazy_pattern(r"\[\[[^\[\]\n]*\]\]|(?:[^\W_]|[\u0300-\u036f])+")
@@ -96,7 +92,17 @@ def find_quotations(answer: str, links: Sequence[Link], given: Iterable[GivenTex
     Markup, case and line breaks may differ. A passage is long enough to be none by chance, or a whole text.
     """
     pieces = _pieces(answer, links)
-    paths, starts, haystack = _words_given(given) if pieces else ([], [], "")
+    paths: list[str] = []
+    texts: list[str] = []  # the words of each
+    room = MAX_GIVEN_CHARACTERS
+    for path, text in given if pieces else ():
+        if room <= 0:
+            break
+        if known := name_key(" ".join(_TOKEN.findall(text[:room]))):
+            paths.append(path)
+            texts.append(f"{_BORDER} {known} ")
+        room -= len(text)
+    starts, haystack = [0, *accumulate(map(len, texts))], "".join(texts) + _BORDER
     found: list[Quotation] = []
     start = 0
     while paths and start < len(pieces):
@@ -112,21 +118,6 @@ def find_quotations(answer: str, links: Sequence[Link], given: Iterable[GivenTex
             found.append(Quotation(run[0].start, run[-1].end, paths[bisect_right(starts, place) - 1]))
         start = max(end, start + 1)
     return found
-
-
-def _words_given(given: Iterable[GivenText]) -> tuple[list[str], list[int], str]:
-    """The paths of the texts, where each begins, and the words of all, one text after the other."""
-    paths: list[str] = []
-    texts: list[str] = []
-    room = MAX_GIVEN_CHARACTERS
-    for path, text in given:
-        if room <= 0:
-            break
-        if words := name_key(" ".join(_TOKEN.findall(text[:room]))):
-            paths.append(path)
-            texts.append(f"{_BORDER} {words} ")
-        room -= len(text)
-    return paths, [0, *accumulate(map(len, texts))], "".join(texts) + _BORDER
 
 
 def links_outside(links: Sequence[Link], quotations: Sequence[Quotation]) -> list[Link]:
@@ -155,14 +146,14 @@ def _pieces(answer: str, links: Sequence[Link]) -> list[_Piece]:
             words="".join(f"{name_key(token[0])} " for token in tokens[first:last]),
             letters=sum(_letters(tokens[place][0]) for place in range(first, last) if link_at[place] is None),
         )
-        for first, last in pairwise([0, *breaks[: MAX_PIECES - 1], len(tokens)] if tokens else ())
+        for first, last in pairwise([0, *breaks[:1_999], len(tokens)] if tokens else ())
     ]
 
 
 def _letters(word: str) -> int:
-    """How many letters, those of scripts without spaces weighed."""
+    """How many letters; one of a script without spaces, where a few make a sentence, counts three times."""
     unspaced = "".join(UNSPACED_RUN.findall(word)) if has_unspaced(word) else ""
-    return len(word) + (_UNSPACED_WEIGHT - 1) * len(unspaced)
+    return len(word) + 2 * len(unspaced)
 
 
 MIN_WEIGHT: Final = 2.0
@@ -170,8 +161,6 @@ MIN_WEIGHT: Final = 2.0
 NUMBER_WEIGHT: Final = 2.0
 MIN_SHARE: Final = 0.5
 """Or the share of a sentence of the answer."""
-PAIR_WEIGHT: Final = 0.5
-"""What two letters weigh where no spaces are written, against a word."""
 MAX_SENTENCES: Final = 200
 """Sentences of an answer that are compared."""
 MAX_CHARACTERS: Final = 100_000
@@ -267,10 +256,8 @@ class _Usage:
         self._asked = frozenset(query_terms(question))
         known = self._asked.union(*self._said)
         weights = weights_of(known, library.idf(known), rarest_idf(library))
-        self._weights = {
-            key: NUMBER_WEIGHT
-            if _NUMBER.fullmatch(key)
-            else weights[key] * (PAIR_WEIGHT if begins_unspaced(key) else 1.0)
+        self._weights = {  # where no spaces are written, a key is two letters
+            key: NUMBER_WEIGHT if _NUMBER.fullmatch(key) else weights[key] * (0.5 if begins_unspaced(key) else 1.0)
             for key in known
         }
 

@@ -9,15 +9,18 @@ from typing import Final, Literal, assert_never, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, Profiles, Tier, instructions
+from zkchat.chat.agents import Profiles, Tier, instructions
 from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
+from zkchat.chat.context.documents import anchor_in, full_name
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.question import HUB_MARK, link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
+from zkchat.chat.tools.readings import GivenBefore
 from zkchat.core import (
+    DEFAULT_AGENT,
     NOTE_SUFFIXES,
     PAGES,
     Ambiguous,
@@ -45,12 +48,8 @@ VIA_WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model: no more of it is known than the link."""
 
 
-MAX_EMBEDS: Final = 50
-"""Of one document; nobody reads more of them as a part of it."""
 MAX_BROUGHT: Final = 200
 """Of one folder or hub."""
-HUB_SHARE: Final = 0.5
-"""Of the room for documents that is left: what the notes that a hub links to may take."""
 IN_EVERY_REQUEST = "linked in the message, and sent every time anyway"
 WITH_THE_MESSAGE = "linked in the message, and sent with it"
 
@@ -76,7 +75,7 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     links = parse_note(source, text).links if "![" in text and is_note(source) else ()
     shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
     try:
-        found = [_reference(library, link, source) for link in shown[:MAX_EMBEDS]]
+        found = [_reference(library, link, source) for link in shown[:50]]  # nobody reads more of them as a part of it
     except (StorageError, VaultError):
         return ()
     return tuple(
@@ -122,7 +121,7 @@ def brought_along(library: Library, references: Iterable[DocumentReference], que
                 found = (_reference(library, link, path) for link in links if not link.in_comment)
                 targets = [one.relative_path for one in found if one and one.relative_path]
                 paths = [one for one in dict.fromkeys(targets) if is_note(one) and one != path]
-                groups.append(Brought(name=each.wikilink, share=HUB_SHARE, notes=_as_brought(library, paths, "hub")))
+                groups.append(Brought(name=each.wikilink, share=0.5, notes=_as_brought(library, paths, "hub")))
         if not any(group.notes for group in groups):
             return []
         found_for = library.documents(question, limit=MAX_BROUGHT) if question.strip() else []
@@ -198,11 +197,6 @@ def text_of(library: Library, name: str) -> str:
     return library.section(*(place_of(library, name) or (name, "")))
 
 
-def full_name(path: str, anchor: str) -> str:
-    """How the place is called in the record of a request."""
-    return f"{path}#{anchor}" if anchor else path
-
-
 class ReferenceList:
     """The documents that informed an answer, one entry for each; repeated mentions are merged."""
 
@@ -227,12 +221,6 @@ class ReferenceList:
     def given(self, reference: DocumentReference) -> Sequence[DocumentReference]:
         """What was given to the model of the same document, in the order in which it was found."""
         return self._given.get(_key(reference), ())
-
-    def copy(self) -> "ReferenceList":
-        """The same, to be added to on its own."""
-        copied = ReferenceList()
-        copied._rows, copied._given = {**self._rows}, {key: [*given] for key, given in self._given.items()}
-        return copied
 
     def holds(self, reference: DocumentReference) -> bool:
         return _key(reference) in self._rows
@@ -263,11 +251,6 @@ def given_before(messages: Iterable[ChatMessage]) -> frozenset[str]:
     """The documents that earlier messages brought up: an answer may come back to them."""
     references = (reference for message in messages for reference in message.references)
     return frozenset(each.relative_path for each in references if each.relative_path and each.was_given)
-
-
-def given_with(context: RequestContext) -> frozenset[str]:
-    """The documents that stood in a request, whatever brought them there."""
-    return frozenset(item.name.partition("#")[0] for item in context.items)
 
 
 def sent_along(context: RequestContext, library: Library) -> dict[str, DocumentReference]:
@@ -405,7 +388,7 @@ def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection
 
 
 def _name(reference: DocumentReference) -> str:
-    return full_name(reference.relative_path or reference.wikilink, reference.anchor if reference.anchor_found else "")
+    return full_name(reference.relative_path or reference.wikilink, anchor_in(reference))
 
 
 NOTE: Final = "text/markdown"
@@ -524,7 +507,7 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
         case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
             return None
         case "rule":
-            rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
+            rules = build_candidates(profiles.agents[DEFAULT_AGENT], rules=profiles.rules.values())
             asked_for = {"strict": [STRICT, STRICT_PLAIN], "write": [WRITING]}  # by an option, and not by a file
             texts = [*(rule.text for rule in rules if rule.name == item.name), *asked_for.get(item.name, ())]
         case "reference":
@@ -536,28 +519,29 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
     return [*map(digest, texts)]
 
 
-class GivenNotes(Struct, frozen=True, kw_only=True):
-    """Implements `tools.readings.GivenBefore`, from the messages that the model sees."""
+class GivenNotes(GivenBefore):
+    """By the messages that the model sees."""
 
-    journal: Journal
-    privacy: ConversationPrivacy
+    def __init__(self, journal: Journal, privacy: ConversationPrivacy) -> None:
+        self._journal = journal
+        self._privacy = privacy
 
     def question(self) -> tuple[str, Mapping[str, str]]:
-        question = self.journal.history.last_question
+        question = self._journal.history.last_question
         return (question.id, _given_in(question)) if question else ("", {})
 
     def before(self) -> Mapping[str, str]:
-        question = self.journal.history.last_question
+        question = self._journal.history.last_question
         earlier = [*takewhile(lambda message: not question or message.id != question.id, self._seen())]
         passages = {name: "" for message in earlier for name in _given_in(message)}
         return passages | last_readings(map(read_in, earlier))
 
-    def texts(self, path: str) -> Sequence[str]:
+    def texts(self, path: str, /) -> Sequence[str]:
         return [given.text for given in given_texts(self._seen()) if given.path.partition("#")[0] == path]
 
     def _seen(self) -> Iterator[ChatMessage]:
-        hidden = self.privacy.hidden()
-        return (message for message in self.journal.history.window.live if message.id not in hidden)
+        hidden = self._privacy.hidden()
+        return (message for message in self._journal.history.window.live if message.id not in hidden)
 
 
 def _given_in(message: ChatMessage) -> dict[str, str]:

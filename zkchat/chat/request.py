@@ -59,37 +59,22 @@ from zkchat.core import (
     unanswered_turns,
 )
 
-SUMMARY_RESERVE = 0.125
-"""Of the prompt: what documents leave for the summary that older messages may need."""
-COUNT_MARGIN = 0.98
-"""Of the prompt: what is planned with, because texts take more together than their counts add up to."""
 LEFT_OUT = "(left out)"
 """In the place of what a tool said in an earlier turn."""
-LEAST_RESULT_TOKENS = 4
-"""To which the result of a tool can be shortened."""
 MAX_QUOTED_CHARS = 60
 """Of a pinned message that is named in a warning."""
-MAX_COMPACTIONS = 4
-"""Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
 """Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
-SMALL_MODEL_DOCUMENTS = 1_500
-"""Tokens of documents that a small model gets with a question."""
 FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
 ABSTAINED = "your notes did not answer it, and a small model would just say so again"
-UNANSWERED = "if it is your last question, /retry asks it again"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",
     hint="zkchat context compact makes room now; with context.confirm_compaction = false zkchat does it by itself.",
 )
-SUMMARY_SHARE = 0.30
-"""Of the window: a summary takes no more."""
-GOAL_SHARE = 0.6
-"""Of the budget for messages: what a compaction gets down to."""
 
 
 class RequestBuilder:
@@ -134,12 +119,13 @@ class RequestBuilder:
         gives_way = sum(
             each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
         )
-        summary = int(SUMMARY_RESERVE * budget.cap) if recent and not window.summary else 0
-        left = int(COUNT_MARGIN * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
+        # What older messages may need; and texts take more together than their counts add up to.
+        summary = int(0.125 * budget.cap) if recent and not window.summary else 0
+        left = int(0.98 * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
         if can_read:
             left, question = min(left, budget.messages - own), ""
         if info.needs_evidence:  # which takes a minute for what another reads in a second
-            left = min(left, SMALL_MODEL_DOCUMENTS)
+            left = min(left, 1_500)
         return DocumentRoom(tokens=max(0, left), share=MAX_DOCUMENT_SHARE if can_read else 1.0, question=question)
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
@@ -149,14 +135,14 @@ class RequestBuilder:
             starts = [place for place, message in enumerate(window.live) if message.role == "user"]
             window = Window(live=window.live[starts[-1] if starts else 0 :])
         else:
-            window, unanswered = _without(
-                window, unanswered_turns(self._core.history.window.live), "unanswered", UNANSWERED
-            )
+            silent = unanswered_turns(self._core.history.window.live)
+            hint = "if it is your last question, /retry asks it again"
+            window, unanswered = _without(window, silent, "unanswered", hint)
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
-                silent = abstained_turns(window.live) | _turns(
-                    window, lambda turn: plan.is_plain and _is_replaced(turn[-1])
-                )
+                silent = abstained_turns(window.live)
+                if plan.is_plain:  # passages stand in the place of what it said
+                    silent |= _turns(window, lambda turn: turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> ")))
                 window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
             if plan.stands_alone:
@@ -164,7 +150,8 @@ class RequestBuilder:
                 window, others = _without(window, asked, "score", "")
                 left_out += others
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
-        budget, calibration = self._core.budget.tightened(plan.tightness), self.calibration
+        budget, calibration = self._core.budget, self.calibration
+        budget = replace(budget, reserve=budget.window - int(plan.tightness * budget.cap))
         assembled = self._assembler.assemble(complete, window, budget, calibration)
         if not is_full(assembled.usage, assembled.budget) or (lean := self._lean(window)) is window:
             return assembled
@@ -191,7 +178,7 @@ class RequestBuilder:
             return whole  # one that only quotes has no window
         spare = self._spare_tools(plan)
         needed = plan.without(spare)
-        for attempt in range(MAX_COMPACTIONS):
+        for attempt in range(4):  # each aims lower
             assembled = self._without_extras(needed)
             fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
             if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self._core.shortened_texts())):
@@ -266,15 +253,26 @@ class RequestBuilder:
         now: bool = False,
     ) -> CompactionPlan | None:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
-        policy = self._core.settings.policy
-        window = self._core.history.window
-        limits = compaction_limits(assembled)
-        limits = replace(limits, cap=int(squeeze * limits.cap), goal=int(squeeze * limits.goal))
+        policy, window = self._core.settings.policy, self._core.history.window
+        # What the fixed parts leave for the summary and the messages. Memory gives way before the cap.
+        usage, budget = assembled.usage, assembled.budget
+        summary, messages = summary_tokens(assembled), usage.budgets["messages"]
+        in_memory = sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY)
+        movable = summary + sum(assembled.sizes.values())
+        fixed = usage.total - movable
+        trigger = min(budget.trigger - fixed, messages.limit - (messages.used - movable))
+        limits = TokenLimits(
+            cap=int(squeeze * (budget.cap - (fixed - int(usage.total / usage.counted * in_memory)))),
+            trigger=trigger,
+            goal=int(squeeze * int(0.6 * trigger)),
+            summary_cap=int(0.30 * budget.window),
+            summary=summary,
+        )
         sized = [self._sized(message, assembled, window) for message in window.live]
         try:
             return plan_compaction(strategy or policy.strategy, sized, limits, keep or policy.keep, on_demand=now)
         except TooFull as error:
-            raise _too_full(assembled.usage.total, assembled.budget) from error
+            raise _too_full(usage.total, budget) from error
 
     def wanted_compaction(
         self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
@@ -304,7 +302,7 @@ class RequestBuilder:
         scale = assembled.usage.total / assembled.usage.counted
         results = sum(isinstance(part, ToolResultPart) for part in message.parts)
         if results:
-            return ceil(scale * results * (MESSAGE_OVERHEAD + LEAST_RESULT_TOKENS))
+            return ceil(scale * results * (MESSAGE_OVERHEAD + 4))  # to so few it can be shortened
         if message.role != "user":
             return assembled.sizes.get(message.id, 0)
         return ceil(scale * (MESSAGE_OVERHEAD + self._core.tokenizer.count(words_alone(message))))
@@ -365,11 +363,6 @@ def _turns(window: Window, matches: Callable[[Sequence[ChatMessage]], bool]) -> 
     return frozenset(message.id for turn in turns if matches(turn) for message in turn)
 
 
-def _is_replaced(answer: ChatMessage) -> bool:
-    """Whether passages stand in the place of what a small model said."""
-    return answer.text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> "))
-
-
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
         f"The context is full: this request takes {total:,} tokens; a window of {budget.window:,} has room for "
@@ -401,26 +394,6 @@ def rank_of(each: PromptItem) -> int:
     if item.type == "recall":
         return 0 if item.include == "manual" else _RECALLED
     return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
-
-
-def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
-    """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
-    usage, budget = assembled.usage, assembled.budget
-    scale = usage.total / usage.counted
-    summary = summary_tokens(assembled)
-    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY))
-    movable = summary + sum(assembled.sizes.values())
-    fixed = usage.total - movable
-    messages = usage.budgets["messages"]
-    beside = messages.used - movable
-    trigger = min(budget.trigger - fixed, messages.limit - beside)
-    return TokenLimits(
-        cap=budget.cap - (fixed - memory),
-        trigger=trigger,
-        goal=int(GOAL_SHARE * trigger),
-        summary_cap=int(SUMMARY_SHARE * budget.window),
-        summary=summary,
-    )
 
 
 NOTHING_TO_SUMMARISE: Final = "The conversation is still too short to be worth a summary."

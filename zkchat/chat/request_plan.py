@@ -9,8 +9,17 @@ from msgspec.structs import replace
 
 from zkchat.chat.agents import Tier, how_to_change, instructions
 from zkchat.chat.change_settlement import outcome_items
-from zkchat.chat.context.assembly import BRIEF_REASONS, WRITING, PromptItem, RequestPlan, prompt_item
-from zkchat.chat.context.condensing import CoverageItem, condense_text, content_terms, idf_weights, select_greedily
+from zkchat.chat.context.assembly import (
+    BRIEF_REASONS,
+    STRICT,
+    STRICT_PLAIN,
+    WRITING,
+    PromptItem,
+    RequestPlan,
+    prompt_item,
+)
+from zkchat.chat.context.condensing import condense_text
+from zkchat.chat.context.documents import full_name
 from zkchat.chat.context.extractive import excerpt
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.context.selection import (
@@ -22,6 +31,7 @@ from zkchat.chat.context.selection import (
     session_items,
     wants_evidence,
 )
+from zkchat.chat.context.unit_ranking import CoverageItem, content_terms, idf_weights, select_greedily
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in
@@ -29,7 +39,6 @@ from zkchat.chat.question import OWN, Question, said_in, wants_change
 from zkchat.chat.references import (
     VIA_WITHHELD,
     StaleNote,
-    full_name,
     link_named,
     place_of,
     stale_notes,
@@ -39,7 +48,6 @@ from zkchat.chat.references import (
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
     Agent,
-    Brief,
     ChatMessage,
     EvidencePart,
     FilePart,
@@ -62,10 +70,6 @@ MIN_SCORE = 0.25
 """The score from which a message is worth recalling without being asked for."""
 MIN_SHARE_OF_BEST = 0.3
 """The share of the best score that the others must reach."""
-BEST_SHARE = 0.5
-"""Of the budget, for the messages that score best; the rest is for the most informative ones."""
-MAX_MESSAGE_SHARE = 0.4
-"""Of the budget, for one recalled message; a longer one is condensed."""
 MAX_CANDIDATES = 200
 """Archived messages that are looked at, the best by rank."""
 MAX_CHARS = 100_000
@@ -99,15 +103,23 @@ def recall(
 ) -> list[Recalled]:
     """The archived messages that the user's text is about: quoted, in so many tokens; none that say too little.
 
-    First those that score best. Where many share a word with the question, scores say little: the rest of the
-    budget goes to those that say most beside that word, each with its sentences on the question alone.
+    First those that score best, in half of that, and in each as much of it as one message may take. Where many share a
+    word with the question, scores say little: the rest of the budget goes to those that say most beside that word, each
+    with its sentences on the question alone.
     """
     ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
     lowest = max([MIN_SCORE, *(MIN_SHARE_OF_BEST * each.score for each in ranked)])
     found = _deduplicate(
         Recalled(archived[id_], archived[id_].text, score) for _, id_, score in ranked if score >= lowest
     )
-    best, left = _best(found, query, budget, count)
+    best: list[Recalled] = []
+    left = budget
+    for each in found:
+        if left <= 0.5 * budget:
+            break
+        if shorter := _condensed(each, min(int(0.4 * budget), left), query, count):
+            best.append(shorter)
+            left -= count(shorter.quoted)
     return [*best, *_most_informative(found, best, query, left, count)]
 
 
@@ -117,19 +129,6 @@ def _deduplicate(found: Iterable[Recalled]) -> list[Recalled]:
     for each in found:
         by_text.setdefault(each.text, each)
     return [*by_text.values()]
-
-
-def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> tuple[list[Recalled], int]:
-    """The first ones until their share is used up, each as much of it as one message may take, and what is left."""
-    best: list[Recalled] = []
-    left = budget
-    for each in found:
-        if left <= (1 - BEST_SHARE) * budget:
-            break
-        if shorter := _condensed(each, min(int(MAX_MESSAGE_SHARE * budget), left), query, count):
-            best.append(shorter)
-            left -= count(shorter.quoted)
-    return best, left
 
 
 def _condensed(each: Recalled, room: int, query: str, count: Count) -> Recalled | None:
@@ -166,8 +165,6 @@ def _most_informative(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
-_SEPARATOR_TOKENS = 1
-"""Between one recalled message and the next."""
 USUAL_CHANGES = frozenset({"create_document", "edit_section", "set_property"})
 """Tools for a small model that is asked for a change; others where the message has a word of their names."""
 USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
@@ -176,14 +173,8 @@ MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
 MAX_TOLD, MAX_OWN_TOLD = 2, 3
 """Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"."""
-MIN_NEAR = 0.15
-"""How near in meaning what was told is to such a question, where no word of it is there."""
-WORTH_OF_WORD = 0.3
-"""Of each word that both have, beside how near they are."""
 MIN_SHARED = 2
 """Terms that a correction has in common with what it corrects."""
-PROJECT_SHARE = 0.5
-"""Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
 
 class RequestPlanner:
@@ -210,7 +201,8 @@ class RequestPlanner:
             tools += recall_tools(self.find_archived)
         if core.memory:
             may_remember = None if core.settings.private else core.may_remember
-            tools += memory_tools(core.memory, may_remember, core.journal, lambda: core.answering.name)
+            session, agent = lambda: core.journal.session_id, lambda: core.answering.name
+            tools += memory_tools(core.memory, may_remember, session, agent)
         return [*tools, *attachment_tools(core.shortened_texts)]
 
     def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:
@@ -220,15 +212,15 @@ class RequestPlanner:
         typed = core.profiles.without_address(asked) if asked else ""
         selected = self._selected(agent, typed)
         memory = self.memory_state(agent)
-        project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
+        project = memory.without(self.page(int(0.5 * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(agent, typed, left // 2) if memory.is_on else Selection()
         beside = [*project.items, *facts.items]
         beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
         if user and info.needs_evidence:
-            told, repeated = self._told_before(user, typed)
-            beside = [*(each for each in beside if each.item.name not in repeated), *told]
+            said, repeated = self._told_before(user, typed)
+            beside = [*(each for each in beside if each.item.name not in repeated), *said]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -249,8 +241,19 @@ class RequestPlanner:
             stands_alone=info.needs_evidence and _is_alone(user, question),
         )
         if user and user.brief:
-            planned = _briefed(planned, user.brief)
-        return planned.only_from_evidence() if core.settings.strict else planned
+            brief = user.brief
+            planned = planned if brief.uses_notes else planned.without_tools()
+            if brief.text:
+                why = BRIEF_REASONS[brief.purpose]
+                rule = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=why, this_turn_only=True)
+                planned = planned.with_items([rule])
+        if not core.settings.strict:
+            return planned
+        # The answer rests on nothing but what is sent with the question.
+        system, *others = planned.without_tools().items
+        told = STRICT_PLAIN if planned.is_plain else STRICT
+        only = prompt_item("rule", "strict", told, include="manual", reason="asked for with --strict")
+        return replace(planned, items=(system, only, *others), can_read=False)
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
         """The instructions, and what is in every request whatever the question."""
@@ -417,7 +420,7 @@ class RequestPlanner:
                 archived,
                 session=core.journal.session_id,
                 budget=budget,
-                count=lambda quoted: core.tokenizer.count(quoted) + _SEPARATOR_TOKENS,
+                count=lambda quoted: core.tokenizer.count(quoted) + 1,  # and what separates it
                 asked_in=asked,
             )
         except StorageError:
@@ -444,12 +447,12 @@ class RequestPlanner:
         if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
             scores = self._core.relevance.scores(question, [each.text for each in told])
             near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
-        worth = {id_: near[id_] + WORTH_OF_WORD * shared[id_] for id_ in shared}
+        worth = {id_: near[id_] + 0.3 * shared[id_] for id_ in shared}
         for place, id_ in enumerate(said_of):
             if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
                 about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
                 worth[id_] = max([worth[id_], *(worth[each] for each in about)])
-        best = sorted((id_ for id_ in worth if worth[id_] >= MIN_NEAR), key=lambda id_: -worth[id_])
+        best = sorted((id_ for id_ in worth if worth[id_] >= 0.15), key=lambda id_: -worth[id_])
         best = best[: MAX_OWN_TOLD if is_own else MAX_TOLD]
         sure = {*best[:1], *(id_ for id_ in best if shared[id_])}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
@@ -477,16 +480,6 @@ class RequestPlanner:
         if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
             hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
-
-
-def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
-    """The plan with what the model is told for this message alone."""
-    offered = plan if brief.uses_notes else plan.without_tools()
-    if not brief.text:
-        return offered
-    reason = BRIEF_REASONS[brief.purpose]
-    item = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=reason, this_turn_only=True)
-    return offered.with_items([item])
 
 
 def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:

@@ -1,19 +1,17 @@
 """Rules, notes and tools of a session: which are in its requests, and adding and dropping them."""
 
-from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.chat.context.documents import full_name
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.memory import WHOLE, MemoryState
-from zkchat.chat.references import ChangedItem, changed_items, full_name, place_of
+from zkchat.chat.references import ChangedItem, changed_items, place_of
 from zkchat.core import (
-    IncludeMode,
     Link,
     Missing,
     RequestContext,
@@ -22,17 +20,6 @@ from zkchat.core import (
     UsageError,
     without_suffix,
 )
-
-_MEMORY_HINT: Final = (
-    "Three settings must allow it: memory.enabled, context.memory_share above 0, and `memory` in the agent's file."
-)
-
-
-_STATES: Final[Mapping[IncludeMode, str]] = {
-    "always": "sent every time",
-    "agent": "when it fits a message",
-    "manual": "when you add it",
-}
 
 
 class SessionItem(Struct, frozen=True, kw_only=True):
@@ -63,7 +50,8 @@ class SessionItem(Struct, frozen=True, kw_only=True):
         """To be read after its name."""
         if self.is_dropped or self.is_added:
             return "dropped by you" if self.is_dropped else "added by you"
-        return _STATES[self.item.include]
+        states = {"always": "sent every time", "agent": "when it fits a message", "manual": "when you add it"}
+        return states[self.item.include]
 
 
 class SessionItems:
@@ -106,7 +94,9 @@ class SessionItems:
             raise UsageError(f"{unavailable.reason}.", hint=unavailable.hint)
         model = self.conversation.model
         if kind == "memory":
-            raise UsageError(f"Memory is not used: {self.memory_state.reason}.", hint=_MEMORY_HINT)
+            settings = "memory.enabled, context.memory_share above 0, and `memory` in the agent's file"
+            hint = f"Three settings must allow it: {settings}."
+            raise UsageError(f"Memory is not used: {self.memory_state.reason}.", hint=hint)
         if kind == "tool" and not model.calls_tools:
             raise UsageError(f"{model.shown} has no tools.", hint="/model chooses another model.")
         close = get_close_matches(name.casefold(), every, n=3) or every

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from copy import deepcopy
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat.answers import time_of
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
@@ -16,8 +18,8 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
 from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question
-from zkchat.chat.quotations import GivenText, given_texts
-from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
+from zkchat.chat.quotations import GivenText, given_texts, refer_to_used
+from zkchat.chat.references import ReferenceList, cite, given_before, sent_along
 from zkchat.chat.replies import ReplyReader
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
@@ -57,23 +59,12 @@ from zkchat.index import wants_notes
 
 MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
-MAX_FAILED_ROUNDS: Final = 2
-"""After so many rounds in a row in which no call worked, the model is asked for its answer without tools."""
-MORE_FAILED_ROUNDS: Final = 2
-"""So many more while changes may be proposed: names and passages are exact."""
-MAX_SHORTENINGS: Final = 2
-"""Times in a row that a prompt is made shorter because the server finds it too long."""
-TIGHTENING: Final = 0.7
-"""Of what a prompt that was too long was allowed to take: what the shorter one is."""
 MAX_CALLS: Final = 32
 """Calls of one step that are run."""
-_KEPT_ARGUMENTS: Final = 200
-"""Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
-NO_CALL_WORKED = "the model could not use its tools"
 TOO_SMALL = "This model is too small for general knowledge; it answers from your notes only."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
@@ -121,8 +112,6 @@ class Exchange(Struct):
             return False
         if request.listing or not request.evidence or asked is None:
             return bool(request.listing)
-        from zkchat.answers import time_of
-
         prose = Question.of(asked).prose
         time = time_of(self.core.library, prose)
         return wants_notes(prose) or bool(time and time.period and not time.topic.strip())
@@ -135,7 +124,7 @@ class Exchange(Struct):
     async def run(self, emit: Emit) -> None:
         """Stream until the model makes no more tool calls; `draft` then holds the answer."""
         for round_ in range(MAX_ROUNDS + 1):
-            may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if self.core.may_write else 0)
+            may_fail = 4 if self.core.may_write else 2  # names and passages to be changed are exact
             if self.failed_rounds >= may_fail:
                 self.lost_tools = "made only tool calls that failed or repeated earlier ones"
             elif round_ == MAX_ROUNDS:
@@ -149,7 +138,11 @@ class Exchange(Struct):
                 return
             await self._use_tools(emit)
             if self.proposed and self.core.info.needs_evidence:
-                await self._say_proposed(emit)  # it would only repeat the note, or say that it is done
+                # It would only repeat the note, or say that it is done.
+                text = f"Proposed: {'; '.join(self.proposed)}.\n"
+                self.draft, self.finish = self.core.journal.begin_answer(self.core.info), Finish()
+                self.draft.add(text=text)
+                await emit(TextDelta(text=text))
                 return
 
     def _plan_without_tools(self) -> RequestPlan:
@@ -158,7 +151,8 @@ class Exchange(Struct):
         if asked is None or self.is_grounded or not self.failed_rounds:
             return self.plan.without_tools()
         found = relevant_evidence(self.core.library, Question.of(asked), asked.references)
-        return self.plan.without_tools().with_items(evidence_item(each, NO_CALL_WORKED) for each in found)
+        reason = "the model could not use its tools"
+        return self.plan.without_tools().with_items(evidence_item(each, reason) for each in found)
 
     async def ask_again(self, message_id: str, given: Sequence[DocumentReference], emit: Emit) -> None:
         """Run once more after the plan was changed, with what the model is given now."""
@@ -179,17 +173,15 @@ class Exchange(Struct):
 
     def close(self, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        from zkchat.chat.quotations import refer_to_used
-
         core, context, count = self.core, self.assembled.context, self.core.tokenizer.count
         message = (self.draft or core.journal.begin_answer(core.info)).finished()
         was_asked = not (self.abstained or core.info.needs_notes)
         along = sent_along(context, core.library) if was_asked else {}
-        references = self.references.copy()
+        references = deepcopy(self.references)
         for each in along.values():
             references.add(each)
         if not self.abstained:
-            given = given_before(core.history.newest_first) | given_with(context)
+            given = given_before(core.history.newest_first) | {item.name.partition("#")[0] for item in context.items}
             cite(references, message.text, core.library, given, self._given_texts(along))
             asked = core.history.last_question
             refer_to_used(references, message.text, asked.text if asked else "", core.library)
@@ -248,14 +240,14 @@ class Exchange(Struct):
 
     async def _ask(self, emit: Emit) -> None:
         """Ask; where the server, who alone can count its tokens, finds the prompt too long, shorten it and retry."""
-        for attempts_left in reversed(range(MAX_SHORTENINGS + 1)):
+        for attempts_left in (2, 1, 0):
             try:
                 return await self._ask_once(emit)
             except PromptTooLong:
                 if not attempts_left:
                     raise
                 refused = self.assembled.request
-                self.plan = replace(self.plan, tightness=TIGHTENING * self.plan.tightness)
+                self.plan = replace(self.plan, tightness=0.7 * self.plan.tightness)
                 await self._build(emit)
                 if self.assembled.request == refused:
                     raise
@@ -268,10 +260,17 @@ class Exchange(Struct):
         self.calls, self.finish = [], None
         self.draft = core.journal.begin_answer(core.info)
         request, problems = core.images.load(self.assembled.request)
-        request = replace(request, must_call=self._must_call())
+        changing = core.proposals.tool_names if core.proposals else frozenset()
+        is_asked_for_change = any(tool.name in changing for tool in request.tools)
+        # A small model makes a change by a call, or not at all.
+        request = replace(request, must_call=core.info.needs_evidence and is_asked_for_change)
         for problem in problems:
             await emit(problem)
-        instead = self._in_its_place()
+        instead: AsyncGenerator[ModelChunk, None] | None = None
+        if (core.info.needs_evidence or core.settings.strict) and not self.is_grounded:
+            instead = self._abstention()  # it would only invent something
+        elif self.is_quoted:
+            instead = self._quoted()
         reader = None if instead or core.info.needs_notes else self._reader()
         async with aclosing(debug_answer(core.provider, request, instead or core.provider.stream(request))) as chunks:
             await self._receive(chunks, self.draft, reader, emit)
@@ -284,25 +283,6 @@ class Exchange(Struct):
         if self.finish.reason == "length" and self.draft.finished().text.strip():
             text = f"{name} ran out of room, so its answer ends early."
             await emit(Warned(text=text, hint=f"Ask it to continue, or {MORE_ROOM}."))
-
-    def _must_call(self) -> bool:
-        """Whether a small model is asked for a change, which it makes by a call or not at all."""
-        names = self.core.proposals.tool_names if self.core.proposals else frozenset()
-        return self.core.info.needs_evidence and any(tool.name in names for tool in self.assembled.request.tools)
-
-    async def _say_proposed(self, emit: Emit) -> None:
-        """The answer of a model that has proposed changes, in our words."""
-        text = f"Proposed: {'; '.join(self.proposed)}.\n"
-        self.draft, self.finish = self.core.journal.begin_answer(self.core.info), Finish()
-        self.draft.add(text=text)
-        await emit(TextDelta(text=text))
-
-    def _in_its_place(self) -> AsyncGenerator[ModelChunk, None] | None:
-        """What is said in the place of a model that would only invent something; None where it is asked."""
-        info = self.core.info
-        if (info.needs_evidence or self.core.settings.strict) and not self.is_grounded:
-            return self._abstention()
-        return self._quoted() if self.is_quoted else None
 
     async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
         """What the index says on a question about the vault itself, or which notes say something."""
@@ -335,8 +315,36 @@ class Exchange(Struct):
 
         The reader keeps what is not to be shown; there is none for what is not written by a model.
         """
+        limits, began = self.core.settings.limits, self.core.journal.now()
+        left = limits.characters
+        # A small model, or one in a file, may not know how to end.
+        may_loop = self.core.info.needs_evidence or self.core.info.provider == "local"
         try:
-            await self._take(chunks, draft, reader, emit)
+            async for chunk in chunks:
+                match chunk:
+                    case TextChunk():
+                        allowed = chunk.text[: max(0, left)]
+                        await self._show(reader.feed(allowed) if reader else allowed, draft, emit)
+                        left -= len(chunk.text)
+                    case ThinkingChunk():
+                        for text in _pieces(chunk.text[: max(0, left)]):
+                            draft.add(thinking=text)
+                            await emit(ThinkingDelta(text=text))
+                            await asyncio.sleep(0)
+                        left -= len(chunk.text)
+                    case RemarkChunk():
+                        await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
+                    case ToolRequested(call=call):
+                        self.calls.append(call)
+                    case Finish():
+                        self.finish = chunk
+                if reader and may_loop and reader.is_looping:
+                    self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
+                    break
+                if left < 0:
+                    raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
+                if self.core.journal.now() - began > limits.time:
+                    raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
         finally:  # also what was held back when it broke off
             rest = reader.end() if reader else ""
             draft.removed = reader.removed if reader else ""
@@ -347,47 +355,11 @@ class Exchange(Struct):
         if reader:
             self.calls = self.calls or reader.calls
 
-    async def _take(
-        self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, reader: ReplyReader | None, emit: Emit
-    ) -> None:
-        limits, began = self.core.settings.limits, self.core.journal.now()
-        left = limits.characters
-        async for chunk in chunks:
-            match chunk:
-                case TextChunk():
-                    allowed = chunk.text[: max(0, left)]
-                    await self._show(reader.feed(allowed) if reader else allowed, draft, emit)
-                    left -= len(chunk.text)
-                case ThinkingChunk():
-                    for text in _pieces(chunk.text[: max(0, left)]):
-                        draft.add(thinking=text)
-                        await emit(ThinkingDelta(text=text))
-                        await asyncio.sleep(0)
-                    left -= len(chunk.text)
-                case RemarkChunk():
-                    await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
-                case ToolRequested(call=call):
-                    self.calls.append(call)
-                case Finish():
-                    self.finish = chunk
-            if reader and self._may_loop and reader.is_looping:
-                self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
-                return
-            if left < 0:
-                raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
-            if self.core.journal.now() - began > limits.time:
-                raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
-
     async def _show(self, text: str, draft: Draft, emit: Emit) -> None:
         for piece in _pieces(text):
             draft.add(text=piece)
             await emit(TextDelta(text=piece))
             await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
-
-    @property
-    def _may_loop(self) -> bool:
-        """Whether the model may not know how to end: a small one, or one in a file."""
-        return self.core.info.needs_evidence or self.core.info.provider == "local"
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
@@ -401,7 +373,7 @@ class Exchange(Struct):
         self.rounds += 1
         core, count = self.core, self.core.tokenizer.count
         calls = self.calls[:MAX_CALLS]
-        kept = [_as_stored(call) for call in calls]
+        kept = [*map(_as_stored, calls)]
         said = self.draft.finished()
         step = replace(
             said,
@@ -494,6 +466,5 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
-    is_short = len(call.arguments) <= MAX_ARGUMENTS_CHARS
-    kept = call.arguments if is_short else call.arguments[:_KEPT_ARGUMENTS]
+    kept = call.arguments if len(call.arguments) <= MAX_ARGUMENTS_CHARS else call.arguments[:200]
     return replace(call, name=call.name[:100], arguments=kept)

@@ -3,22 +3,28 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final
 
 from msgspec.structs import replace
 
 from zkchat.answers import MAX_ASKED, MAX_LISTED
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.documents import TAG_TOKENS, DocumentRoom, add_summaries, excerpt_document, include_documents
+from zkchat.chat.context.condensing import find_excerpts
+from zkchat.chat.context.documents import (
+    TAG_TOKENS,
+    DocumentRoom,
+    add_summaries,
+    anchor_in,
+    excerpt_document,
+    include_documents,
+)
 from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
-from zkchat.chat.context.unit_ranking import find_excerpts
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
 from zkchat.chat.journal import Asked
 from zkchat.chat.memory import is_key
-from zkchat.chat.privacy import OUTSIDE, Resource, withheld_warnings
+from zkchat.chat.privacy import OUTSIDE, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import (
     Brought,
@@ -32,6 +38,7 @@ from zkchat.chat.references import (
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
+from zkchat.chat.tools.server_tools import Resource
 from zkchat.core import (
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
@@ -71,8 +78,6 @@ from zkchat.core import (
 from zkchat.index import terms, topic_terms
 from zkchat.notes import describe_warning, is_folder, summarize_warnings
 
-PASTE_TOKENS: Final = 2_000
-"""From here on a message that is mostly material counts as a paste."""
 RoomBeside = Callable[[int], DocumentRoom]
 """The room for documents beside so many tokens of other things."""
 
@@ -114,7 +119,7 @@ class Augmentation:
         if any(said):
             parts.append(replace(found, evidence=evidence))
         own = core.tokenizer.count(question.text)
-        is_pasted = own > PASTE_TOKENS and 2 * len(question.split.material) > len(question.text)
+        is_pasted = own > 2_000 and 2 * len(question.split.material) > len(question.text)
         is_told = asked.brief is None and is_key(question.told or question.prose)
         user = replace(
             asked,
@@ -189,7 +194,13 @@ class Augmentation:
             filled = {each.name for each in brought}  # a folder whose notes come along is not listed
 
             def text_of(reference: DocumentReference) -> str:
-                return "" if reference.relative_path in filled else self._text_of(reference)
+                path = reference.relative_path
+                if path is None or path in filled or is_image(path):
+                    return ""
+                try:
+                    return self._core.library.section(path, anchor_in(reference))
+                except VaultError:
+                    return ""
 
             along = [(each.notes, each.share) for each in brought]
             embeds_of = partial(embedded, self._core.library)
@@ -216,25 +227,14 @@ class Augmentation:
         room = room_beside(taken + TAG_TOKENS * len(resources)).tokens if resources else 0
         parts: list[FilePart] = []
         for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
-            found = excerpt_document(each.text, room // left, count, question.prose)
-            if found.text:
-                room -= count(found.text)
-                parts.append(FilePart(name=each.uri, text=found.text, extent=found.extent, server=each.server))
+            text, extent = excerpt_document(each.text, room // left, count, question.prose)
+            if text:
+                room -= count(text)
+                parts.append(FilePart(name=each.uri, text=text, extent=extent, server=each.server))
         return parts
 
     def _tokens_of(self, files: Iterable[FilePart]) -> int:
         return sum(self._requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
-
-    def _text_of(self, reference: DocumentReference) -> str:
-        assert reference.relative_path is not None
-        if is_image(reference.relative_path):
-            return ""
-        try:
-            return self._core.library.section(
-                reference.relative_path, reference.anchor if reference.anchor_found else ""
-            )
-        except VaultError:
-            return ""
 
 
 def _is_outside(link: Link) -> bool:

@@ -26,7 +26,7 @@ from zkchat.app import (
     open_change_store,
     proposals_over,
 )
-from zkchat.chat import NothingBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
+from zkchat.chat import GivenBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
 from zkchat.core import (
     Ambiguous,
     CatalogRow,
@@ -78,7 +78,7 @@ class Settled(Struct, frozen=True, kw_only=True):
     record: int | None = None
 
 
-class HostChanges(NothingBefore):
+class HostChanges(GivenBefore):
     """Calls tools that change notes. Only the worker's thread uses it.
 
     Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own; and

@@ -12,7 +12,7 @@ from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
-from tests.support.sessions import NOON, NamedSession
+from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import FoundMessage
@@ -45,7 +45,7 @@ def nothing_found(_query: str, _most: int) -> Sequence[FoundMessage]:
 
 def tools_over(library: Any) -> list[Tool]:
     memory = Memory(MemoriesInMemory("Mia likes nuts"), Relevance(), lambda: NOON)
-    remembering = memory_tools(memory, lambda text: "a" in text, NamedSession("s1"))
+    remembering = memory_tools(memory, lambda text: "a" in text, lambda: "s1")
     return [*explore_tools(library, lambda: NOON), *recall_tools(nothing_found), *remembering]
 
 

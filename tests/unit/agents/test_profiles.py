@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.chat.agents import DEFAULT, EXAMPLES, build_profiles, default_instructions, instructions, split_address
+from zkchat.chat.agents import BUILT_IN, build_profiles, default_instructions, instructions, split_address
 from zkchat.core.errors import ConfigError
 from zkchat.core.profile import Agent, Origin, ProfileFile, ProfileKind
 
@@ -12,7 +12,7 @@ def file(name: str, text: str, origin: Origin = "user", kind: ProfileKind = "age
 
 def test_four_agents_come_with_zkchat() -> None:
     found = build_profiles([])
-    assert set(found.agents) == {DEFAULT, *EXAMPLES}
+    assert set(found.agents) == {*BUILT_IN}
     assert found.problems == ()
     assert found.agent("default").text == default_instructions()
     assert all(agent.description and agent.origin == "built-in" for agent in found.agents.values())

@@ -1,6 +1,6 @@
-"""Turns in which the notes held nothing: stored as such, and kept out of the requests of small models."""
+"""Turns without an answer, which later requests leave out: the notes held nothing, or the model failed."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.request import ABSTAINED
 from zkchat.chat.tool_loop import TOO_SMALL
+from zkchat.core.errors import ProviderError
 from zkchat.core.message import ChatMessage
-from zkchat.core.prompt import ModelRequest
+from zkchat.core.prompt import ModelChunk, ModelRequest
 from zkchat.core.reports import NOTHING
 from zkchat.index.library import Library
 from zkchat.sessions.store import SqliteMessageIndex
@@ -121,3 +122,37 @@ def test_summaries_and_recall_for_a_small_model_say_nothing_of_such_turns(
     summarised = texts(model.requests[1]) if has_tools else talk.window.summary.summary
     assert "sleep" in summarised
     assert ("chess" in summarised) is has_tools
+
+
+class Refusing(Reciting):
+    """Refuses every request in which something stands."""
+
+    def __init__(self, refused: str) -> None:
+        super().__init__()
+        self.refused = refused
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        if any(self.refused in message.text for message in request.messages):
+            raise ProviderError("The server does not accept the request.")
+        async for chunk in super().stream(request):
+            yield chunk
+
+
+def test_a_refused_question_does_not_block_those_that_follow(library: Library) -> None:
+    provider = Refusing("forbidden")
+    talk = conversation_over(library, SessionsInMemory(), provider)
+    events_of(talk.say("Something forbidden?"))
+    events_of(talk.say("When does the roof leak?"))
+    events_of(talk.say("And in winter?"))
+    first, second = provider.requests
+    assert [message.text.split("\n")[0] for message in first.messages if message.role == "user"] == [
+        "When does the roof leak?"
+    ]
+    assert [message.role for message in second.messages if message.role != "system"] == ["user", "assistant", "user"]
+    assert "Something forbidden?" in [message.text for message in talk.messages]
+    context = talk.messages[-1].request_context
+    assert context
+    assert [(left.why, talk.history.messages[left.item.name].text) for left in context.left_out] == [
+        ("unanswered", "Something forbidden?"),
+        ("unanswered", ""),
+    ]

@@ -2,29 +2,17 @@
 
 import pytest
 
-from tests.support.conversations import conversation_over, events_of
-from tests.support.sessions import SessionsInMemory
+from tests.support.conversations import conversation_over, events_of, scripted
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.evidence_lookup import PAGE_SIZE
 from zkchat.core.errors import UsageError
 from zkchat.core.events import EvidenceFound
 from zkchat.core.message import DEFAULT_LIMIT, Evidence
-from zkchat.core.ports import ModelProvider
-from zkchat.core.values import from_plain
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
-from zkchat.models.scripted import Script, Scripted
 
 NOTES = {f"Walk {n}.md": f"# Walk {n}\n\nThe harbour walk takes {n} hours.\n" for n in range(1, 15)}
 QUESTION = "How long does the harbour walk take?"
-
-
-def conversation(library: Library, provider: ModelProvider) -> Conversation:
-    return conversation_over(library, SessionsInMemory(), provider)
-
-
-def model_that_answers() -> Scripted:
-    return Scripted(from_plain(Script, {"answers": [[{"text": "Long."}], [{"text": "Longer."}]]}))
 
 
 def asked(talk: Conversation, text: str = QUESTION) -> list[Evidence]:
@@ -35,7 +23,7 @@ def asked(talk: Conversation, text: str = QUESTION) -> list[Evidence]:
 
 
 def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(library: Library) -> None:
-    talk = conversation(library, Quote())
+    talk = conversation_over(library, provider=Quote())
     shown = asked(talk)
     assert 0 < len(shown) <= DEFAULT_LIMIT
     expected = min(talk.further_passages.left, PAGE_SIZE)
@@ -49,8 +37,8 @@ def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(li
 
 
 def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
-    best = asked(conversation(library, Quote()))
-    talk = conversation(library, model_that_answers())
+    best = asked(conversation_over(library, provider=Quote()))
+    talk = conversation_over(library, provider=scripted([[{"text": "Long."}]]))
     events_of(talk.say(QUESTION))
     assert talk.further_passages.read == 0
     page = talk.next_passages()
@@ -59,7 +47,7 @@ def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
 
 
 def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> None:
-    talk = conversation(library, Quote())
+    talk = conversation_over(library, provider=Quote())
     assert all(found.linked for found in asked(talk, "How long does the harbour walk of [[Walk 3]] take?")[:1])
     assert talk.next_passages().after_linked
     asked(talk)
@@ -67,7 +55,7 @@ def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> Non
 
 
 def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
-    talk = conversation(library, Quote())
+    talk = conversation_over(library, provider=Quote())
     assert (talk.further_passages.read, talk.further_passages.left) == (0, 0)
     with pytest.raises(UsageError, match="no question"):
         talk.next_passages()

@@ -7,19 +7,12 @@ from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.core.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.core.session import (
-    DraftEntry,
-    EntryBody,
-    ItemsEntry,
-    MessageEntry,
-    TitleEntry,
-    read_message,
-)
+from zkchat.core.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, Session, TitleEntry, read_message
 
 
-def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:
-    made = Journal(store, None, lambda: NOON, lambda: "new")
-    if begun:
+def journal(store: SessionsInMemory, session: Session | None = None, *, begun: bool = True) -> Journal:
+    made = Journal(store, session, lambda: NOON, lambda: "new")
+    if begun and session is None:
         made.ensure_session()
     return made
 
@@ -58,7 +51,7 @@ def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
     crashed = journal(store)
 
     def resumed() -> tuple[Journal, list[str]]:
-        again = Journal(store, crashed.session, lambda: NOON, lambda: "new")
+        again = journal(store, crashed.session)
         return again, [warning.text for warning in again.recover_from_crash()]
 
     ask(crashed, "one", "q1")
@@ -131,7 +124,7 @@ def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
     assert told is not None
     assert "Saving works again" in told.text
     assert kept.save_rest() is None
-    read = Journal(store, kept.session, lambda: NOON, lambda: "new").history
+    read = journal(store, kept.session).history
     assert [(message.id, message.session_id) for message in read.thread] == [("q1", "s1"), ("a1", "s1")]
     assert read.is_private
 
@@ -140,7 +133,7 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     store = SessionsInMemory()
     here = journal(store)
     ask(here, "one", "q1")
-    there = Journal(store, here.session, lambda: NOON, lambda: "new")
+    there = journal(store, here.session)
     ask(there, "two", "q2")
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
     asked = ask(here, "three", "q3")
@@ -149,16 +142,15 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     ]
     assert asked.message.parent_id == "a2"
     assert ask(here, "four", "q4").warnings == ()
-    assert [message.id for message in Journal(store, here.session, lambda: NOON, lambda: "new").history.thread] == [
-        "q1", "q2", "a2", "q3", "q4",
-    ]  # fmt: skip
+    again = journal(store, here.session)
+    assert [message.id for message in again.history.thread] == ["q1", "q2", "a2", "q3", "q4"]
 
 
 def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
     store = SessionsInMemory()
     here = journal(store)
     ask(here, "one", "q1")
-    there = Journal(store, here.session, lambda: NOON, lambda: "new")
+    there = journal(store, here.session)
     ask(there, "two", "q2")
     here.append(MessageEntry(message=answer("a1", parent_id="q1")))  # it arrives after the other's question
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
@@ -186,7 +178,7 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     first = journal(store)
     first.append(DraftEntry(message_id="a1", text="half"))
     store.open_elsewhere.add(first.session_id)
-    second = Journal(store, first.session, lambda: NOON, lambda: "new")
+    second = journal(store, first.session)
     (warning,) = second.recover_from_crash()
     assert warning.text == "This session is also open in another terminal; you can use both."
     assert len(store.rows[first.session_id]) == 1

@@ -2,30 +2,21 @@
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from tests.support.conversations import conversation_over, events_of, of_kind
+from tests.support.conversations import conversation_over, events_of, of_kind, scripted, stored
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.core import AnswerLimits
 from zkchat.chat.tool_loop import MAX_CALLS
 from zkchat.core.errors import ExitCode
 from zkchat.core.events import TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
-from zkchat.core.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.core.message import ToolCallPart, ToolResultPart
 from zkchat.core.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
-from zkchat.core.session_history import thread_of
-from zkchat.core.values import from_plain
 from zkchat.index.library import Library
 from zkchat.models.scripted import Script, Scripted
 
-Answers = list[list[dict[str, Any]]]
-
 NOTES = {"Sleep.md": "Adults need seven hours.\n"}
-
-
-def scripted(answers: Answers, **more: Any) -> Scripted:
-    return Scripted(from_plain(Script, {"answers": answers, **more}))
 
 
 class Endless(Scripted):
@@ -38,11 +29,6 @@ class Endless(Scripted):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         while True:
             yield self._chunk
-
-
-def stored(store: SessionsInMemory) -> list[ChatMessage]:
-    ((_, entries),) = store.rows.items()
-    return thread_of(entries)
 
 
 @pytest.mark.parametrize(

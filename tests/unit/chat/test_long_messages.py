@@ -1,13 +1,10 @@
 """A message that is far longer than the window: what of it is sent, and how a model with tools reads the rest."""
 
-import json
-from collections.abc import AsyncGenerator
-
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.tool_servers import Playing
 from zkchat.core.events import ToolFinished
-from zkchat.core.message import ToolCallPart
-from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
+from zkchat.core.prompt import ModelRequest
 from zkchat.index.library import Library
 
 LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" for n in range(1_500)]
@@ -21,22 +18,8 @@ def tools_of(request: ModelRequest) -> set[str]:
     return {tool.name for tool in request.tools}
 
 
-class Reading(Reciting):
-    """Reads on in the long message once, then answers."""
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        if TOOL in tools_of(request) and request.messages[-1].role != "tool":
-            self.requests.append(request)
-            arguments = json.dumps({"query": "certificate expires"})
-            yield ToolRequested(call=ToolCallPart(call_id="c1", name=TOOL, arguments=arguments))
-            yield Finish()
-            return
-        async for chunk in super().stream(request):
-            yield chunk
-
-
 def test_a_model_with_tools_reads_on_in_a_message_that_was_shortened(library: Library) -> None:
-    model = Reading(window=8_192, calls_tools=True)
+    model = Playing((TOOL, '{"query": "certificate expires"}'), window=8_192)
     talk = conversation_over(library, SessionsInMemory(), model)
     events = events_of(talk.say(f"How many steps were there?\n\n{LOG}"))
     (finished,) = [event for event in events if isinstance(event, ToolFinished)]

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.changes import Answering, AppendingVault, yes
-from tests.support.conversations import conversation_over, events_of
+from tests.support.conversations import conversation_over, events_of, scripted
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import WRITING, request_from
 from zkchat.core.errors import ProviderError
@@ -16,9 +16,7 @@ from zkchat.core.events import ChangesReviewed, Event, TextDelta, TurnFinished, 
 from zkchat.core.message import ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.core.session import ChangesEntry, MessageEntry
-from zkchat.core.values import from_plain
 from zkchat.index.library import Library
-from zkchat.models.scripted import Script, Scripted
 from zkchat.render.context import context_lines
 
 NOTES = {"Sleep.md": "# Sleep\n"}
@@ -68,7 +66,7 @@ def failing_at_first(library: Library, names: Sequence[str]) -> list[bool]:
     """Whether each request offered tools, to a model that calls some that are not there, and then one that is."""
     calls = [*((name, {"try": number}) for number, name in enumerate(names)), ("append", {"text": "more"})]
     answers = [[{"tool": name, "arguments": arguments}] for name, arguments in calls]
-    model = Scripted(from_plain(Script, {"answers": [*answers, [{"text": "Done."}]]}))
+    model = scripted([*answers, [{"text": "Done."}]])
     talk = conversation_over(library, SessionsInMemory(), model, proposals=AppendingVault().proposing(Answering(yes)))
     events_of(talk.say("Please append it."))
     return [bool(request.tools) for request in model.requests]
@@ -207,7 +205,7 @@ def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Li
 def warned_of(library: Library, *lines: tuple[str, str], is_deferred: bool = False) -> list[str]:
     """What is told before the review of a turn whose model appends these lines to these notes."""
     calls = [[{"tool": "append", "arguments": {"relative_path": note, "text": text}}] for note, text in lines]
-    model = Scripted(from_plain(Script, {"answers": [*calls, [{"text": "I proposed it."}]]}))
+    model = scripted([*calls, [{"text": "I proposed it."}]])
     reviewer = Answering(*[yes] * any(note == "Sleep" for note, _ in lines))
     talk = conversation_over(
         library, None, model, proposals=AppendingVault().proposing(reviewer, is_deferred=is_deferred)

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from tests.support.conversations import conversation_over, events_of
 from tests.support.tool_servers import Answering, ApprovalsInMemory, Playing, ServersInMemory, server, tool
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.privacy import ServerAccess
-from zkchat.chat.tools.server_tools import MAY_LEAK, CallReviewer
+from zkchat.chat.tools.server_tools import MAY_LEAK, CallReviewer, ServerAccess
 from zkchat.core.events import Event, ResourceRead, ToolFinished, ToolStarted, Warned
 from zkchat.core.profile import Agent
 from zkchat.core.tool_server import ServerDefinition, ServerStatus

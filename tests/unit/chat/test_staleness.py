@@ -1,6 +1,5 @@
 """Notes that change while a conversation goes on, and things of an old request that are different now."""
 
-from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -9,13 +8,13 @@ import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.tool_servers import Playing
 from zkchat.chat.agents import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import changed_items
 from zkchat.core.events import Event, TurnFinished, Warned
-from zkchat.core.message import RequestContext, RequestItem, ToolCallPart
+from zkchat.core.message import RequestContext, RequestItem
 from zkchat.core.profile import ProfileFile
-from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -139,25 +138,10 @@ def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(own_libra
     assert isinstance(events[-1], TurnFinished)
 
 
-class ReadsBees(Reciting):
-    """Reads a note by itself in its first answer."""
-
-    def __init__(self) -> None:
-        super().__init__(calls_tools=True)
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        self.requests.append(request)
-        if len(self.requests) == 1:
-            call = ToolCallPart(call_id="1", name="read_document", arguments='{"relative_path": "Bees.md"}')
-            yield ToolRequested(call=call)
-        else:
-            yield TextChunk(text="Bees hum.")
-        yield Finish()
-
-
 def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(own_library: Library, vault: Path) -> None:
     store = SessionsInMemory()
-    talk = conversation_over(own_library, store, ReadsBees())
+    reads = Playing(("read_document", '{"relative_path": "Bees.md"}'), "Bees hum.")
+    talk = conversation_over(own_library, store, reads)
     events_of(talk.say("What do bees do?"))
     assert warnings(events_of(talk.say("And then?"))) == []
     (vault / "Bees.md").write_text(NOTES["Bees.md"] + "\nThey fly.\n")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.conversations import answer_of, conversation_over, events_of, of_kind
+from tests.support.conversations import answer_of, conversation_over, events_of, of_kind, scripted, stored
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
@@ -29,12 +29,9 @@ from zkchat.core.events import (
     UsageReported,
     Warned,
 )
-from zkchat.core.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
-from zkchat.core.session_history import thread_of
-from zkchat.core.values import from_plain
+from zkchat.core.message import EvidencePart, FilePart, ToolResultPart
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
-from zkchat.models.scripted import Script, Scripted
 
 NOTES = {
     "Sleep.md": "# Sleep\n\nAdults need seven hours.\n\n## Naps\n\nTwenty minutes at most.\n",
@@ -43,24 +40,12 @@ NOTES = {
 }
 
 
-Answers = list[list[dict[str, Any]]]
-
-
-def scripted(answers: Answers, **more: Any) -> Scripted:
-    return Scripted(from_plain(Script, {"answers": answers, **more}))
-
-
 def say(talk: Conversation, text: str) -> list[Event]:
     return events_of(talk.say(text))
 
 
-def stored(store: SessionsInMemory) -> list[ChatMessage]:
-    ((_, entries),) = store.rows.items()
-    return thread_of(entries)
-
-
 def test_the_events_of_a_turn_come_in_order(library: Library, store: SessionsInMemory) -> None:
-    answers: Answers = [
+    answers: list[list[dict[str, Any]]] = [
         [{"thinking": "hm"}, {"tool": "find_excerpts", "arguments": {"query": "hours adults"}}],
         [{"text": "Seven."}, {"finish": "stop", "usage": {"prompt_tokens": 7}}],
     ]

@@ -1,20 +1,19 @@
-"""Long texts made short with a question in mind."""
+"""Long texts made short with a question in mind, and what of a message answers its own question."""
 
 import json
 
 import pytest
 
-from zkchat.chat.context.condensing import (
-    condense_message,
-    condense_text,
+from zkchat.chat.context.condensing import condense_message, condense_text, find_excerpts, split_question
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.context.unit_ranking import (
+    MAX_EXCERPTS,
     content_terms,
     coverage_item,
     idf_weights,
     select_greedily,
     sentence_weight,
-    split_question,
 )
-from zkchat.chat.context.tokens import Estimate
 
 count = Estimate().count
 
@@ -164,3 +163,35 @@ def test_what_stands_there_already_is_not_new() -> None:
     assert select_greedily(items, telling, lambda _: True) == [0, 1]
     assert select_greedily(items, telling, lambda _: True, covered=[fish]) == [1, 0]
     assert select_greedily(items, telling, lambda _: True, covered=[fish, fish]) == [1]
+
+
+LINES = [f"12:{n % 60:02} [build-{n % 9}] step {n} finished, 0 errors" for n in range(1_000)]
+
+
+def excerpts(message: str) -> list[str]:
+    return [each.text for each in find_excerpts(message)]
+
+
+def test_the_lines_that_answer_are_found_with_their_numbers() -> None:
+    lines = [*LINES]
+    lines[900] = "12:00 [deploy-docs] Process completed with exit code 1"
+    (only,) = find_excerpts("Which job failed?\n\n" + "\n".join(lines))
+    assert only.text == lines[900]
+    assert (only.first_line, only.last_line) == (901, 901)
+
+
+def test_a_question_that_the_material_does_not_answer_finds_nothing() -> None:
+    material = "\n".join(LINES)
+    assert excerpts(f"Which job failed?\n\n{material}") == []
+    assert excerpts(f"What do penguins eat?\n\n{material}") == []
+    assert excerpts(material) == excerpts("Which job failed?") == []
+
+
+def test_a_row_of_a_table_comes_with_the_header() -> None:
+    rows = ["name,city", *(f"Person {n},Bergen" for n in range(400)), "Ada Lind,Tromsø"]
+    assert excerpts("Who lives in Tromsø?\n\n" + "\n".join(rows)) == ["name,city", "Ada Lind,Tromsø"]
+
+
+def test_of_many_lines_that_answer_alike_some_are_shown() -> None:
+    lines = [f"ERROR job {n} failed" if n % 3 == 0 else line for n, line in enumerate(LINES)]
+    assert len(excerpts("Which job failed?\n\n" + "\n".join(lines))) == MAX_EXCERPTS

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.chat.context.condensing import content_terms
 from zkchat.chat.context.extractive import OPEN_QUESTIONS, excerpt, summarise
 from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.context.unit_ranking import content_terms
 from zkchat.core.choices import Role
 from zkchat.core.message import ChatMessage, TextPart
 

@@ -61,25 +61,6 @@ def left_out(selected: Selection) -> dict[str, str]:
     return {left.item.name: left.why for left in selected.left_out}
 
 
-def test_the_flow_of_the_design(selector: Selector) -> None:
-    """Rules A always, B manual, C agent; references X always, Y agent."""
-    assert names(selector.select("Hello!", ALL)) == ["A", "X.md"]
-    changes = [adding("B")]
-    assert names(selector.select("Hello!", ALL, changes)) == ["A", "X.md", "B"]
-
-    near_c = selector.select("What is the date of the next meeting in my calendar?", ALL, changes)
-    assert names(near_c) == ["A", "X.md", "B", "C"]
-    assert [item.include for item in near_c.records] == ["always", "always", "manual", "agent"]
-    assert [item.score is not None for item in near_c.records] == [False, False, False, True]
-    assert [item.this_turn_only for item in near_c.records] == [False, False, False, True]
-    assert 0.45 <= (near_c.records[-1].score or 0) < 1
-    assert [piece.text for piece in near_c.items][-1] == "Write dates as 2026-03-01."
-
-    near_y = selector.select("When do I turn the compost heap in the garden?", ALL, changes)
-    assert names(near_y) == ["A", "X.md", "B", "Y.md"]
-    assert left_out(near_y).get("C", "score") == "score"
-
-
 def test_what_the_user_dropped_stays_out_whatever_the_message_says(selector: Selector) -> None:
     changes = [dropping("A"), dropping("C")]
     selected = selector.select("Which dates and times are in my calendar?", ALL, changes)

@@ -5,13 +5,9 @@ from typing import get_args
 import pytest
 
 from tests.support.doc_examples import DOCS
-from zkchat.chat.context.strategies import PLANNERS, LiveMessage, Retention, TokenLimits, plan_compaction
+from zkchat.chat.context.strategies import LiveMessage, Retention, TokenLimits, plan_compaction
 from zkchat.config.sections import Context
 from zkchat.core.choices import CompactionStrategy
-
-
-def test_there_is_a_planner_for_every_strategy() -> None:
-    assert list(PLANNERS) == list(get_args(CompactionStrategy))
 
 
 @pytest.mark.parametrize("strategy", get_args(CompactionStrategy))

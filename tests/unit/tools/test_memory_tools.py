@@ -2,7 +2,7 @@ import asyncio
 import json
 
 from tests.support.memories import MemoriesInMemory
-from tests.support.sessions import NOON, NamedSession
+from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import FoundMessage
@@ -21,7 +21,7 @@ def box_of(store: MemoriesInMemory, *, consent: bool = True) -> tuple[Toolbox, l
         return consent
 
     memory = Memory(store, Relevance(), lambda: store.now)
-    return Toolbox(memory_tools(memory, may_remember, NamedSession("s1"))), asked
+    return Toolbox(memory_tools(memory, may_remember, lambda: "s1")), asked
 
 
 def use(box: Toolbox, name: str, **arguments: str) -> ToolOutcome:

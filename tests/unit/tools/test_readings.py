@@ -1,12 +1,15 @@
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
 from tests.support.write_desk import MessagesBefore
 from zkchat.chat.context.assembly import digest
-from zkchat.chat.tools.readings import Readings, is_clipping
+from zkchat.chat.tools.readings import GivenParts, Readings, is_clipping
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
 
@@ -94,3 +97,37 @@ def test_clippings_count_in_the_turn_of_their_first_reading(library: Library) ->
 )
 def test_a_clipping_is_known_by_its_address(properties: dict[str, object], expected: bool) -> None:
     assert is_clipping(properties) == expected
+
+
+LINES = "One.\n\nTwo.\nTwo.\nThree.\n"
+
+
+def test_parts_that_follow_each_other_are_one() -> None:
+    given = GivenParts(LINES, ["One.\n\nTw", "o.\nTwo."])
+    assert given.hold("One.\n\nTwo.\nTwo.\n")
+    assert not given.hold("Two.\nThree.\n")
+    assert given.count == len("One.\n\nTwo.\nTwo.")
+    assert GivenParts(LINES, [LINES]).count == len(LINES)
+
+
+def test_the_same_words_elsewhere_were_not_given() -> None:
+    row = "Same words.\n"
+    given = GivenParts(f"## A\n{row * 20}## B\n{row * 20}", [f"## A\n{row * 20}"])
+    assert given.hold(f"## A\n{row * 20}")
+    assert not given.hold(f"## B\n{row * 20}")
+
+
+def test_lines_that_stayed_count_where_others_changed() -> None:
+    given = GivenParts("One.\nTwo!\nThree.\n", ["One.\nTwo.\nThree.\n"])
+    assert given.hold("One.")
+    assert given.hold("Three.")
+    assert not given.hold("Two!")
+
+
+@settings(max_examples=50)
+@given(st.text("ab \n", max_size=40), st.lists(st.integers(0, 40), max_size=4))
+def test_a_text_that_is_given_page_by_page_is_given_whole(text: str, cuts: list[int]) -> None:
+    ends = [0, *sorted(cuts), len(text)]
+    pages = [text[start:end] for start, end in pairwise(ends)]
+    assert GivenParts(text, pages).hold(text)
+    assert GivenParts(text, pages).count == len(text)

@@ -34,7 +34,6 @@ from zkchat.core import (
     PromptMessage,
     RequestContext,
     RequestItem,
-    Role,
     Tokenizer,
     ToolSpec,
     Window,
@@ -45,8 +44,6 @@ MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
-MIN_CONVERSATION = 512
-"""Tokens that instructions and tools must leave for a question, what is found on it, and an answer to go on from."""
 PACE_TURNS = 8
 """Turns from which the pace of a conversation is estimated."""
 
@@ -75,10 +72,6 @@ class Budget(Struct, frozen=True, kw_only=True):
     memory: float
     threshold: float
 
-    def tightened(self, share: float) -> "Budget":
-        """The same window with so much less of it for the prompt."""
-        return replace(self, reserve=self.window - int(share * self.cap))
-
     @property
     def cap(self) -> int:
         """What no prompt may exceed."""
@@ -97,9 +90,10 @@ class Budget(Struct, frozen=True, kw_only=True):
     def tools_limit(self, *, system: int, core: int) -> int:
         """What tools may take: their share, less what the instructions take beyond theirs.
 
-        The core tools are in whenever they fit into the share and leave room for a conversation; else there are none.
+        The core tools are in whenever they fit into the share and leave 512 tokens for a question,
+        what is found on it, and an answer to go on from; else there are none.
         """
-        if core > self.tools or self.cap - system - core < MIN_CONVERSATION:
+        if core > self.tools or self.cap - system - core < 512:
             return 0
         return max(core, self.tools - max(0, system - self.system))
 
@@ -284,13 +278,6 @@ class RequestPlan(Struct, frozen=True, kw_only=True):
     def without_tools(self) -> "RequestPlan":
         return replace(self, items=tuple(each for each in self.items if each.item.type != "tool"))
 
-    def only_from_evidence(self) -> "RequestPlan":
-        """For an answer that rests on nothing but what is sent with the question."""
-        system, *others = self.without_tools().items
-        text = STRICT_PLAIN if self.is_plain else STRICT
-        rule = prompt_item("rule", "strict", text, include="manual", reason="asked for with --strict")
-        return replace(self, items=(system, rule, *others), can_read=False)
-
 
 def digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -298,8 +285,6 @@ def digest(text: str) -> str:
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that chat templates add to each message."""
-OPENED_BY_ASSISTANT: Final = "(You spoke first in this conversation.)"
-"""Stands before an answer without a question, as imported conversations may begin with."""
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
@@ -341,8 +326,12 @@ class Assembler:
         messages = {message.id: message for message in window.live}
         request = request_from(record, messages, contents)
         counts = _counts(items)
-        roles = [message.role for prompt, _ in formatted for message in prompt]
-        counts["messages"] += self._joining_tokens(request, roles, items)
+        said = [message for message in request.messages if message.role != "system"]
+        if [message.role for prompt, _ in formatted for message in prompt] != [message.role for message in said]:
+            # Where some were joined, or one was put first, they take more together than apart.
+            apart = sum(item.tokens for item in items if item.type == "message" or item.this_turn_only)
+            images = sum(item.tokens for item in items if item.type == "image")
+            counts["messages"] += prompt_tokens(said, self._tokenizer) + images - apart
         # Instructions and tools that leave no room for a question are an error; a long history is not.
         budget.left_for_messages(system=counts["system"], tools=counts["tools"])
         features = sum_features([*(self._features_of(said.text) for said in request.messages)])
@@ -360,15 +349,6 @@ class Assembler:
             sizes={item.name: round(expected / total * item.tokens) for item in items if item.type == "message"},
             budget=budget,
         )
-
-    def _joining_tokens(self, request: ModelRequest, roles: Sequence[Role], items: Sequence[RequestItem]) -> int:
-        """What messages of these roles take more together than apart, where some were joined or one was put first."""
-        said = [message for message in request.messages if message.role != "system"]
-        if roles == [message.role for message in said]:
-            return 0
-        counted = sum(item.tokens for item in items if item.type == "message" or item.this_turn_only)
-        images = sum(item.tokens for item in items if item.type == "image")
-        return prompt_tokens(said, self._tokenizer) + images - counted
 
     def _formatted(
         self, message: ChatMessage, window: Window, plan: RequestPlan, asked: str, contents: dict[str, str]
@@ -421,28 +401,20 @@ def request_from(
         )
 
     system = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
-    request = ModelRequest(
+    found = [part for part in messages[asked.name].parts if isinstance(part, EvidencePart)] if asked else []
+    return ModelRequest(
         messages=alternating(chain(system, *map(prompt_of, said))),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
         has_unseen_images=asked is not None and any(unsent.get(asked.name, ())),
         window=context.usage.window if context.usage else 0,
-    )
-    return _with_evidence_of(messages[asked.name], request) if asked else request
-
-
-def _with_evidence_of(asked: ChatMessage, request: ModelRequest) -> ModelRequest:
-    """The request with what was found for its question."""
-    parts = [part for part in asked.parts if isinstance(part, EvidencePart)]
-    return replace(
-        request,
-        evidence=tuple(found for part in parts for found in part.evidence),
-        nearest=tuple(found for part in parts for found in part.nearest),
-        is_doubtful=any(part.is_doubtful for part in parts),
-        excerpts=tuple(found for part in parts for found in part.excerpts),
-        listing=next((part.listing for part in parts if part.listing), None),
-        remark=" ".join(part.remark for part in parts if part.remark),
-        searched_for=tuple(word for part in parts for word in part.searched_for),
-        is_small_talk=not parts and not index.topic_terms(asked.text),
+        evidence=tuple(each for part in found for each in part.evidence),
+        nearest=tuple(each for part in found for each in part.nearest),
+        is_doubtful=any(part.is_doubtful for part in found),
+        excerpts=tuple(each for part in found for each in part.excerpts),
+        listing=next((part.listing for part in found if part.listing), None),
+        remark=" ".join(part.remark for part in found if part.remark),
+        searched_for=tuple(word for part in found for word in part.searched_for),
+        is_small_talk=asked is not None and not found and not index.topic_terms(messages[asked.name].text),
     )
 
 
@@ -453,7 +425,7 @@ def alternating(prompt: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
     for message in prompt:
         last = joined[-1] if joined else None
         if message.role == "assistant" and (last is None or last.role == "system"):
-            joined.append(PromptMessage(role="user", text=OPENED_BY_ASSISTANT))
+            joined.append(PromptMessage(role="user", text="(You spoke first in this conversation.)"))
         elif last and last.role == message.role in {"user", "assistant"} and not last.tool_calls:
             text = "\n\n".join(filter(None, [last.text, message.text]))
             update = {"text": text, "tool_calls": message.tool_calls, "images": (*last.images, *message.images)}

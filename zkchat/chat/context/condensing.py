@@ -1,266 +1,24 @@
-"""Condense a long text with a question in mind: its units, and those that cover most."""
+"""Condense a long message or text with a question in mind, and tell the question from the material it is about."""
 
-import json
-import re
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from heapq import heapify, heappop, heappush
-from itertools import chain, pairwise, zip_longest
-from math import log
-from math import pow as power
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, zip_longest
+from typing import Final
 
 from msgspec import Struct
 
-from zkchat.core import counted, lazy_pattern
-from zkchat.index import query_words, stem, words
-from zkchat.language import FIRST_PERSON, STOP_WORDS, UNSPACED_STATEMENTS
-from zkchat.notes import Span, sentence_spans
-
-GAIN_BY_OCCURRENCE = (1.0, 0.15)
-"""Of a term: for its first occurrence, for its second. After that it adds nothing."""
-COST_EXPONENT = 0.7
-"""Below 1, because a long sentence brings along what belongs together, and pays for its line once."""
-FOCUS_WEIGHT = 4.0
-"""How much more a term counts that was asked for."""
-_WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_OWN = frozenset(FIRST_PERSON.split())
-_QUESTION = ("?", "？", "؟", "\u037e")
-
-
-class CoverageItem(NamedTuple):
-    """A text that can be selected."""
-
-    terms: frozenset[str]
-    weight: float
-    cost: int
-
-
-def coverage_item(sentence: str, cost: int, *, weight: float = 1.0) -> CoverageItem:
-    return CoverageItem(content_terms(sentence), weight * sentence_weight(sentence), max(cost, 1))
-
-
-def content_terms(text: str) -> frozenset[str]:
-    """The terms of a text; none if it is made of stop words alone."""
-    asked = query_words(text)
-    return frozenset() if _stop_words().issuperset(asked) else frozenset(map(stem, asked))
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
-
-
-def sentence_weight(sentence: str) -> float:
-    """How much a sentence is likely to matter: names, numbers and what somebody says of themselves more."""
-    written = _WORD.findall(sentence)
-    value = 1.0
-    if "[[" in sentence or any(len(word) > 1 and word[0].isupper() for word in written[1:]):  # a name
-        value *= 1.3
-    if any(character.isdigit() for character in sentence):
-        value *= 1.3
-    if any(word.lower() in _OWN for word in written) or any(sign in sentence for sign in UNSPACED_STATEMENTS):
-        value *= 1.2
-    return value
-
-
-def is_question(sentence: str) -> bool:
-    return sentence.rstrip("\"'”’»)]*_」』 ").endswith(_QUESTION)
-
-
-def idf_weights(items: Iterable[CoverageItem], focus: Collection[str] = ()) -> dict[str, float]:
-    """The inverse document frequency of each term among the items, higher for terms in `focus`."""
-    found = list(items)
-    holding = Counter(term for each in found for term in each.terms)
-    return {
-        term: log(1 + len(found) / count) * (FOCUS_WEIGHT if term in focus else 1.0) for term, count in holding.items()
-    }
-
-
-def select_greedily(
-    items: Sequence[CoverageItem],
-    weights: Mapping[str, float],
-    fits: Callable[[int], bool],
-    *,
-    covered: Iterable[frozenset[str]] = (),
-) -> list[int]:
-    """The selected items, by number and in the order of selection. Each is offered to `fits` at most once.
-
-    `covered` are the terms of each text that already exists.
-    """
-    counts = Counter(term for each in covered for term in each)
-
-    def gain(number: int) -> float:
-        new: float = sum(
-            weights[term] * GAIN_BY_OCCURRENCE[counts[term]]
-            for term in items[number].terms
-            if counts[term] < len(GAIN_BY_OCCURRENCE)
-        )
-        return new * items[number].weight / power(items[number].cost, COST_EXPONENT)
-
-    taken: list[int] = []
-    waiting = [(-gain(number), number) for number in range(len(items))]
-    heapify(waiting)
-    while waiting:
-        _, number = heappop(waiting)
-        value = gain(number)
-        if waiting and value < -waiting[0][0]:  # lazy evaluation: its gain is lower now than when it was queued
-            heappush(waiting, (-value, number))
-        elif value > 0 and fits(number):
-            taken.append(number)
-            counts.update(items[number].terms)
-    return taken
-
-
-UnitKind = Literal["line", "row", "record"]
-
-MAX_LINE: Final = 480
-"""Characters of a line that stays one unit; a longer one is split into sentences or pieces."""
-MAX_ROW: Final = 2_000
-"""And of a row or a record, whose values belong together."""
-MAX_PIECE: Final = 240
-"""Characters of a piece of what has no sentences."""
-WIDE: Final = 3
-"""Where letters are written without spaces, a third of these limits: each says more."""
-MAX_UNITS: Final = 100_000
-"""Units of a text; those of a text with more are joined."""
-MAX_DEPTH: Final = 8
-"""Arrays and objects within each other in which records are looked for."""
-_SAMPLE: Final = 60
-_SEPARATORS: Final = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")
-"""Where a long piece is cut, the best first."""
-_NUMBER: Final = lazy_pattern(r"\d\d")
-_LINE: Final = lazy_pattern(r"^.*\S.*", re.MULTILINE)
-_JSON_SIGN: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[][{},]')
-_BLANK: Final = lazy_pattern(r"\s*")
-
-
-class TextUnits(Struct, frozen=True, dict=True):
-    """Where the units of a text stand, in order; between them are separators only."""
-
-    text: str
-    spans: Sequence[Span]
-    kind: UnitKind = "line"
-
-    @cached_property
-    def starts(self) -> list[int]:
-        return [start for start, _ in self.spans]
-
-    def between(self, start: int, end: int) -> int:
-        """How many units begin between two places."""
-        return bisect_left(self.starts, end) - bisect_left(self.starts, start)
-
-
-def split_units(text: str) -> TextUnits:
-    """The units of a text: records of a JSON document, else lines; of long ones their parts."""
-    spans: Sequence[Span] = _json_records(text)
-    kind: UnitKind = "record"
-    if not spans:
-        spans = [found.span() for found in _LINE.finditer(text)]
-        kind = "row" if _is_table(text, spans) else "line"
-    most = MAX_LINE if kind == "line" else MAX_ROW
-    piece = MAX_PIECE
-    if is_wide(text):
-        most, piece = most // WIDE, piece // WIDE
-    parts = [part for span in spans for part in split_span(text, span, most, piece)]
-    group = -(-len(parts) // MAX_UNITS)
-    if group > 1:
-        cuts = [*range(0, len(parts), group), len(parts)]
-        parts = [(parts[first][0], parts[last - 1][1]) for first, last in pairwise(cuts)]
-    return TextUnits(text, parts, kind)
-
-
-def _json_records(text: str) -> list[Span]:
-    """The records of a JSON document: what stands between the commas of its outer arrays and objects, down to the
-    level at which they are short."""
-    try:
-        if not text.lstrip().startswith(("{", "[")) or not isinstance(json.loads(text), list | dict):
-            return []
-    except (ValueError, RecursionError):
-        return []
-    depth, commas = 0, list[tuple[int, int]]()
-    for found in _JSON_SIGN.finditer(text):
-        sign = found[0]
-        depth += (sign in "{[") - (sign in "}]")
-        if sign == ",":
-            commas.append((found.start(), depth))
-    spans: list[Span] = []
-    for deepest in range(1, MAX_DEPTH + 1):
-        ends = [*(place for place, depth in commas if depth <= deepest), len(text)]
-        starts = [0, *(end + 1 for end in ends[:-1])]
-        spans = [(start + _blanks(text, start), end) for start, end in zip(starts, ends, strict=True)]
-        if max(end - start for start, end in spans) <= MAX_ROW:
-            break
-    return spans if len(spans) > 1 else []
-
-
-def _blanks(text: str, place: int) -> int:
-    """Blank characters from this place on."""
-    found = _BLANK.match(text, place)
-    return len(found[0]) if found else 0
-
-
-def _is_table(text: str, lines: Sequence[Span]) -> bool:
-    """Whether most lines have as many delimiters as the first one, which has names and no numbers."""
-    first = text[slice(*lines[0])] if lines else ""
-    if len(lines) < 4 or _NUMBER.search(first):
-        return False
-    sample = [text[start:end] for start, end in lines[1 :: max(1, len(lines) // _SAMPLE)]]
-    for delimiter in "\t,;|":
-        columns = first.count(delimiter)
-        alike = sum(line.count(delimiter) == columns for line in sample) / len(sample)
-        if columns and alike >= (0.7 if columns > 1 else 0.95):
-            return True
-    return False
-
-
-def is_wide(text: str) -> bool:
-    """Whether it is mostly in a script of which a letter takes three bytes, such as Chinese."""
-    sample = text[:: max(1, len(text) // 2_000)]
-    return len(sample.encode(errors="replace")) > 2 * len(sample)
-
-
-def split_span(text: str, span: Span, most: int, piece: int = 0) -> Iterator[Span]:
-    """A span as it is, or if it is longer than that, its sentences; a sentence that is longer still in pieces."""
-    start, end = span
-    if end - start <= most:
-        yield span
-        return
-    for first, last in sentence_spans(text, start, end):
-        yield from _pieces(text, first, last, piece or most) if last - first > most else ((first, last),)
-
-
-def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
-    """Pieces of a text without sentences, each cut after the last of the best separators in its second half."""
-    while end - start > most:
-        low, high = start + most // 2, start + most
-        found = ((text.rfind(separator, low, high), separator) for separator in _SEPARATORS)
-        cut = next((place + len(separator) for place, separator in found if place >= 0), high)
-        yield start, cut
-        start = cut
-    if start < end:
-        yield start, end
-
+from zkchat.chat.context.unit_ranking import TextUnits, find_in_text, is_question, rank_units, split_units
+from zkchat.core import MessageExcerpt, counted, lazy_pattern
+from zkchat.notes import Span
 
 Count = Callable[[str], int]
 
-MAX_CHARS_PER_TOKEN: Final = 128
-"""Of a text of which more tokens than the budget are sure without counting them."""
-HEAD_SHARE: Final = 0.1
-"""Of the budget, for the beginning, before anything that bears on the question; and for the end."""
 MAX_ATTEMPTS: Final = 12
 """Counts of a text by which the part is found that fits."""
 MIN_MATERIAL: Final = 2_000
 """Characters of a message beside its question that are taken for material."""
-MAX_PARAGRAPH: Final = 20_000
-"""Characters of a message without a line break that may have been typed."""
 MAX_QUESTION: Final = 1_200
 """Characters of a paragraph, the first or the last one, that is taken for the question."""
 MAX_QUESTION_LINES: Final = 8
-MAX_CLOSING_LINES: Final = 3
-"""Of a last paragraph that does not ask."""
 MARK: Final = lazy_pattern(r"(?<!\s)\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
 _PARAGRAPH_END: Final = lazy_pattern(r"\n[ \t\r]*\n\s*")
@@ -288,7 +46,7 @@ def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
     if len(text) < least:
         return SplitMessage(before=text)
     split = _split(text)
-    is_paragraph = len(text) <= MAX_PARAGRAPH and "\n" not in text.strip()
+    is_paragraph = len(text) <= 20_000 and "\n" not in text.strip()
     if len(split.material) < least or (is_paragraph and not split.material.lstrip().startswith(("{", "["))):
         return SplitMessage(before=text)
     return split
@@ -327,12 +85,16 @@ def condense_text(text: str, budget: int, count: Count, *, question: str = "") -
     if _fits(text, budget, count):
         return text
     units = split_units(text)
-    order = _order(units, question, budget * _characters_per_token(units, count))
+    step = max(1, len(units.spans) // _RATE_SAMPLE)
+    sample = "\n".join(text[start:end] for start, end in units.spans[::step][: 2 * _RATE_SAMPLE])
+    characters_per_token = len(sample) / max(1, count(sample)) if sample else 1.0
+    order = _order(units, question, budget * characters_per_token)
     return _fitting(units, order, budget, count) or truncate(text, budget, count)
 
 
 def _fits(text: str, budget: int, count: Count) -> bool:
-    return len(text) <= max(budget, 0) * MAX_CHARS_PER_TOKEN and count(text) <= budget
+    # Of so long a text it is sure without counting.
+    return len(text) <= max(budget, 0) * 128 and count(text) <= budget
 
 
 def _end_of_opening(text: str) -> int:
@@ -358,7 +120,7 @@ def _start_of_closing(text: str, *, has_question: bool) -> int:
     if ends:
         closing = text[ends[-1].end() : body]
         lines = closing.count("\n") + 1
-        if lines <= (MAX_QUESTION_LINES if _asks(closing) else 0 if has_question else MAX_CLOSING_LINES):
+        if lines <= (MAX_QUESTION_LINES if _asks(closing) else 0 if has_question else 3):
             return ends[-1].end()
     line = text.rfind("\n", max(0, body - MAX_QUESTION), body) + 1
     return line if line and is_question(text[line:body]) else len(text)
@@ -375,10 +137,8 @@ def _order(units: TextUnits, question: str, characters: float) -> list[int]:
 
     No more than may fit: `characters` are about as many as the budget holds.
     """
-    from zkchat.chat.context.unit_ranking import rank_units
-
     total = len(units.spans)
-    share = HEAD_SHARE * characters
+    share = 0.1 * characters  # for the beginning, before anything that bears on the question; and for the end
     head = [*_within(units, range(total), share)]
     tail = [*_within(units, range(total - 1, -1, -1), share)]
     header = range(min(1, total)) if units.kind == "row" else range(0)
@@ -397,13 +157,6 @@ def _within(units: TextUnits, numbers: Sequence[int] | dict[int, None], characte
         if characters < 0:
             return
         yield number
-
-
-def _characters_per_token(units: TextUnits, count: Count) -> float:
-    """About how many characters a token has, by a sample."""
-    step = max(1, len(units.spans) // _RATE_SAMPLE)
-    sample = "\n".join(units.text[start:end] for start, end in units.spans[::step][: 2 * _RATE_SAMPLE])
-    return len(sample) / max(1, count(sample)) if sample else 1.0
 
 
 def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) -> str:
@@ -469,3 +222,9 @@ def truncate(text: str, budget: int, count: Count) -> str:
         else:
             high = middle - 1
     return f"{text[:low].rstrip()}…" if low else ""
+
+
+def find_excerpts(message: str) -> tuple[MessageExcerpt, ...]:
+    """The lines of the material of a message that answer its question."""
+    split = split_question(message, least=200)
+    return find_in_text(split.material, split.question)

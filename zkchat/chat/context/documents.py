@@ -1,7 +1,8 @@
 """The documents that a message links to, the short forms of what is too long, and summaries in a line. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -34,11 +35,8 @@ MAX_DOCUMENT_SHARE: Final = 0.20
 the rest by itself; so are all embeds together."""
 MIN_EXCERPT_TOKENS: Final = 24
 """Below this no part of a document is worth sending."""
-OUTLINE_SHARE: Final = 0.2
-"""Of an excerpt: how much its outline may take."""
 TAG_TOKENS: Final = 24
 """What the tags around a document take, with the words that say which part of it follows."""
-READ_ON: Final = "(read_attachment reads on in this text.)"
 
 
 class DocumentRoom(Struct, frozen=True, kw_only=True):
@@ -53,25 +51,12 @@ class DocumentRoom(Struct, frozen=True, kw_only=True):
     """Whether a document that is too long goes in by parts."""
 
 
-class Excerpt(Struct, frozen=True, kw_only=True):
-    """What is sent of a document."""
-
-    text: str
-    extent: str = ""
-    """Which part that is, in words; empty for the whole."""
-
-
-def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
-    """Includes the linked documents only."""
-    return ()
-
-
 def include_documents(
     references: Sequence[DocumentReference],
     text_of: Callable[[DocumentReference], str],
     tokenizer: Tokenizer,
     room: DocumentRoom,
-    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
+    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = lambda _reference, _text: (),
     brought: Iterable[tuple[Sequence[DocumentReference], float]] = (),
 ) -> tuple[list[FilePart], list[DocumentReference]]:
     """The documents, whole or in part, in the order of the links, and a reference for each that says what is included.
@@ -137,16 +122,16 @@ class _DocumentIntake:
         """Include as much of a document as that; returns the tokens it takes."""
         name = _name(reference)
         text = self.texts[name]
-        found = excerpt_document(text, budget, self._tokenizer.count, question)
-        if not found.text:
+        sent, extent = excerpt_document(text, budget, self._tokenizer.count, question)
+        if not sent:
             return 0
-        whole = digest(text) if found.extent else ""
-        part = FilePart(name=name, media_type="text/markdown", text=found.text, extent=found.extent, digest=whole)
+        whole = digest(text) if extent else ""
+        part = FilePart(name=name, media_type="text/markdown", text=sent, extent=extent, digest=whole)
         self.parts.append(part)
-        if not _anchor(reference) and not found.extent:
+        if not anchor_in(reference) and not extent:
             self._whole.add(reference.relative_path)
-        self._report(replace(reference, included=True, extent=found.extent, hits=0))
-        return self._tokenizer.count(found.text)
+        self._report(replace(reference, included=True, extent=extent, hits=0))
+        return self._tokenizer.count(sent)
 
     def fill(self, references: Sequence[DocumentReference], room: int, question: str) -> int:
         """Include one after the other, each in at most half of what is left; returns the tokens they take."""
@@ -165,24 +150,32 @@ class _DocumentIntake:
         self.rows[key] = self.rows[key].merged_with(reference) if key in self.rows else reference
 
 
-def _anchor(reference: DocumentReference) -> str:
+def anchor_in(reference: DocumentReference) -> str:
+    """The heading or block that a reference leads to; empty for a whole document."""
     return reference.anchor if reference.anchor_found else ""
 
 
+def full_name(path: str, anchor: str) -> str:
+    """How the place is called in the record of a request."""
+    return f"{path}#{anchor}" if anchor else path
+
+
 def _name(reference: DocumentReference) -> str:
-    anchor = _anchor(reference)
-    return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
+    return full_name(f"{reference.relative_path}", anchor_in(reference))
 
 
-def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
+def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> tuple[str, str]:
     """At most `budget` tokens of a document: all of it, else its outline and what bears on the question; without one,
-    its outline and its beginning. Nothing where there is no room for any of it."""
+    its outline and its beginning. Nothing where there is no room for any of it.
+
+    With it comes in words which part it is; nothing for the whole.
+    """
     if count(text) <= budget:
-        return Excerpt(text=text)
+        return text, ""
     if budget < MIN_EXCERPT_TOKENS:
-        return Excerpt(text="")
+        return "", ""
     note = parse_note("", text)
-    outline = _outline(note.headings, int(OUTLINE_SHARE * budget), count)
+    outline = _outline(note.headings, int(0.2 * budget), count)
     body, room = text[note.body_start :].strip(), budget - count(outline)
     while True:
         part = condense_text(body, room, count, question=question) if question else truncate(body, room, count)
@@ -192,7 +185,7 @@ def excerpt_document(text: str, budget: int, count: Count, question: str = "") -
             break
         room -= over
     share = f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
-    return Excerpt(text=excerpt, extent=f"outline and {share}" if outline else share)
+    return excerpt, f"outline and {share}" if outline else share
 
 
 def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
@@ -210,12 +203,14 @@ def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
 def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool, is_plain: bool = False) -> str:
     """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
     where the words alone are too long, a short form of them. Of its images their names stay."""
-    words, unsent = _without_documents(message), [NO_ROOM] * len(images_of(message))
+    links = tuple(replace(each, included=False, extent="") for each in message.references)  # to what does not follow
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
+    words, unsent = replace(message, parts=parts, references=links), [NO_ROOM] * len(images_of(message))
     text = augmented_text(words, can_read=can_read, is_plain=is_plain, unsent=unsent)
     if count(text) > budget:
         if unsent and count(bare := words_alone(message)) <= budget:
             return bare
-        remark = READ_ON if can_read and message.role == "user" else ""
+        remark = "(read_attachment reads on in this text.)" if can_read and message.role == "user" else ""
         return condense_message(message.text, budget, count, remark=remark)
     room = budget - count(text)
     while room >= MIN_EXCERPT_TOKENS:
@@ -226,13 +221,6 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
             return longer
         room -= max(over, budget // 50)
     return text
-
-
-def _without_documents(message: ChatMessage) -> ChatMessage:
-    """The words of a message, and its links as links to documents that do not follow."""
-    references = tuple(replace(each, included=False, extent="") for each in message.references)
-    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
-    return replace(message, parts=parts, references=references)
 
 
 def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: Count) -> ChatMessage:
@@ -246,11 +234,16 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
                 room -= tokens
     files = [part for part in message.parts if isinstance(part, FilePart)]
     level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
-    shortened = [_excerpt(part, level, count, message.text) for part in files]
+    shortened: list[FilePart] = []
+    for part in files:
+        text, extent = excerpt_document(part.text, level, count, message.text)
+        extent = "a smaller part" if extent and part.extent else extent or part.extent
+        shortened.append(replace(part, text=text, extent=extent))
     included = {part.name: part.extent for part in shortened if part.text}
+    files_of = {name.partition("#")[0]: name for name in reversed(included)}  # or a section of it, the first one
     references = tuple(
-        replace(each, included=True, extent=included[name])
-        if (name := _file_of(each.relative_path, included))
+        replace(each, included=True, extent=included[files_of[path]])
+        if (path := each.relative_path) in files_of
         else each
         for each in words.references
     )
@@ -258,23 +251,10 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     return replace(message, parts=parts, references=references)
 
 
-def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePart:
-    found = excerpt_document(part.text, budget, count, question)
-    extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
-    return replace(part, text=found.text, extent=extent)
-
-
-def _file_of(path: str | None, names: dict[str, str]) -> str:
-    """The name of the included document, or of a section of it, that a reference leads to; empty if there is none."""
-    return next((name for name in names if path and name.partition("#")[0] == path), "")
-
-
 MAX_SUMMARIES = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
 MAX_SUMMARY_CHARS = 200
 """Characters of a summary."""
-MAX_NOTE_CHARS = 6000
-"""Characters of a note that are looked at, so that a long one takes no longer than others."""
 MIN_WORDS = 3
 """A paragraph of fewer words, links aside, says nothing by itself."""
 
@@ -289,46 +269,35 @@ _BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
 
 def add_summaries(library: Library, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
     """The references, the first of them with summaries of their documents, or of the sections they lead to."""
-    first = (
-        reference if reference.summary else replace(reference, summary=_summary(library, reference))
-        for reference in references[:MAX_SUMMARIES]
-    )
+    first: list[DocumentReference] = []
+    for each in references[:MAX_SUMMARIES]:
+        path, summary = each.relative_path, each.summary
+        if path and not summary:
+            with suppress(StorageError, VaultError):
+                anchor = anchor_in(each)
+                summary = summarize(library.section(path, anchor) if anchor else library.read(path))
+        first.append(replace(each, summary=summary))
     return (*first, *references[MAX_SUMMARIES:])
-
-
-def _summary(library: Library, reference: DocumentReference) -> str:
-    path, anchor = reference.relative_path, reference.anchor if reference.anchor_found else ""
-    if path is None:
-        return ""
-    try:
-        return summarize(library.section(path, anchor) if anchor else library.read(path))
-    except (StorageError, VaultError):
-        return ""
 
 
 def summarize(text: str) -> str:
     """What a text says of itself: at most `MAX_SUMMARY_CHARS` characters on one line, without marks and links."""
-    head = flatten(text[:MAX_NOTE_CHARS])
+    head = flatten(text[:6000])
     said = prose_of(head)
     comments = [match.span() for match in _COMMENT.finditer(said)]
     head, said = blank(head, comments), blank(said, comments)
-    for start, end in _paragraphs(said):
+    for match in _PARAGRAPH.finditer(said):  # without headings above it, and without the list that follows it
+        start, end = match.span()
+        while heading := _HEADING.match(said, start, end):
+            start = heading.end()
+        other = _NO_PROSE.search(said, start, end)
+        end = other.start() if other else end
         if _says_something(said[start:end]):
             whole = plain_line(head[start:end])
             return whole if len(whole) <= MAX_SUMMARY_CHARS else _first(map(plain_line, sentences(head[start:end])))
     # Where there is no other text, the first items of lists. The cells of a table say little alone.
     items = (item for item in sentences(head[len(said) - len(said.lstrip()) :]) if not item.startswith("|"))
     return _first(plain_line(item) for item in items if _says_something(prose_of(item)))
-
-
-def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
-    """Where prose stands: paragraphs without headings above them, and without the lists that follow them."""
-    for match in _PARAGRAPH.finditer(said):
-        start, end = match.span()
-        while heading := _HEADING.match(said, start, end):
-            start = heading.end()
-        other = _NO_PROSE.search(said, start, end)
-        yield start, other.start() if other else end
 
 
 def _says_something(said: str) -> bool:

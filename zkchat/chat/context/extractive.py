@@ -5,17 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from zkchat.chat.context.condensing import (
-    MARK,
-    Count,
-    condense_text,
+from zkchat.chat.context.condensing import MARK, Count, condense_text, split_question
+from zkchat.chat.context.unit_ranking import (
     content_terms,
     coverage_item,
     idf_weights,
     is_question,
     is_wide,
     select_greedily,
-    split_question,
     split_span,
 )
 from zkchat.core import ChatMessage, lazy_pattern
@@ -24,31 +21,14 @@ from zkchat.notes import closes_fence, opens_fence, sentences
 
 LEFT_OUT = "[…]"
 OPEN_QUESTIONS = "Open questions"
-OPEN_QUESTIONS_SHARE = 0.2
-"""Of the budget, at most."""
-MIN_TOKENS_FOR_HEADINGS = 64
-"""Tokens from which a summary says who spoke and when."""
-CARRIED_WEIGHT = 1.3
-"""How much more a sentence counts that an earlier summary thought worth keeping."""
-MATERIAL_WEIGHT = 0.3
-"""And how much a line counts of a log, a table or a listing that came with a question."""
-MIN_MATERIAL_TOKENS = 48
-"""That are kept of such material at least, before its lines are weighed."""
 MAX_TOPIC = 30
 """Characters of a topic line."""
-TOPICS_SHARE = 0.1
-"""Of the budget, at most, for these lines; where they would take more there are none: what was said matters more."""
 TOPIC_TURNS = 2
 """Turns that make a topic; fewer are told without its line."""
-REPETITION = 0.5
-"""By how much a statement counts less with each one before it in its message that differs in numbers only."""
 
 _DIGITS = lazy_pattern(r"\d+")
 _DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _LINE = lazy_pattern(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
-MAX_STATEMENT: Final = 240
-MIN_STATEMENT: Final = 120
-"""Characters of a statement at most, by the budget; where letters are written without spaces, a third."""
 _HEADING: Final = lazy_pattern(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "｡", "।", ":", "：", ";", "；", ",", "，")
 
@@ -75,13 +55,15 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
     carried, open_before = _parse_summary(earlier)
     said = [*carried, *_split_messages(messages, budget, count)]
     questions: list[str] = []
-    if budget >= MIN_TOKENS_FOR_HEADINGS:
+    if budget >= 64:  # else it does not say who spoke and when
         topics = _topics(messages, carried)
         said = [each if each.turn < 0 else each._replace(topic=topics[each.turn]) for each in said]
         lines = {(each.day, each.topic) for each in said if each.topic}
-        if sum(count(f"\n{topic}:") for _, topic in lines) > TOPICS_SHARE * budget:
+        if sum(count(f"\n{topic}:") for _, topic in lines) > 0.1 * budget:  # what was said matters more
             said = [each._replace(topic="") for each in said]
-        questions = _fit_lines(_open_questions(messages, open_before), int(OPEN_QUESTIONS_SHARE * budget), count)
+        for line in dict.fromkeys(_open_questions(messages, open_before)):  # as many as fit, the first ones first
+            if _cost_of([*questions, line], count) <= int(0.2 * budget):
+                questions.append(line)
     else:
         said = [_Sentence("", "", 0, each.text, each.weight) for each in said]
     # Lines cost a little less together than alone; if not, the last choices are taken back.
@@ -109,22 +91,19 @@ def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) 
         alike: Counter[str] = Counter()
         for statement, weight in _weighted_statements(message.text, budget, count):
             shape = _DIGITS.sub("", statement)
-            own = weight / (1 + REPETITION * alike[shape])
+            own = weight / (1 + 0.5 * alike[shape])  # those before it differ in numbers only
             alike[shape] += 1
             yield _Sentence(day, speaker, turn, " ".join(statement.split()), own)
 
 
 def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple[str, float]]:
     """The statements of a message; of a log or a table that came with it, a few that bear on its question."""
-    split = split_question(text)
-    for statement in statements(split.before, budget):
-        yield statement, 1.0
+    split, short = split_question(text), ""
     if split.material:
-        short = condense_text(split.material, max(MIN_MATERIAL_TOKENS, budget // 4), count, question=split.question)
-        for statement in statements(MARK.sub("\n\n", short), budget):
-            yield statement, MATERIAL_WEIGHT
-    for statement in statements(split.after, budget):
-        yield statement, 1.0
+        short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
+    for part, weight in ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0)):
+        for statement in statements(part, budget):
+            yield statement, weight
 
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
@@ -145,9 +124,9 @@ def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
             if is_open:
                 questions += sentences(match["text"])
             else:
-                turn = place - len(earlier)  # before those of the messages
+                turn = place - len(earlier)  # before those of the messages; what was worth keeping counts more
                 speaker = match["speaker"] or ""
-                said += [_Sentence(day, speaker, turn, sentence, CARRIED_WEIGHT, topic) for sentence in found]
+                said += [_Sentence(day, speaker, turn, sentence, 1.3, topic) for sentence in found]
     return said, questions
 
 
@@ -260,15 +239,6 @@ def _format_summary(said: Sequence[_Sentence], questions: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _fit_lines(lines: Iterable[str], budget: int, count: Count) -> list[str]:
-    """Deduplicate, and keep as many as fit, the first ones first."""
-    kept: list[str] = []
-    for line in dict.fromkeys(lines):
-        if _cost_of([*kept, line], count) <= budget:
-            kept.append(line)
-    return kept
-
-
 def _cost_of(questions: Sequence[str], count: Count) -> int:
     return count("\n".join(["", OPEN_QUESTIONS, *(f"- {question}" for question in questions)])) if questions else 0
 
@@ -279,7 +249,8 @@ def statements(text: str, budget: int) -> Iterator[str]:
     Sentences, list items, table rows and headings; of what has no sentence ends its lines, and of long lines their
     clauses.
     """
-    limit = min(MAX_STATEMENT, max(MIN_STATEMENT, 2 * budget))
+    # Where letters are written without spaces, it is a third.
+    limit = min(240, max(120, 2 * budget))
     for unit in _units(text):
         most = limit // 3 if is_wide(unit) else limit
         if len(unit) <= most:

@@ -91,10 +91,16 @@ def augmented_text(
         return "\n\n".join([*beside, message.text])
     if is_plain:
         return _plain_text(message, describe_images(with_reasons(message, unsent)), beside)
+    linked = [reference for reference in message.references if reference.reference_type == "direct"]
+    lines = ["Referenced Documents:", *map(_reference_line, linked)] if linked else []
+    if can_read and any(each.extent for each in linked):
+        lines.append("(read_document gives the text of those that do not follow below, or follow in part.)")
+    elif can_read and any(each.relative_path and not (each.included or each.unsent) for each in linked):
+        lines.append("(read_document gives the text of those that do not follow below.)")
     blocks = [
         *beside,
         message.text,
-        _reference_list(message.references, can_read=can_read),
+        "\n".join(lines),
         describe_images(with_reasons(message, unsent)),
         *(_format_file(part) for part in message.parts if isinstance(part, FilePart)),
         *(
@@ -133,18 +139,6 @@ def _as_quotation(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in without_block_ids(text.strip()).splitlines())
 
 
-def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) -> str:
-    linked = [reference for reference in references if reference.reference_type == "direct"]
-    if not linked:
-        return ""
-    lines = ["Referenced Documents:", *(_reference_line(reference) for reference in linked)]
-    if can_read and any(each.extent for each in linked):
-        lines.append("(read_document gives the text of those that do not follow below, or follow in part.)")
-    elif can_read and any(each.relative_path and not (each.included or each.unsent) for each in linked):
-        lines.append("(read_document gives the text of those that do not follow below.)")
-    return "\n".join(lines)
-
-
 def _reference_line(reference: DocumentReference) -> str:
     if reference.via == "withheld":
         return f"- {reference.wikilink}: withheld, for it stays on the user's machine"
@@ -157,17 +151,14 @@ def _reference_line(reference: DocumentReference) -> str:
 def format_evidence(evidence: Iterable[Evidence], remark: str = "") -> str:
     """Passages of notes, each with its note and heading, marked as data; before them, of which days they are."""
     passages = [*evidence]
-    lines = [*([f"({remark})"] if remark else []), *map(_format_passage, passages)]
+    lines = [f"({remark})"] if remark else []
+    for each in passages:  # on one line if it has one; else indented, so that no line passes for another passage
+        said = each.text.strip().splitlines()
+        separator, indented = (" ", said) if len(said) < 2 else ("\n", [f"  {line}".rstrip() for line in said])
+        lines.append(f"- {place_of(each)}{_time(each)}:{separator}" + "\n".join(indented))
     body = contained("\n".join(lines), "evidence")
     newest = f"\n({NEWEST_COUNTS})" if any(each.outdated_by for each in passages) else ""
     return f"<evidence>\n{body}\n</evidence>{newest}"
-
-
-def _format_passage(passage: Evidence) -> str:
-    """On one line if it has one; else indented below its place, so that no line passes for another passage."""
-    lines = passage.text.strip().splitlines()
-    separator, indented = (" ", lines) if len(lines) < 2 else ("\n", [f"  {line}".rstrip() for line in lines])
-    return f"- {place_of(passage)}{_time(passage)}:{separator}" + "\n".join(indented)
 
 
 def _time(passage: Evidence) -> str:

@@ -97,10 +97,9 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 
 
-SMALL_WINDOW = 8192
-"""Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
 _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
+
 
 _USABLE = frozenset({"reference", "evidence", "tool"})
 """What an answer shows to have used."""
@@ -108,9 +107,6 @@ _USABLE = frozenset({"reference", "evidence", "tool"})
 Key = tuple[ItemType, str, str]
 
 
-_MOST_CALLED_FOR: Final = 3
-_MIN_CALLED_FOR: Final = 0.2
-"""The score above which a tool of a server may take the room of one of ours."""
 _KEPT_BEFORE: Final[Mapping[Key, Key]] = {("tool", "", "resolve_wikilink"): ("tool", "", "find_backlinks")}
 """Tools that stay at least as long as others: who cannot follow a link has no use for what links to a note."""
 
@@ -286,9 +282,9 @@ def _called_for(
     """The few tools of servers that fit a question better than any of ours beside the core, in half of the room."""
     of_servers = [item for item in tools if item.server]
     ours = [scores[key_of(item)] for item in tools if not item.server and not known[key_of(item)].core]
-    least, left = max([_MIN_CALLED_FOR, *ours]), room // 2
+    least, left = max([0.2, *ours]), room // 2  # with less, none may take the room of one of ours
     found: set[Key] = set()
-    for item in sorted(of_servers, key=lambda item: -scores[key_of(item)])[:_MOST_CALLED_FOR]:
+    for item in sorted(of_servers, key=lambda item: -scores[key_of(item)])[:3]:
         if scores[key_of(item)] > least and item.tokens <= left:
             found.add(key_of(item))
             left -= item.tokens
@@ -389,6 +385,9 @@ def selection_use(thread: Iterable[ChatMessage]) -> SelectionUse:
 
 
 def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
-    """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
-    is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
+    """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small.
+
+    Such a one seldom searches by itself, and has little room for what it finds.
+    """
+    is_small = info.context_limit is not None and min(info.context_limit, window) <= 8192
     return not can_read or info.needs_evidence or is_small

@@ -5,7 +5,7 @@ one stays. What gives way first: documents of earlier turns, older messages (a s
 the last turn, the recent messages, the summary, and the last question only where it alone is too long.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 from typing import Final
 
@@ -24,9 +24,6 @@ MIN_DOCUMENT_TOKENS: Final = 24
 
 TURNS_BETWEEN: Final = 3
 """Turns that should fit between two compactions."""
-PACE_MARGINS: Final = (1.1, 1.05, 1.0)
-GOAL_SLACK: Final = 16
-"""Tokens that texts take more together than was planned with."""
 PACE_TURNS: Final = 4
 """The last turns, from which is told how long the next ones will be."""
 
@@ -110,7 +107,8 @@ def plan_compaction(
     if not messages or (total <= limits.trigger and not on_demand):
         return None
     planner = _Planner(messages, limits, keep, total)
-    found = PLANNERS[strategy](planner, on_demand)
+    plans = {"summarize": planner.summarize, "discard": planner.discard, "hybrid": planner.hybrid}
+    found = plans[strategy](on_demand)
     return replace(found, strategy=strategy) if found and (found.archived or found.condensed) else None
 
 
@@ -138,11 +136,8 @@ class _Planner:
         """The pinned messages, each with its question or its answer, so that both stay together."""
         self._missing: set[str] = set()
         """Pinned messages that do not fit beside the last question."""
-        self._choose_pins()
-
-    def _choose_pins(self) -> None:
-        """All pinned messages where they fit beside the last question; else the most important, then the newest."""
-        room = self.limits.cap - sum(map(_least, self.current[1:])) - self.current[0].own
+        # All of them where they fit beside the last question; else the most important, then the newest.
+        room = limits.cap - sum(map(_least, self.current[1:])) - self.current[0].own
         newest_first = [group for turn in reversed(_turns(self.earlier)) if (group := _with_pins(turn))]
         for group in sorted(newest_first, key=_priority, reverse=True):
             needed = sum(message.own if message.pinned else _least(message) for message in group)
@@ -190,9 +185,9 @@ class _Planner:
     def _shared(self, goal: int) -> CompactionPlan | None:
         """The plan by importance that gets down to a goal; None where the last turn alone is more."""
         limits = self.limits
-        summary = min(limits.summary_cap, int(goal * _SUMMARY_SHARE))
+        summary = min(limits.summary_cap, int(goal * 0.20))
         sizes = self._sizes(self._staying(self.turns[-1]))
-        left = goal - summary - int(goal * _BUFFER_SHARE) - sum(sizes.values())
+        left = goal - summary - int(goal * 0.05) - sum(sizes.values())  # some stays free
         if left < 0:
             return None
         turns = _other_turns(self.earlier, sizes)
@@ -212,8 +207,9 @@ class _Planner:
         pace = sum(each.own for turn in turns for each in turn) / max(1, len(turns))
         # What turns bring can leave by itself, but for that of the last one.
         brought = sum(each.attached for turn in turns for each in turn) // max(1, len(turns))
-        room = self.limits.trigger - GOAL_SLACK - max(0, brought - sum(each.attached for each in self.current))
-        ahead = product(range(TURNS_BETWEEN, 0, -1), PACE_MARGINS)
+        # Texts take a few tokens more together than was planned with.
+        room = self.limits.trigger - 16 - max(0, brought - sum(each.attached for each in self.current))
+        ahead = product(range(TURNS_BETWEEN, 0, -1), (1.1, 1.05, 1.0))
         lower = [room - int(count * margin * pace) for count, margin in ahead]
         return [*(goal for goal in lower if MIN_SUMMARY_TOKENS < goal < self.limits.goal), self.limits.goal]
 
@@ -360,10 +356,6 @@ def truncation_level(sizes: Sequence[int], budget: int) -> int:
 
 _SHARES: Final = {"critical": 0.30, "important": 0.25, "normal": 0.20, "low": 0.0}
 """Of the room, by importance; messages of low priority get what the others leave."""
-_SUMMARY_SHARE: Final = 0.20
-"""Of the room: what the summary may take."""
-_BUFFER_SHARE: Final = 0.05
-"""Of the room: what stays free."""
 
 
 def _importance(turn: Sequence[LiveMessage]) -> str:
@@ -371,12 +363,3 @@ def _importance(turn: Sequence[LiveMessage]) -> str:
         return "critical"
     priority = _priority(turn)
     return "important" if priority > 5 else "normal" if priority > 3 else "low"
-
-
-Planner = Callable[[_Planner, bool], CompactionPlan | None]
-"""One strategy, and whether the user asked for it, however full the window is. None where it finds nothing to do."""
-PLANNERS: Final[Mapping[CompactionStrategy, Planner]] = {
-    "summarize": _Planner.summarize,
-    "discard": _Planner.discard,
-    "hybrid": _Planner.hybrid,
-}

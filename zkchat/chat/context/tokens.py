@@ -4,12 +4,12 @@ Where an encoding cannot be loaded, tokens are estimated from the number of char
 """
 
 import math
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import islice
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -143,14 +143,9 @@ def load_encoding(name: str) -> "tiktoken.Encoding":
     """Load an encoding from the package, once. Raises `ConfigError` where its file is damaged or missing."""
     import tiktoken
 
-    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=_ranks(name), special_tokens={})
-
-
-def _ranks(name: str) -> dict[bytes, int]:
-    from base64 import b64decode
-
     pairs = (line.split() for line in _data(name).splitlines())
-    return {b64decode(token): int(rank) for token, rank in pairs}
+    ranks = {b64decode(token): int(rank) for token, rank in pairs}
+    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
 
 
 def _data(name: str) -> bytes:
@@ -200,18 +195,12 @@ _SCRIPTS = {
     "korean": "\uac00-\ud7ff",
     "emoji": "\U00010000-\U0001ffff",
 }
-SCRIPTS: Final = tuple(_SCRIPTS)
-"""Bytes that letters of these take beyond one each."""
 
 _LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
 _DIGIT = lazy_pattern("[0-9]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 
-MAX_SAMPLES = 30
-"""Reports that are looked at, the newest."""
-MAX_MESSAGES = 200
-"""Messages in which they are looked for."""
 PLAUSIBLE_RATIO = (0.5, 4.0)
 """Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
 NOISE_VARIANCE = 300.0
@@ -231,12 +220,8 @@ _OTHER_TOKENIZER: Mapping[str, Prior] = {
     DIGITS: Prior(0.2, 0.3),
     FOREIGN: Prior(0.07, 0.05),
     IMAGES: Prior(0.0, 0.5),
-    **dict.fromkeys(SCRIPTS, Prior(0.4, 0.2)),
+    **dict.fromkeys(_SCRIPTS, Prior(0.4, 0.2)),
 }
-_OUR_TOKENIZER: Mapping[str, Prior] = {
-    feature: Prior(0.0, deviation) for feature, (_, deviation) in _OTHER_TOKENIZER.items()
-}
-_TOKEN_DEVIATION = 0.3
 
 
 class RequestSize(NamedTuple):
@@ -292,7 +277,7 @@ class ExpectedTokenizer:
         measures = _measures(RequestSize(counted, {**features_of(text), MESSAGES: 0}))
         expected = sum(self._weights.get(what, 0.0) * much for what, much in measures.items())
         lowest, highest = (bound * counted for bound in PLAUSIBLE_RATIO)
-        return ceil(min(max(expected, lowest), highest))
+        return math.ceil(min(max(expected, lowest), highest))
 
 
 def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -> Calibration:
@@ -300,8 +285,9 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
 
     `prior` holds until there is one; above 1 it says that the model counts with a tokenizer that is not ours.
     """
-    weights = {_TOKENS: Prior(prior, _TOKEN_DEVIATION), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
-    samples = [*islice(_samples(islice(messages, MAX_MESSAGES), model), MAX_SAMPLES)]
+    known = {each: Prior(mean if prior > 1 else 0.0, deviation) for each, (mean, deviation) in _OTHER_TOKENIZER.items()}
+    weights = {_TOKENS: Prior(prior, 0.3), **known}
+    samples = [*islice(_samples(islice(messages, 200), model), 30)]  # of more, the newest
     if not samples:
         return Calibration(weights={what: weight.mean for what, weight in weights.items()}, ratio=prior)
     last, reported = samples[0]

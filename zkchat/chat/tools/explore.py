@@ -1,6 +1,6 @@
 """Tools that read the vault. Each returns text for the model and the documents it came from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -115,20 +115,20 @@ class _Explore:
     def _found(self, passages: Sequence[Passage], what: str) -> ToolOutcome:
         if not passages:
             return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
-        texts = [format_document(_place_of(passage), passage.text) for passage in passages]
+        texts: list[str] = []
+        for each in passages:
+            page = page_of(each.path, each.heading_path)  # of a PDF: what a model cites the passage by
+            texts.append(format_document(f"{each.path}#page={page}" if page else each.path, each.text))
+        dates = self._library.dates({passage.path for passage in passages})
+        found = {each.path: answers.date_of(dates.get(each.path), each.heading_path) for each in passages}
+        if answers.are_worth_showing([*found.values()]):  # notes that are dated differ in them
+            told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
+            texts.append(f"(Dates: {told}. {NEWEST_COUNTS})")
         return ToolOutcome(
-            text="\n\n".join([*texts, *self._told_dates(passages)]),
+            text="\n\n".join(texts),
             references=tuple(self._passage(passage) for passage in passages),
             summary=counted(len(passages), what),
         )
-
-    def _told_dates(self, passages: Sequence[Passage]) -> Iterator[str]:
-        """A line with the dates of the passages, where notes that are dated differ in them."""
-        dates = self._library.dates({passage.path for passage in passages})
-        found = {each.path: answers.date_of(dates.get(each.path), each.heading_path) for each in passages}
-        if answers.are_worth_showing([*found.values()]):
-            told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
-            yield f"(Dates: {told}. {NEWEST_COUNTS})"
 
     def resolve_wikilink(self, *, wikilink: Annotated[str, Text(also=("link", "text"))]) -> ToolOutcome:
         """Find the note a [[link]] leads to, if unclear."""
@@ -253,12 +253,6 @@ def missing_heading(library: Library, found: Resolution, link: Link) -> str:
     names = [heading.text for heading in outline.headings] if outline else []
     has = f"it has {', '.join(names[:MAX_HEADINGS])}{', …' * (len(names) > MAX_HEADINGS)}" if names else "it has none"
     return f"No heading {link.anchor} in {library.link_to(found.path)}; {has}."
-
-
-def _place_of(passage: Passage) -> str:
-    """What a model cites a passage by: the path, and the page of a PDF."""
-    page = page_of(passage.path, passage.heading_path)
-    return f"{passage.path}#page={page}" if page else passage.path
 
 
 def _link(named: str) -> Link:

@@ -1,7 +1,7 @@
 """Tools that remember facts and look into earlier conversations."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.formatting import format_quote
@@ -32,15 +32,10 @@ def recall_tools(find: Callable[[str, int], Sequence[tuple[ChatMessage | Indexed
     return [function_tool(search_conversation)]
 
 
-class CurrentSession(Protocol):
-    @property
-    def session_id(self) -> str: ...
-
-
 def memory_tools(
     memory: Memory,
     may_remember: Callable[[str], bool] | None,
-    session: CurrentSession,
+    session_id: Callable[[], str],
     agent: Callable[[], str | None] = lambda: None,
 ) -> list[Tool]:
     """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything. `agent`
@@ -62,7 +57,7 @@ def memory_tools(
         text = " ".join(information.split())
         if may_remember is None or not may_remember(text):
             return failure("The user does not want this to be remembered. Do not try again.")
-        remembered = memory.remember(text, "model", session.session_id)
+        remembered = memory.remember(text, "model", session_id())
         return ToolOutcome(text=remembered.sentence, summary="remembered" if remembered.is_new else "known already")
 
     def recall(*, query: Annotated[str, Text(min_length=1, also=("q", "text", "search"))]) -> ToolOutcome:

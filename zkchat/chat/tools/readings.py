@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
 from itertools import accumulate
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct, field
 
 from zkchat.chat.context.assembly import digest
-from zkchat.chat.context.condensing import split_question, split_units
-from zkchat.chat.context.unit_ranking import answering_units
+from zkchat.chat.context.condensing import split_question
+from zkchat.chat.context.unit_ranking import answering_units, split_units
 from zkchat.chat.tools.registry import READ_ATTACHMENT, Number, Text, failure, function_tool
 from zkchat.core import DocumentReference, Tool, ToolOutcome, VaultError, counted, is_note
 from zkchat.index import Library
@@ -76,14 +76,8 @@ def _search(text: str, query: str) -> ToolOutcome:
     return ToolOutcome(text="\n\n".join(pieces), summary=counted(len(found), "place"))
 
 
-_MAX_COMPARED_LINES: Final = 5_000
-"""Lines of a text that are compared one by one with a part that is no longer there as it was given."""
 MAX_KEPT_CHARS: Final = 200_000
 """Characters of a text that is kept to show what changed in it."""
-_ADDRESS_PROPERTIES: Final = frozenset(
-    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
-)
-"""Properties in which web clippers write where a text comes from."""
 
 
 class GivenParts:
@@ -128,7 +122,7 @@ class GivenParts:
     def _mark_lines(self, part: str) -> None:
         """Mark the lines that are still as they were given."""
         lines = self._text.splitlines(keepends=True)
-        if len(lines) > _MAX_COMPARED_LINES:
+        if len(lines) > 5_000:
             return
         starts = [0, *accumulate(map(len, lines))]
         given = [line.rstrip() for line in part.splitlines()]
@@ -137,39 +131,22 @@ class GivenParts:
             self._mark(starts[first], starts[first + length] - starts[first])
 
 
-Knowledge = Literal["unread", "current", "changed"]
-"""Whether a model was given a note, and whether it still says the same."""
-
-
-class GivenBefore(Protocol):
+class GivenBefore:
     """What the messages of a conversation say was given of notes: digests by path, or by path, `#` and place.
 
-    Where only a passage of the note was given, the digest is empty.
+    Where only a passage of the note was given, the digest is empty. In a conversation that has just begun, nothing was.
     """
 
     def question(self) -> tuple[str, Mapping[str, str]]:
         """The id of the message that is being answered, and what came with it."""
-        ...
-
-    def before(self) -> Mapping[str, str]:
-        """What was given before that message."""
-        ...
-
-    def texts(self, path: str, /) -> Sequence[str]:
-        """The parts of a note that stand in messages, in their order."""
-        ...
-
-
-class NothingBefore:
-    """Implements `GivenBefore` for a conversation that has just begun."""
-
-    def question(self) -> tuple[str, Mapping[str, str]]:
         return "", {}
 
     def before(self) -> Mapping[str, str]:
+        """What was given before that message."""
         return {}
 
     def texts(self, _path: str, /) -> Sequence[str]:
+        """The parts of a note that stand in messages, in their order."""
         return ()
 
 
@@ -189,7 +166,7 @@ class Readings:
 
     def __init__(self, library: Library, messages: GivenBefore | None = None) -> None:
         self._library = library
-        self._messages = messages or NothingBefore()
+        self._messages = messages or GivenBefore()
         self._known: dict[str, _Known] = {}
         self._turn = ""
         self._given_now: dict[str, None] = {}
@@ -241,8 +218,8 @@ class Readings:
         """How many characters of a note stood in requests, and how many there are."""
         return self._given(path).count, len(self._text(path) or "")
 
-    def knowledge(self, path: str, place: str = "") -> Knowledge:
-        """Whether the model knows the note, or a section or block of it, as it is now."""
+    def knowledge(self, path: str, place: str = "") -> Literal["unread", "current", "changed"]:
+        """Whether the model was given the note, or a section or block of it, and whether it still says the same."""
         now, given = self._text(path), self._digests(path)
         if now is None or not given:
             return "unread"
@@ -342,8 +319,13 @@ def is_from_web(library: Library, path: str) -> bool:
         return False
 
 
+_ADDRESS_PROPERTIES: Final = frozenset(
+    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
+)
+
+
 def is_clipping(properties: Mapping[str, Any]) -> bool:
-    """Whether properties say that a note was taken from the web."""
+    """Whether properties say that a note was taken from the web, in one in which web clippers write where."""
     return any(
         address.lstrip(" <[\"'").lower().startswith(("http://", "https://")) or "](http" in address
         for name, value in properties.items()

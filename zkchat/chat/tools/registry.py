@@ -215,7 +215,11 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
         found = tuple(each if each.via else replace(each, via=self.name) for each in outcome.references)
         outcome = replace(outcome, references=found)
         ignored = sorted(given.keys() - {name for names in _names(self.arguments).values() for name in names})
-        return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
+        if not ignored:
+            return outcome
+        more = [f"and {len(ignored) - MAX_QUOTED_NAMES} more"] if len(ignored) > MAX_QUOTED_NAMES else []
+        listed = ", ".join([*map(cut, ignored[:MAX_QUOTED_NAMES]), *more])
+        return replace(outcome, text=f"{outcome.text}\n(Ignored: {listed}.)")
 
 
 def function_tool(run: Callable[..., ToolOutcome]) -> FunctionTool[Arguments]:
@@ -263,9 +267,3 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(given) < len(pairs):
         raise InvalidArguments("The arguments are not valid JSON (a name is given twice).")
     return given
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Some of the names that a model gave."""
-    more = [f"and {len(names) - MAX_QUOTED_NAMES} more"] if len(names) > MAX_QUOTED_NAMES else []
-    return ", ".join([*map(cut, names[:MAX_QUOTED_NAMES]), *more])

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.tool_servers import ServersInMemory, server
-from zkchat.chat.privacy import ServerAccess
+from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core.errors import UsageError
 from zkchat.core.tool_server import PromptArgument, ServerDefinition, ServerPrompt, ServerStatus
 from zkchat.repl.command_context import CommandContext, Outcome, Send
