@@ -8,7 +8,7 @@ arguments arrive and how results look.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -154,6 +154,10 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
         """The arguments that a surface was given as the function takes them; `find` is the note that a name means."""
         kinds = {each.name: each.kind for each in self.parameters}
         return {name: _value(kinds.get(name, "text"), value, find) for name, value in given.items()}
+
+    def on(self, vault: Vault, given: Mapping[str, Any]) -> Result:
+        """Run it with what a program gives. Raises `ZkchatError`."""
+        return self.run(vault, **self.values(given, partial(named_place, vault.library)))
 
     def takes(self, kind: Kind) -> Parameter | None:
         """Its first parameter of a kind."""

@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     )
     from zkchat.app.writing import (
         Editing,
-        change_records,
+        action_vault,
         daily_note_settings,
         link_follower,
         link_style,

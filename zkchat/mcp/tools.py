@@ -15,7 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from zkchat.actions import Action, Vault, every_action, named_place
+from zkchat.actions import Action, Vault, every_action
 from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
 from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
 from zkchat.hosting import arguments_of
@@ -162,18 +162,8 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
     ]
     chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
     changing = [_of_chat(tool, changes=True) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
-    return {tool.name: tool for tool in (*own, *map(_of_action, action_tools()), *chat, *changing)}
-
-
-def _of_action(action: Action) -> HostTool:
-    arguments = arguments_of(action)
-    return HostTool(
-        name=action.name,
-        description=action.sentence,
-        arguments=arguments,
-        answer=Found,
-        read=partial(run_action, action, arguments),
-    )
+    actions = [_of_action(action) for action in every_action().values() if action.for_hosts]
+    return {tool.name: tool for tool in (*own, *actions, *chat, *changing)}
 
 
 def _own(
@@ -355,11 +345,6 @@ class Found(Answer):
     rows: list[Any]
 
 
-def action_tools() -> list[Action]:
-    """The actions that hosts are offered."""
-    return [action for action in every_action().values() if action.for_hosts]
-
-
 def _without_empty(data: Any) -> Any:
     """Without the fields that say nothing; 0 and no say something."""
     if isinstance(data, list | tuple):
@@ -370,13 +355,17 @@ def _without_empty(data: Any) -> Any:
     return {name: each for name, each in filled if each is not None and each not in ("", [], {})}
 
 
-def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, given: str) -> Found:
-    """Run an action over what the host's model may see. Raises `CallFailed`."""
-    over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
+def _of_action(action: Action) -> HostTool:
+    arguments = arguments_of(action)
 
-    def act(wanted: Arguments) -> Found:
-        result = action.run(over, **action.values(asdict(wanted), partial(named_place, vault.library)))
-        text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
-        return Found(text=text, rows=[_without_empty(row.data) for row in result.rows])
+    def read(vault: OpenVault, given: str) -> Found:
+        over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
 
-    return run_validated(action.name, arguments, given, act)
+        def act(wanted: Arguments) -> Found:
+            result = action.on(over, asdict(wanted))
+            text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
+            return Found(text=text, rows=[_without_empty(row.data) for row in result.rows])
+
+        return run_validated(action.name, arguments, given, act)
+
+    return HostTool(name=action.name, description=action.sentence, arguments=arguments, answer=Found, read=read)

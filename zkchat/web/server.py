@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zkchat.actions import Action, Vault, every_action, named_place
-from zkchat.app import ProfileStore, Workspace, change_records, daily_note_settings
+from zkchat.app import ProfileStore, Workspace, action_vault
 from zkchat.chat import Arguments, InvalidArguments, full_schema_of, read_arguments
 from zkchat.core import UsageError
 from zkchat.hosting import AccessToken, Gate, Headers, NoteService, arguments_of, offered_commands, port_of, serve_app
@@ -87,14 +87,8 @@ class Notes(NoteService[Vault]):
 
     def _enter(self, stack: ExitStack, library: Library) -> Vault:
         del stack
-        workspace = self.workspace
         self._names = NameCache()
-        return Vault(
-            library=library,
-            now=workspace.environment.now,
-            records=partial(change_records, workspace),
-            daily_notes=partial(daily_note_settings, workspace.paths.vault),
-        )
+        return action_vault(self.workspace, library)
 
     @property
     def routes(self) -> list[Route]:
@@ -144,7 +138,7 @@ class Notes(NoteService[Vault]):
             wanted = asdict(read_arguments(arguments, given))
         except InvalidArguments as error:
             raise UsageError(str(error)) from None
-        return Json(await self.use(partial(_run, action=action, wanted=wanted)))
+        return Json(await self.use(lambda vault: action.on(vault, wanted).plain))
 
     async def describe(self, _request: Request) -> Response:
         """The actions, as OpenAPI describes them."""
@@ -158,10 +152,6 @@ class Notes(NoteService[Vault]):
                 "security": [{"token": []}],
             }
         )
-
-
-def _run(vault: Vault, action: Action, wanted: Mapping[str, Any]) -> Any:
-    return action.run(vault, **action.values(wanted, partial(named_place, vault.library))).plain
 
 
 def _note(vault: Vault, name: str) -> Plain:
