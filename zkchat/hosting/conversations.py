@@ -52,6 +52,7 @@ from zkchat.repl import (
     Edit,
     Leave,
     Nothing,
+    Outcome,
     Play,
     Position,
     Send,
@@ -77,8 +78,6 @@ BUSY: Final = "This session is still answering. Wait for it to finish, or cancel
 NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "help", "quit"})
 """They need a terminal, an editor or a desktop, or the client has them itself."""
 HELP: Final = "help"
-_ALL: Final = "all"
-_HELP_SENTENCE: Final = "The commands you can use here; /help NAME explains one, /help all lists more."
 _FENCE: Final = lazy_pattern(r"`{3,}")
 
 
@@ -204,7 +203,7 @@ class MarkdownSurface(Surface):
 
 
 class _NoEditor:
-    """Implements `PageEditor`, `DocumentEditor` and `MentionChooser` where nobody edits."""
+    """Where nobody edits."""
 
     name = ""
     style = LinkStyle()
@@ -414,20 +413,39 @@ class HostedChat(ABC):
 
     async def _command(self, line: str) -> None:
         """Run a slash command, and show what it printed."""
+        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
         try:
-            await self._run_command(line)
+            if name.casefold() == HELP:
+                self._surface.print_markdown(self._help(argument))
+            else:
+                self._check_offered(name, argument)
+                await self._follow(await run(self._command_context(), line))
         except (UsageError, ProviderError, VaultError, SessionError) as error:
             self._surface.print(f"{error.message} {error.hint}".strip())
         if printed := self._surface.take():
             await self._show(printed)
 
-    async def _run_command(self, line: str) -> None:
-        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
-        if name.casefold() == HELP:
-            self._surface.print_markdown(help_text(argument, self.not_offered))
+    def _help(self, argument: str) -> str:
+        """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
+        if argument and argument != "all":
+            command = find_command(argument.removeprefix("/"))
+            return f"`{command.usage}`: {command.help}. {command.details}".strip()
+        offered = offered_commands(self.not_offered, every=argument == "all")
+        rows = [f"- `{command.usage}`: {command.help}" for command in offered]
+        first = "The commands you can use here; /help NAME explains one, /help all lists more."
+        return "\n".join([first, "", *rows])
+
+    def _check_offered(self, name: str, argument: str) -> None:
+        """Raises `UsageError` for a command that only the terminal has."""
+        if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
             return
-        check_offered(line, self.not_offered)
-        outcome = await run(self._command_context(), line)
+        command = find_command(name)
+        opens_editor = command.name == "memory" and not argument
+        if command.name in self.not_offered or opens_editor:
+            raise UsageError(f"/{command.name} works only in a terminal.", hint="/help lists what can be used here.")
+
+    async def _follow(self, outcome: Outcome) -> None:
+        """Show what a command printed, and do what it asks for."""
         if printed := self._surface.take():
             await self._show(f"{printed}\n\n")
         match outcome:
@@ -476,23 +494,3 @@ class HostedChat(ABC):
 def offered_commands(without: frozenset[str] = NOT_OFFERED, *, every: bool = False) -> tuple[Command, ...]:
     found = (command for command in COMMANDS if command.name not in without)
     return tuple(command for command in found if every or not command.is_minor)
-
-
-def help_text(argument: str, without: frozenset[str] = NOT_OFFERED) -> str:
-    """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
-    if argument and argument != _ALL:
-        command = find_command(argument.removeprefix("/"))
-        return f"`{command.usage}`: {command.help}. {command.details}".strip()
-    rows = [f"- `{command.usage}`: {command.help}" for command in offered_commands(without, every=argument == _ALL)]
-    return "\n".join([_HELP_SENTENCE, "", *rows])
-
-
-def check_offered(line: str, without: frozenset[str] = NOT_OFFERED) -> None:
-    """Raises `UsageError` for a command that only the terminal has."""
-    name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
-    if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
-        return
-    command = find_command(name)
-    opens_editor = command.name == "memory" and not argument
-    if command.name in without or opens_editor:
-        raise UsageError(f"/{command.name} works only in a terminal.", hint="/help lists what can be used here.")
