@@ -115,9 +115,9 @@ class Worker:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
-    def close(self, last: Coroutine[Any, Any, object]) -> None:
+    def close(self, *last: Coroutine[Any, Any, object]) -> None:
         """Run what is left to do, and end the thread. Whoever waits for work that is under way gets its end."""
-        for work in (last, _end_all()):
+        for work in (*last, _end_all()):
             with suppress(FutureTimeout):
                 self.submit(work).result(CLOSE_SECONDS)
         self.loop.call_soon_threadsafe(self.loop.stop)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from base64 import b64encode
 from collections import OrderedDict
@@ -68,7 +69,6 @@ _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _TEXTS: Final = ("text", "input_text", "output_text")
 _PLACE: Final[Plain] = {"output_index": 0, "content_index": 0}
 _GONE: Final = 499
-_END: Final = b"data: [DONE]\n\n"
 
 
 class Said(Struct, frozen=True):
@@ -171,7 +171,7 @@ class Completion:
         self.finish = "stop"
         self.usage: Plain = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
         self.id = f"{time.time_ns():x}"
-        self._head = {"id": f"chatcmpl-{self.id}", "created": int(time.time()), "model": model}
+        self.head = {"id": f"chatcmpl-{self.id}", "created": int(time.time()), "model": model}
         self._answer = ""
         """What was said since the last request to the model."""
 
@@ -224,7 +224,8 @@ class Completion:
         for number, (title, address) in enumerate(found):
             below += ", " if number else ""
             start = len(self.text) + len(below)
-            below += f"[{_escaped(title)}]({address.replace('(', '%28').replace(')', '%29')})"
+            escaped = re.sub(r"[\\\[\]]", r"\\\g<0>", title)
+            below += f"[{escaped}]({address.replace('(', '%28').replace(')', '%29')})"
             citation = {
                 "url": address,
                 "title": title,
@@ -237,17 +238,14 @@ class Completion:
 
     def chunk(self, delta: Plain, finish: str | None = None) -> Plain:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
-
-    def last_chunk(self) -> Plain:
-        return {**self._head, "object": "chat.completion.chunk", "choices": [], "usage": self.usage}
+        return {**self.head, "object": "chat.completion.chunk", "choices": [choice]}
 
     def whole(self) -> Plain:
         message = {"role": "assistant", "content": self.text, "annotations": self.annotations, "refusal": None}
         if self.thinking:
             message["reasoning_content"] = self.thinking
         choice = {"index": 0, "message": message, "finish_reason": self.finish, "logprobs": None}
-        return {**self._head, "object": "chat.completion", "choices": [choice], "usage": self.usage}
+        return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage}
 
     def item(self, status: str = "completed") -> Plain:
         """The message of a response."""
@@ -272,7 +270,7 @@ class Completion:
         return {
             "id": f"resp_{self.id}",
             "object": "response",
-            "created_at": self._head["created"],
+            "created_at": self.head["created"],
             "model": self.model,
             "status": status,
             "error": None,
@@ -287,10 +285,6 @@ class Completion:
             "top_p": None,
             "usage": usage if is_over else None,
         }
-
-
-def _escaped(title: str) -> str:
-    return title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
 class Completions:
@@ -331,28 +325,38 @@ class Completions:
         return load_workspace(self._workspace.environment, self._workspace.paths.vault)
 
     async def complete(self, request: Request) -> Response:
-        asked = Asked.read(await body_of(request))
+        return await self._answer(request, Asked.read(await body_of(request)), _chunks, Completion.whole)
+
+    async def respond(self, request: Request) -> Response:
+        asked = Asked.read_response(await body_of(request))
+        return await self._answer(request, asked, _response_events, Completion.response)
+
+    async def _answer(
+        self,
+        request: Request,
+        asked: Asked,
+        streamed: Callable[
+            [Completion, list[Plain], AsyncGenerator[list[Plain], None], Asked], AsyncGenerator[bytes, None]
+        ],
+        whole: Callable[[Completion], Plain],
+    ) -> Response:
+        """The answer as a stream, or at once; nobody waits for it any more where the client is gone."""
         completion = Completion(asked.model)
         pieces = self._pieces(asked, completion)
         if asked.streams:
             first = await anext(pieces)  # what fails before the model speaks is an error, and no stream
-            return Stream(_chunks(completion, first, pieces, asked))
-        return await _whole(request, pieces, completion.whole)
-
-    async def respond(self, request: Request) -> Response:
-        asked = Asked.read_response(await body_of(request))
-        completion = Completion(asked.model)
-        pieces = self._pieces(asked, completion)
-        if asked.streams:
-            first = await anext(pieces)
-            return Stream(_response_events(completion, first, pieces))
-        return await _whole(request, pieces, completion.response)
+            return Stream(streamed(completion, first, pieces, asked))
+        async with aclosing(pieces):
+            async for items in pieces:
+                if not items and await request.is_disconnected():
+                    return Response(status_code=_GONE)
+        return Json(whole(completion))
 
     async def _pieces(self, asked: Asked, completion: Completion) -> AsyncGenerator[list[Plain], None]:
         """The pieces of the answer. Raises `ZkchatError` where there is none."""
         async with self._places:
             outbox, worker = Outbox.here(), Worker("web-completion")
-            answering = worker.submit(self._answer(asked, completion, outbox))
+            answering = worker.submit(self._play_or_fail(asked, completion, outbox))
             self._answering.add(answering)
             try:
                 async for items in outbox.items():
@@ -363,9 +367,9 @@ class Completions:
             finally:  # also where the client is gone
                 answering.cancel()
                 self._answering.discard(answering)
-                await asyncio.shield(asyncio.to_thread(worker.close, _nothing()))
+                await asyncio.shield(asyncio.to_thread(worker.close))
 
-    async def _answer(self, asked: Asked, completion: Completion, outbox: Outbox) -> None:
+    async def _play_or_fail(self, asked: Asked, completion: Completion, outbox: Outbox) -> None:
         """Runs on a thread of its own."""
         try:
             await self._play(asked, completion, outbox)
@@ -473,21 +477,8 @@ class Completions:
             answering.cancel()
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _whole(request: Request, pieces: AsyncGenerator[list[Plain], None], made: Callable[[], Plain]) -> Response:
-    """The answer at once; nobody waits for it any more where the client is gone."""
-    async with aclosing(pieces):
-        async for items in pieces:
-            if not items and await request.is_disconnected():
-                return Response(status_code=_GONE)
-    return Json(made())
-
-
 async def _response_events(
-    completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None]
+    completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None], _asked: Asked
 ) -> AsyncGenerator[bytes, None]:
     numbers, of_item = count(), {**_PLACE, "item_id": f"msg_{completion.id}"}
 
@@ -530,8 +521,9 @@ async def _chunks(
             yield b"".join(sent(completion.chunk(piece)) for piece in items) or BEAT
         yield sent(completion.chunk({}, completion.finish))
         if asked.with_usage:
-            yield sent(completion.last_chunk())
-        yield _END
+            last = {"object": "chat.completion.chunk", "choices": [], "usage": completion.usage}
+            yield sent({**completion.head, **last})
+        yield b"data: [DONE]\n\n"
     except ZkchatError as error:
         yield sent({"error": {"message": f"{error.message} {error.hint}".strip(), "type": type(error).__name__}})
     finally:
