@@ -233,7 +233,10 @@ class VaultServer:
             return
         positions = self._positions(document.text)
         with suppress(ZkchatError):
-            found = [*self._vault.problems(path), *(self._vault.hints(path) if self._with_mentions else ())]
+            found = [*self._vault.problems(path)]
+            for first in (group.first for group in (self._vault.mentions(path) if self._with_mentions else ())):
+                said = f"{first.target} is mentioned without a link."
+                found.append(Found("unlinked-mention", first.start, first.end, said))
             self._publish(document.uri, [_diagnostic(each, positions) for each in found], document.version)
 
     def _publish(self, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:

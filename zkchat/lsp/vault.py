@@ -40,6 +40,7 @@ from zkchat.core import (
 )
 from zkchat.index import BrokenLink, Library, RepairFinder
 from zkchat.notes import PLACEHOLDER, Anchors, flatten, is_attachment, parse_note, section_lines, with_line_feeds
+from zkchat.render import common_length
 from zkchat.repl import LinkCompleter, NameCache, normalize_name
 from zkchat.writing import LinkRepairer, MentionGroup, MentionLinks, past_renames, stage_links, stage_move
 
@@ -156,15 +157,10 @@ def workspace_edit(
         if before != after:
             identifier = types.OptionalVersionedTextDocumentIdentifier(uri, document.version if document else None)
             edits.append(types.TextDocumentEdit(identifier, [*text_edits(before, after, codec)]))
-    edits += [
-        types.RenameFile(old_uri=_uri_of(move.source, addresses, documents), new_uri=addresses.uri(move.target))
-        for move in direct_moves(changes)
-    ]
+    for move in direct_moves(changes):
+        old = documents[move.source].uri if move.source in documents else addresses.uri(move.source)
+        edits.append(types.RenameFile(old_uri=old, new_uri=addresses.uri(move.target)))
     return types.WorkspaceEdit(document_changes=edits)
-
-
-def _uri_of(path: str, addresses: Addresses, documents: Mapping[str, OpenDocument]) -> str:
-    return documents[path].uri if path in documents else addresses.uri(path)
 
 
 def text_edits(before: str, after: str, codec: PositionCodec) -> Iterator[types.TextEdit]:
@@ -177,19 +173,11 @@ def text_edits(before: str, after: str, codec: PositionCodec) -> Iterator[types.
         pairs = [*zip(*lines, strict=True)] if len(lines[0]) == len(lines[1]) else [("".join(each) for each in lines)]
         offset = starts[block.old_start]
         for one, other in pairs:
-            first = _alike(one, other)
-            last = _alike(one[first:][::-1], other[first:][::-1])
+            first = common_length(one, other)
+            last = common_length(one[first:][::-1], other[first:][::-1])
             place = positions.range(offset + first, offset + len(one) - last)
             yield types.TextEdit(place, other[first : len(other) - last])
             offset += len(one)
-
-
-def _alike(one: str, other: str) -> int:
-    """How many letters two texts begin with together."""
-    return next(
-        (number for number, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
-    )
 
 
 class Found(Struct, frozen=True):
@@ -362,11 +350,6 @@ class EditorVault:
             links = MentionLinks(self.library, self.text, link_style(self._workspace.paths.vault))
             self._mentions = generation, links
         return self._mentions[1].inside(path)
-
-    def hints(self, path: str) -> Iterator[Found]:
-        for group in self.mentions(path):
-            first = group.first
-            yield Found("unlinked-mention", first.start, first.end, f"{first.target} is mentioned without a link.")
 
     def fixes(self, path: str, start: int, end: int) -> Iterator[Fix]:
         """The repairs of the broken links between two offsets, as `zkchat check --fix` proposes them."""

@@ -296,15 +296,15 @@ def word_marks(old: str, new: str) -> WordMarks | None:
 
 def _ends(old: str, new: str) -> WordMarks | None:
     """Of long lines, what stands between their common beginning and their common end."""
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = common_length(old, new)
+    end = common_length(old[start:][::-1], new[start:][::-1])
     if start + end < _ALIKE * min(len(old), len(new)):
         return None
     first, second = (((start, len(line) - end),) if start < len(line) - end else () for line in (old, new))
     return first, second
 
 
-def _common(one: str, other: str) -> int:
+def common_length(one: str, other: str) -> int:
     """How many characters two texts begin with in common."""
     differing = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
     return next(differing, min(len(one), len(other)))
