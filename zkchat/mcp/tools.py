@@ -125,10 +125,7 @@ class HostTool(Struct, frozen=True, kw_only=True):
             name=self.name,
             title=self.name.replace("_", " ").capitalize(),
             description=self.description,
-            input_schema={
-                **schema,
-                "properties": {name: dict(sorted(each.items())) for name, each in described.items()},
-            },
+            input_schema={**schema, "properties": properties},
             output_schema=schema_of(self.answer),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read is not None,
