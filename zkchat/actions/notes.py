@@ -35,7 +35,7 @@ from zkchat.index import (
     targets_of,
 )
 from zkchat.notes import PERIOD_FORMS, check_times, describe_period, filter_period, impossible_times
-from zkchat.render import NumberedRow, Place, RowSection, passage_row, statement_rows, summary
+from zkchat.render import NumberedRow, Place, RowSection, passage_row, statement_row, summary
 
 _ALIKE: Final = 90
 """Passages beyond the limit that are looked at, because those with the same text are listed once."""
@@ -349,7 +349,7 @@ def _event(at: NoteDate | datetime, said: str, **data: str) -> _Event:
 def verified(library: Library, text: str, *, without: Collection[str] = (), problems: bool = False) -> Result:
     """A row for each statement of a text, or for those that the notes do not support; `without` are notes left out."""
     found = answers.verify(library, text, without=without)
-    rows = statement_rows([each for each in found.statements if not (problems and each.is_supported)])
+    rows = [statement_row(each) for each in found.statements if not (problems and each.is_supported)]
     return Result(
         sections=[RowSection(rows=rows)],
         empty=summary(found),

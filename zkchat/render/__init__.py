@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         passage_row,
         plain_sections,
         print_sections,
-        statement_rows,
+        statement_row,
         summary,
     )
     from zkchat.render.phrases import (

@@ -180,11 +180,7 @@ def flow(entries: Iterable[Text], width: int, *, gap: str = "  ") -> list[Text]:
 _GAP: Final = "  "
 _MIN_LINK_WIDTH: Final = 14
 """Cells of a link that is cut; less of it says nothing."""
-
-
 _MAX_SUGGESTED: Final = 3
-
-
 _MIN_CONTENT_WIDTH: Final = 20
 """Cells of what a document says; less of it tells nothing."""
 
@@ -221,9 +217,7 @@ def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: 
     hidden = [each.via == "index" or (each.via == "context" and not each.cited) for each in references]
     numbered = [(number, each) for number, each in enumerate(references, start=1) if not hidden[number - 1]]
     listed = [
-        (number, each)
-        for number, each in numbered
-        if all_listed or each.cited or each.reference_type == "direct" or each.is_doubtful
+        row for row in numbered if all_listed or row[1].cited or row[1].reference_type == "direct" or row[1].is_doubtful
     ]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]
@@ -304,7 +298,9 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
     for number, reference in brief.rows:
         address = links.clickable(reference)
         if reference.is_doubtful:
-            row = _doubtful(reference, address)
+            link, *about = _cells(reference)
+            words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
+            row = Text.assemble(linked(link, DOUBTFUL_STYLE, address), *words)
         elif is_aligned:
             row = _styled(_cells(reference), address, columns)
         else:
@@ -351,9 +347,3 @@ def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = 
         if text:
             row.append(_GAP if row else "").append_text(linked(text, *style)).append(" " * (width - cell_len(text)))
     return row
-
-
-def _doubtful(reference: DocumentReference, address: str | None) -> Text:
-    link, *about = _cells(reference)
-    words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
-    return Text.assemble(linked(link, DOUBTFUL_STYLE, address), *words)
