@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         pull_model,
         survey_models,
         verify_model,
-        weights_summary,
+        weights_of,
     )
     from zkchat.app.paths import (
         MAX_NOTES_COUNTED,

@@ -23,7 +23,7 @@ from zkchat.app.models import (
 )
 from zkchat.app.paths import Paths
 from zkchat.app.stores import open_session_store
-from zkchat.app.trust import ProfileStore, VaultTrust
+from zkchat.app.trust import ProfileStore, VaultTrust, page_item
 from zkchat.app.workspace import FileReviewer, Workspace, load_workspace
 from zkchat.app.writing import open_change_store
 from zkchat.chat import (
@@ -56,7 +56,6 @@ from zkchat.core import (
     NoteNotFound,
     NoteUnreadable,
     OutsideVault,
-    ProfileProblem,
     Session,
     SessionStore,
     StorageDamaged,
@@ -350,7 +349,9 @@ def _open_journal(
         with ExitStack() as trial:
             try:
                 store, notices = _open_store_or_hold_back(trial, workspace)
-                session, environment = _find_session(store, options), workspace.environment
+                named = store.find(options.session) if options.session is not None else None
+                session = session_to_continue(store) if options.continue_last and not named else named
+                environment = workspace.environment
                 journal = Journal(store, session, environment.now, environment.new_id, id_of_new=options.id_of_new)
             except StorageDamaged:
                 if is_last:
@@ -371,12 +372,6 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[Se
     except StorageError as error:
         late = stack.enter_context(ExitStack())
         return UnavailableSessions(error, lambda: late.enter_context(open_session_store(workspace))[0]), ()
-
-
-def _find_session(store: SessionStore, options: ConversationOptions) -> Session | None:
-    if options.session is not None:
-        return store.find(options.session)
-    return session_to_continue(store) if options.continue_last else None
 
 
 def session_to_continue(store: SessionStore) -> Session | None:
@@ -466,7 +461,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             tokenizer=tokenizer,
             prior=prior,
             profiles=session.profiles,
-            page_is_approved=VaultTrust(workspace.paths).page_is_approved,
+            page_is_approved=lambda name, text: VaultTrust(workspace.paths).is_approved(page_item(name, text)),
             vault=str(workspace.paths.vault),
             settings=turn_settings(workspace.loaded, options, model.name, session.journal.history),
             relevance=Relevance(installed()),
@@ -478,7 +473,11 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
         conversation = Conversation(core, session.choices, entry)
-        about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
+        # A vault may bring any number of files with mistakes.
+        first = [str(problem) for problem in session.profiles.problems[:MAX_PROBLEMS_SHOWN]]
+        if (more := len(session.profiles.problems) - len(first)) > 0:
+            first.append(f"… and {more} more: zkchat config agents list and zkchat memory rules list show them.")
+        about_files = (*workspace.loaded.warnings, *session.notices, *first)
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
             notices.append(f"{conversation.model.shown} cannot change notes. Choose another: /model or --model NAME")
@@ -495,17 +494,6 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             warnings=(*(Warned(text=text) for text in notices), *unmet, *session.left_open),
             asked=session.asked,
         )
-
-
-def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
-    """The first few problems; a vault may bring any number of files with mistakes."""
-    shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
-    more = len(problems) - len(shown)
-    return (
-        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list show them."]
-        if more
-        else shown
-    )
 
 
 def _choose_model(

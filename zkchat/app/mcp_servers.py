@@ -57,6 +57,10 @@ class DefinedServers(Struct, frozen=True, kw_only=True):
     """Those of the vault that are not used because the user's have their names."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def usable(self) -> list[ServerDefinition]:
+        return [server.definition for server in self.servers if server.state == "enabled" and server.definition]
+
 
 def defined_servers(workspace: Workspace) -> DefinedServers:
     """What the user's settings and the vault define. Nothing is started or reached, and no SDK is loaded."""
@@ -75,10 +79,6 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
         servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
         warnings=(*of_user.warnings, *warnings, *(server.warning for server in servers if server.warning)),
     )
-
-
-def usable_definitions(found: DefinedServers) -> list[ServerDefinition]:
-    return [server.definition for server in found.servers if server.state == "enabled" and server.definition]
 
 
 def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin) -> Iterator[DefinedServer]:
@@ -141,7 +141,7 @@ def open_tool_servers(
     found = defined_servers(workspace)
     for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
         warn(sentence)
-    usable = usable_definitions(found)
+    usable = found.usable
     if usable and not is_client_installed():
         warn(
             f"MCP servers are not used, because the package mcp is not installed. To use them: {install_command('mcp')}"
@@ -211,7 +211,7 @@ class ServerConnections:
         """Use no server any more that the settings define otherwise now, or that is not approved; says so."""
         if self._servers is None:
             return ""
-        usable = usable_definitions(defined_servers(workspace))
+        usable = defined_servers(workspace).usable
         used = [status.definition for status in self._servers.statuses() if status.state != "disabled"]
         names = [definition.name for definition in used if definition not in usable]
         self._servers.withdraw(names)
