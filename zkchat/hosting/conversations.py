@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, assert_never
@@ -20,6 +20,7 @@ from zkchat.app import (
     ModelCatalogue,
     OpenConversation,
     ServerConnections,
+    Unattended,
     WritingOptions,
     bounds_of,
     daily_note_settings,
@@ -29,7 +30,7 @@ from zkchat.app import (
     open_said,
     trust_states,
 )
-from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
+from zkchat.chat import CallReviewer, Conversation, SessionItems
 from zkchat.core import (
     ChangeSet,
     Environment,
@@ -215,11 +216,8 @@ class _NoEditor:
         raise UsageError("/link works only in a terminal.", hint="In a terminal: zkchat note link NAME")
 
 
-class HostedInterface:
-    """Implements `UserInterface`: asks about changes to notes and about servers."""
-
-    reviewer: Reviewer | None = None
-    file_reviewer = None  # a client sends files by itself
+class HostedInterface(Unattended):
+    """Asks about changes to notes and about servers; a client sends files by itself."""
 
     def __init__(
         self,
@@ -231,15 +229,9 @@ class HostedInterface:
         self.call_reviewer = call_reviewer
         self._background = background
 
-    def may_remember(self, _text: str) -> bool:
-        return False
-
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Indexing ends when the conversation is closed."""
         return self._background().progress("Indexing notes")
-
-    def waiting(self, _what: str) -> AbstractContextManager[object]:
-        return nullcontext()
 
 
 class HostedChat(ABC):
