@@ -376,15 +376,14 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[Se
 
 def session_to_continue(store: SessionStore) -> Session | None:
     """The one that `-c` goes on with, and that a chat names as it begins."""
-    return next((each for each in store.sessions() if each.message_count and _can_go_on(store, each)), None)
-
-
-def _can_go_on(store: SessionStore, session: Session) -> bool:
-    """Whether there is something to go on with: not in a question that got no answer, nor in a summary of the day."""
-    if session.listed or session.message_count < 2:
-        return session.listed
-    messages = messages_of(store.entries(session.id)).values()
-    return not any(message.brief and message.brief.purpose == "daily brief" for message in messages)
+    for session in store.sessions():
+        if session.listed and session.message_count:
+            return session
+        # There is nothing to go on with in a question that got no answer, nor in a summary of the day.
+        messages = messages_of(store.entries(session.id)).values() if session.message_count > 1 else ()
+        if messages and not any(each.brief and each.brief.purpose == "daily brief" for each in messages):
+            return session
+    return None
 
 
 def _new_choices(
@@ -508,23 +507,16 @@ def _choose_model(
     name = options.model or (kept.name if kept else None)
     if kept:
         workspace = workspace.changed_by(None, name)
-    workspace, unmet = _apply_agent(workspace, name, session)
+    unmet: tuple[Warned, ...] = ()
+    if agent:
+        try:
+            workspace = workspace.changed_by(agent, name)
+        except ConfigError as error:
+            said = f"The settings of the agent {agent.name} are ignored. {error.message}"
+            unmet = (Warned(text=said, hint=agent.path),)
+    elif (gone := session.journal.history.agent).casefold() not in session.profiles.agents:
+        off = session.profiles.unavailable("agent", gone)
+        unmet = (Warned(text=f"{off.reason}, so another agent answers.", hint=off.hint),) if off else ()
     model = open_model(workspace, wanted, set_before)
     entry = ModelEntry(name=model.name, chosen=wanted.told or bool(kept and kept.chosen))
     return workspace, model, entry, (*wanted.warnings, *unmet)
-
-
-def _apply_agent(
-    workspace: Workspace, model: str | None, session: ConversationSession
-) -> tuple[Workspace, tuple[Warned, ...]]:
-    """The settings as the agent changes them, and a warning where they, or the agent, cannot be used."""
-    agent, profiles = session.agent, session.profiles
-    if agent is None:
-        name = session.journal.history.agent
-        off = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
-        return workspace, (Warned(text=f"{off.reason}, so another agent answers.", hint=off.hint),) if off else ()
-    try:
-        return workspace.changed_by(agent, model), ()
-    except ConfigError as error:
-        unused = Warned(text=f"The settings of the agent {agent.name} are ignored. {error.message}", hint=agent.path)
-        return workspace, (unused,)

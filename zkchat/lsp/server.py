@@ -245,7 +245,17 @@ class VaultServer:
             for first in (group.first for group in (self._vault.mentions(path) if self._with_mentions else ())):
                 said = f"{first.target} is mentioned without a link."
                 found.append(Found("unlinked-mention", first.start, first.end, said))
-            self._publish(document.uri, [_diagnostic(each, positions) for each in found], document.version)
+            shown = [
+                types.Diagnostic(
+                    range=positions.range(each.start, each.end),
+                    message=each.message,
+                    severity=_SEVERITIES[each.kind],
+                    code=each.kind,
+                    source="zkchat",
+                )
+                for each in found
+            ]
+            self._publish(document.uri, shown, document.version)
 
     def _publish(self, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:
         params = types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
@@ -442,16 +452,6 @@ class VaultServer:
 
 def _parts(edit: types.WorkspaceEdit) -> Sequence[object]:
     return edit.document_changes or ()
-
-
-def _diagnostic(found: Found, positions: Positions) -> types.Diagnostic:
-    return types.Diagnostic(
-        range=positions.range(found.start, found.end),
-        message=found.message,
-        severity=_SEVERITIES[found.kind],
-        code=found.kind,
-        source="zkchat",
-    )
 
 
 class _Output:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from os.path import normpath
 from pathlib import Path
 from typing import Final, Literal
@@ -225,13 +225,14 @@ class EditorVault:
 
     def refresh(self) -> None:
         """Read what changed on disk. Takes long in a large vault that was never read, unless it `is_closing`."""
-        with suppress(_Closing):
-            self.library.refresh(self._go_on)
-            self._names.refresh(self.library, ())
 
-    def _go_on(self, _done: int, _total: int) -> None:
-        if self.is_closing:
-            raise _Closing
+        def go_on(_done: int, _total: int) -> None:
+            if self.is_closing:
+                raise _Closing
+
+        with suppress(_Closing):
+            self.library.refresh(go_on)
+            self._names.refresh(self.library, ())
 
     def text(self, path: str) -> str:
         """Raises `VaultError` where a file cannot be read."""
@@ -359,7 +360,11 @@ class EditorVault:
                 broken = BrokenLink(
                     source=path, link=link, is_missing=problem.kind == "broken-link", lines=(link.line,)
                 )
-                yield from chain(self._repairs(broken), self._creation(broken))
+                yield from self._repairs(broken)
+                if broken.is_missing and not is_attachment(link.target):
+                    with self._staging() as editing, suppress(VaultError):
+                        made = editing.editor.create(link.target, "", may_take_over=False)
+                        yield Fix(title=f"Create {made.path}", changes=editing.staged.change_set())
 
     def _repairs(self, broken: BrokenLink) -> Iterator[Fix]:
         generation = self.library.generation()
@@ -375,13 +380,6 @@ class EditorVault:
                 link = repairer.stage(broken, repair).after
                 title = f"Change to {link}: {repair.reason}"
                 yield Fix(title=title, changes=editing.staged.change_set(), is_sure=repair.is_sure)
-
-    def _creation(self, broken: BrokenLink) -> Iterator[Fix]:
-        if not broken.is_missing or is_attachment(broken.link.target):
-            return
-        with self._staging() as editing, suppress(VaultError):
-            made = editing.editor.create(broken.link.target, "", may_take_over=False)
-            yield Fix(title=f"Create {made.path}", changes=editing.staged.change_set())
 
     def linked_mentions(self, path: str, start: int, end: int) -> Iterator[Fix]:
         """Links in place of the mentions between two offsets."""

@@ -338,12 +338,11 @@ def _prompt(name: str) -> HostPrompt:
 
 def _completer(params: types.CompleteRequestParams) -> Complete:
     name = params.argument.name
+    found: dict[str, Complete] = {"path": complete_path}
     if isinstance(params.ref, types.PromptReference):
-        argument = _prompt(params.ref.name).arguments.get(name)
-        if argument:
-            return argument.complete
+        found = {each: about.complete for each, about in _prompt(params.ref.name).arguments.items()}
     elif params.ref.uri != TEMPLATE:
         raise MCPError(types.INVALID_PARAMS, f"The only template is {TEMPLATE}.")
-    elif name == "path":
-        return complete_path
-    raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")
+    if name not in found:
+        raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")
+    return found[name]

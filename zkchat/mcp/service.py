@@ -26,7 +26,16 @@ from zkchat.app import (
     open_change_store,
     proposals_over,
 )
-from zkchat.chat import NothingBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
+from zkchat.chat import (
+    Elsewhere,
+    NothingBefore,
+    Readings,
+    Toolbox,
+    changed_paths,
+    documents_in,
+    explore_tools,
+    sentence_about,
+)
 from zkchat.core import (
     Ambiguous,
     CatalogRow,
@@ -35,7 +44,6 @@ from zkchat.core import (
     ConfigError,
     Link,
     LocatedModel,
-    ModelInfo,
     NoteNotFound,
     Resolved,
     ToolCallPart,
@@ -47,7 +55,7 @@ from zkchat.core import (
     touched_paths,
 )
 from zkchat.hosting import NoteService
-from zkchat.index import GuardedLibrary, Library, targets_of
+from zkchat.index import GuardedLibrary, Library, OnThisMachine, targets_of
 from zkchat.render import sanitize_text
 from zkchat.writing import Proposals, Verdict, why_asked
 
@@ -388,20 +396,10 @@ class HostOptions(Struct, frozen=True, kw_only=True):
     may_write: bool = False
 
 
-class HostModel(Struct, frozen=True):
-    """Implements `ports.models.LocatedModel` for the model of a host, of which only the user knows where it runs."""
-
-    is_local: bool
-
-    @property
-    def info(self) -> ModelInfo:
-        return ModelInfo(provider="mcp", id="", calls_tools=True, on_this_machine=self.is_local)
-
-
 class OpenVault:
     """The notes as the host's model may see them. Only the worker's thread uses it."""
 
-    def __init__(self, workspace: Workspace, whole: Library, model: HostModel, changes: HostChanges | None) -> None:
+    def __init__(self, workspace: Workspace, whole: Library, model: LocatedModel, changes: HostChanges | None) -> None:
         self.workspace = workspace
         self.library: GuardedLibrary = whole.guarded_for(model)
         self.changes = changes
@@ -437,7 +435,7 @@ class VaultService(NoteService[OpenVault]):
         self.options = options
 
     def _enter(self, stack: ExitStack, library: Library) -> OpenVault:
-        model = HostModel(self.options.is_local)
+        model = OnThisMachine() if self.options.is_local else Elsewhere()  # only the user knows where a host's runs
         changes = None
         if self.options.may_write:
             changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))

@@ -66,7 +66,6 @@ MAX_COMPARED: Final = 10
 """Sessions that begin alike, of which it is looked whether a client goes on with one."""
 MAX_TEXTS: Final = 2_048
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
-_TEXTS: Final = ("text", "input_text", "output_text")
 _PLACE: Final[Plain] = {"output_index": 0, "content_index": 0}
 _GONE: Final = 499
 
@@ -132,22 +131,22 @@ class Asked(Struct, frozen=True, kw_only=True):
         )
 
 
-def _text(message: Plain) -> str:
+def _parts(message: Plain, *kinds: str) -> list[Plain]:
     content = message.get("content") or ""
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in _TEXTS]
+    return [part for part in parts if isinstance(part, dict) and part.get("type") in kinds]
+
+
+def _text(message: Plain) -> str:
+    texts = [part.get("text") for part in _parts(message, "text", "input_text", "output_text")]
     if not all(isinstance(text, str) for text in texts):
         raise UsageError("The content of a message must be a text, or a list of parts.")
-    return "\n\n".join(text for text in texts if isinstance(text, str))
+    return "\n\n".join(map(str, texts))
 
 
 def _images(message: Plain) -> tuple[ImagePart, ...]:
-    content = message.get("content")
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     found = []
-    for part in parts:
-        if part.get("type") not in {"image_url", "input_image"}:
-            continue
+    for part in _parts(message, "image_url", "input_image"):
         image = part.get("image_url")
         address = image.get("url") if isinstance(image, dict) else image
         head, _, data = str(address).partition(";base64,")
@@ -532,17 +531,13 @@ async def _chunks(
 
 def _session_with(store: SessionStore, before: Sequence[Said]) -> str:
     """The session in which this, and nothing else, was said; empty where there is none."""
-    wanted = [(each.role, _without_sources(each.text)) for each in before]
+    wanted = [(each.role, (each.text.rpartition(SOURCES)[0] or each.text).strip()) for each in before]
     alike = (each for each in store.sessions() if each.first_words and wanted[0][1].startswith(each.first_words[:30]))
     for session in islice(alike, MAX_COMPARED):
         thread = thread_of(store.entries(session.id))
         if [(each.role, each.text.strip()) for each in thread if each.role in _ROLES and each.text.strip()] == wanted:
             return session.id
     return ""
-
-
-def _without_sources(text: str) -> str:
-    return (text.rpartition(SOURCES)[0] or text).strip()
 
 
 def _digest(said: Sequence[Said]) -> str:

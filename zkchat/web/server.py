@@ -217,7 +217,7 @@ class Entrance(Gate):
         names = (options.host, f"[{options.host}]", socket.gethostname().lower())
         more = {f"{name}:{self._port}".encode() for name in names} | {self._origin.partition(b"://")[2]} - {b""}
         self._hosts |= more
-        self._once = AccessToken(text=secrets.token_urlsafe(32))
+        self.once = AccessToken(text=secrets.token_urlsafe(32))
         self._is_used = False
         self._cookie_name = f"zkchat-{self._port}"  # a browser knows no ports of cookies
         self._cookie = AccessToken(text=secrets.token_urlsafe(32))
@@ -226,11 +226,6 @@ class Entrance(Gate):
     def base(self) -> str:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return self._origin.decode() or f"http://{host}:{self._port}"
-
-    @property
-    def once(self) -> str:
-        """A token that is good for one cookie."""
-        return self._once.text
 
     def _is_host(self, host: bytes) -> bool:
         if host in self._hosts:
@@ -263,7 +258,7 @@ class Entrance(Gate):
         if scope["path"] != "/":
             return super()._unknown(scope)
         (token,) = parse_qs(scope["query_string"].decode(errors="replace")).get("token", [""])[:1]
-        if token and not self._is_used and self._once.matches(token.encode()):
+        if token and not self._is_used and self.once.matches(token.encode()):
             self._is_used = True
             return self._welcome()
         used = "This address works only once, and was opened before. " if token else ""
@@ -335,7 +330,7 @@ class Site:
     @property
     def address(self) -> str:
         """For a browser, once."""
-        return f"{self._entrance.base}/?token={self._entrance.once}"
+        return f"{self._entrance.base}/?token={self._entrance.once.text}"
 
     @property
     def api(self) -> str:

@@ -373,7 +373,5 @@ class ScreenPresenter:
     def _finish_turn(self, event: events.TurnFinished) -> None:
         self._begin_section(None)
         below = [*self._footer.draw(event, width=self._out.width)]
-        if below:
-            self._out.print()
-        for each in below:
+        for each in [Text(), *below] if below else ():
             LiveRegion(self._out).show(render_rows(self._out, each))
