@@ -116,13 +116,13 @@ if TYPE_CHECKING:
     )
     from zkchat.app.writing import (
         Editing,
+        ProposalParts,
         action_vault,
         daily_note_settings,
         link_follower,
         link_style,
         open_change_store,
         open_editing,
-        proposals_over,
     )
     from zkchat.config import as_key, shown_key
 else:

@@ -179,7 +179,7 @@ def open_for_answers(
     """The same with all that a model uses which does not only quote, and what the user should know of it."""
     if core.info.needs_notes:
         return core, ()
-    from zkchat.app.writing import proposals_over
+    from zkchat.app.writing import ProposalParts
 
     workspace = live.workspace
     memory: Memory | None = None
@@ -190,9 +190,7 @@ def open_for_answers(
         except StorageError as error:  # a conversation goes on without it
             about_memory = (f"Memory is not available right now. {error.message}",)
     servers, about_servers = _open_servers(live, options)
-    writing = proposals_over(
-        changes, workspace, core.provider, options.user_interface, options.writing, live.local_only
-    )
+    writing = ProposalParts(changes, workspace, core.provider, options.user_interface, options.writing, live.local_only)
     agent = core.agent_for()
     if "agent" in (*agent.references.values(), *map(agent.rule_mode, core.profiles.rules.values())):
         stack.callback(core.relevance.preload())  # the first question will need it

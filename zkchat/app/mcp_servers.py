@@ -1,10 +1,9 @@
 """The user's MCP servers: which may be used, their connections, and their tools for a conversation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -129,32 +128,6 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 
 
 @contextmanager
-def open_tool_servers(
-    workspace: Workspace, *, warn: Callable[[str], None], at_once: bool = True
-) -> "Iterator[McpServers | None]":
-    """Connect to the servers that may be used, in the background, or have them wait for `start`; at the end all of
-    them are closed.
-
-    None where there is none, and nothing is loaded. `warn` gets a sentence for each that cannot be used as it is
-    defined; what happens later is told by its status.
-    """
-    found = defined_servers(workspace)
-    for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
-        warn(sentence)
-    usable = found.usable
-    if usable and not is_client_installed():
-        warn(
-            f"MCP servers are not used, because the package mcp is not installed. To use them: {install_command('mcp')}"
-        )
-        usable = []
-    if not usable:
-        yield None
-        return
-    with connect_servers(workspace, usable, at_once=at_once) as servers:
-        yield servers
-
-
-@contextmanager
 def connect_servers(
     workspace: Workspace, definitions: Sequence[ServerDefinition], *, at_once: bool = True
 ) -> "Iterator[McpServers]":
@@ -178,33 +151,32 @@ def is_client_installed() -> bool:
     return find_spec("mcp") is not None
 
 
-class ServerConnections:
+class ServerConnections(ExitStack):
     """Connects in the background; what is wrong with definitions is told once."""
 
     def __init__(self, *, at_once: bool = True) -> None:
         """`at_once`: connect as soon as they are opened, and let answers wait for it; else `start` begins it."""
+        super().__init__()
         self.waits = at_once
-        self._stack = ExitStack()
         self._is_open = False
         self._servers: McpServers | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
     def open(self, workspace: Workspace) -> tuple[ToolServers | None, tuple[str, ...]]:
-        """The servers that may be used, None where there is none, and sentences about those that may not."""
+        """The servers that may be used, None where there is none, and sentences about those that may not.
+
+        Where there is none, nothing is loaded; what happens later is told by the status of each.
+        """
         if self._is_open:
             sentence = self.withdraw_changed(workspace)
             return self._servers, (sentence,) if sentence else ()
-        warnings: list[str] = []
-        opening = open_tool_servers(workspace, warn=warnings.append, at_once=self.waits)
-        self._servers = self._stack.enter_context(opening)
         self._is_open = True
+        found = defined_servers(workspace)
+        warnings = [*found.warnings, *(server.problem for server in found.servers if server.is_faulty)]
+        if found.usable and not is_client_installed():
+            to_install = f"To use them: {install_command('mcp')}"
+            warnings.append(f"MCP servers are not used, because the package mcp is not installed. {to_install}")
+        elif found.usable:
+            self._servers = self.enter_context(connect_servers(workspace, found.usable, at_once=self.waits))
         return self._servers, tuple(warnings)
 
     def withdraw_changed(self, workspace: Workspace) -> str:

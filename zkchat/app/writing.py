@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import actions, index, writing
@@ -276,31 +276,41 @@ class _JournalFile(Struct, frozen=True):
         return opened.store
 
 
-class ProposalParts(Struct, kw_only=True):
+class ProposalParts:
     """What proposals are made of; opened with the conversation, used once writing is switched on."""
 
-    workspace: Workspace
-    model: LocatedModel
-    store: ChangeStore
-    staged: StagedChanges
-    options: WritingOptions
-    user_interface: UserInterface = UNATTENDED
-    local_globs: Sequence[str] = field(default_factory=tuple)
+    def __init__(
+        self,
+        store: ChangeStore,
+        workspace: Workspace,
+        model: LocatedModel,
+        user_interface: UserInterface,
+        options: WritingOptions,
+        local_only: Sequence[str] | None = None,
+    ) -> None:
+        """Nothing is staged yet. `local_only`: the patterns of local notes, where they may change meanwhile."""
+        self.staged = stage_over(store)
+        self._store = store
+        self._workspace = workspace
+        self._model = model
+        self._user_interface = user_interface
+        self._options = options
+        self._local_globs = local_globs(workspace) if local_only is None else local_only
 
     def proposals(self, library: GuardedLibrary, readings: Readings) -> Proposals:
         """Proposals over the notes that the model may see, which show what is staged, and what it was given of them."""
-        write, options = self.workspace.settings.write, self.options
+        write, options = self._workspace.settings.write, self._options
 
         def tools() -> list[Tool]:
-            conventions, now = vault_conventions(self.workspace.paths.vault), self.workspace.environment.now
+            conventions, now = vault_conventions(self._workspace.paths.vault), self._workspace.environment.now
             editor = writing.NoteEditor(library, self.staged, conventions, now, for_model=True)
             return writing.write_tools(editor, readings)
 
         return writing.Proposals(
             staged=self.staged,
-            store=self.store,
+            store=self._store,
             make_tools=tools,
-            reviewer=self.user_interface.change_reviewer,
+            reviewer=self._user_interface.change_reviewer,
             policy=writing.ReviewPolicy(
                 mode=write.mode,
                 accept=tuple(write.accept),
@@ -308,7 +318,7 @@ class ProposalParts(Struct, kw_only=True):
                 is_dry_run=options.proposes_only,
             ),
             is_withheld=lambda changes, path: self.is_withheld(library, changes, path),
-            follow_links=link_follower(self.workspace, library, self.store),
+            follow_links=link_follower(self._workspace, library, self._store),
             is_on=write.enabled if options.enabled is None else options.enabled,
         )
 
@@ -323,28 +333,7 @@ class ProposalParts(Struct, kw_only=True):
             if write.path == path
             for content in (write.before, write.after)
         ]
-        classes = {privacy_of_text(text, place, self.local_globs) for text in texts or [""] for place in (path, before)}
-        return "never" in classes or ("local" in classes and not self.model.info.on_this_machine)
-
-
-def proposals_over(
-    store: ChangeStore,
-    workspace: Workspace,
-    model: LocatedModel,
-    user_interface: UserInterface,
-    options: WritingOptions,
-    local_only: Sequence[str] | None = None,
-) -> ProposalParts:
-    """What proposals are made of, with nothing staged yet over the files of a store.
-
-    `local_only`: the patterns of local notes, where they may change meanwhile.
-    """
-    return ProposalParts(
-        workspace=workspace,
-        model=model,
-        store=store,
-        staged=stage_over(store),
-        options=options,
-        user_interface=user_interface,
-        local_globs=local_globs(workspace) if local_only is None else local_only,
-    )
+        classes = {
+            privacy_of_text(text, place, self._local_globs) for text in texts or [""] for place in (path, before)
+        }
+        return "never" in classes or ("local" in classes and not self._model.info.on_this_machine)

@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from zkchat.app import (
     UNATTENDED,
     Notices,
+    ProposalParts,
     Unattended,
     Workspace,
     WritingOptions,
     open_change_store,
-    proposals_over,
 )
 from zkchat.chat import (
     Elsewhere,
@@ -117,7 +117,7 @@ class HostChanges(NothingBefore):
         interface = Unattended()  # the host's user is asked about changes, and about nothing else
         interface.change_reviewer = changes
         with open_change_store(workspace, library, notices) as store:
-            parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
+            parts = ProposalParts(store, workspace, model, interface, WritingOptions(enabled=True))
             visible = library.overlaid(parts.staged).guarded_for(model)
             changes.readings = Readings(visible, changes)
             changes._proposals = parts.proposals(visible, changes.readings)

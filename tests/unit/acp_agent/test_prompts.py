@@ -104,7 +104,7 @@ def test_of_a_note_that_cannot_be_read_nothing_is_sent_to_any_model(vault: Path,
     assert notices == (".trash/Old.md is not a note that zkchat can read, so it was not sent.",)
 
 
-def test_what_is_no_text_is_left_out(vault: Path, read: Read) -> None:
+def test_what_is_no_text_is_left_out(read: Read) -> None:
     blob = resource_block(embedded_blob_resource("file:///x/picture.png", "AAAA"))
     sound = AudioContentBlock(type="audio", data="AAAA", mime_type="audio/wav")
     text, notices = read(text_block("So?"), blob, sound)
@@ -112,6 +112,6 @@ def test_what_is_no_text_is_left_out(vault: Path, read: Read) -> None:
     assert len(notices) == 2
 
 
-def test_more_than_the_limit_is_refused(vault: Path, read: Read) -> None:
+def test_more_than_the_limit_is_refused(read: Read) -> None:
     with pytest.raises(UsageError, match="larger than 10 bytes"):
         read(text_block("ä" * 6), most=10)
