@@ -52,7 +52,6 @@ from zkchat.core import (
     ListingEntry,
     ModelEntry,
     ModelInfo,
-    ModelProvider,
     NoteNotFound,
     NoteUnreadable,
     OutsideVault,
@@ -279,20 +278,14 @@ def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> 
     provider = model.provider
     if not descriptor_of(provider.info.provider).in_process:
         provider = ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
-    return replace(model, provider=provider, chosen=_sentence(kept, provider, set_before))
-
-
-def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str:
-    if provider.info.needs_notes:
-        return ""
-    window = f" (window {kept.window:,} tokens)" if kept.window else ""
-    name = kept.name
+    name, window = kept.name, f" (window {kept.window:,} tokens)" if kept.window else ""
     if provider.info.name != kept.model:
         name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
-    others = f" To use the one in your settings: --model {set_before}" if set_before else ""
-    return f"This session continues with its own model, {name}{window}.{others if set_before != kept.name else ''}"
+    others = f" To use the one in your settings: --model {set_before}" if set_before not in {"", kept.name} else ""
+    said = f"This session continues with its own model, {name}{window}.{others}"
+    return replace(model, provider=provider, chosen="" if provider.info.needs_notes else said)
 
 
 MAX_PROBLEMS_SHOWN = 5

@@ -305,8 +305,11 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
     used = _listed_names(name)
     marked = [replace(row, is_in_use=row.name in used) for row in rows]
-    if not any(row.is_in_use for row in marked):
-        marked.append(_unlisted_row(name, in_use, listings))
+    if not any(row.is_in_use for row in marked):  # a file, a script, one of a server that does not answer
+        there = listings.get(name.partition(":")[0])
+        row = _row(in_use, replace(there or ModelListing(source=""), problem="")) if in_use else ModelRow(name=name)
+        problem = _problem(there, is_listed=False) if there and not in_use else ""
+        marked.append(replace(row, is_in_use=True, problem=problem))
     return ModelOverview(
         in_use=name,
         why=why,
@@ -396,13 +399,6 @@ def _problem(listing: ModelListing, *, is_listed: bool) -> str:
     if listing.problem:
         return "not reachable"
     return "" if is_listed else "not listed by its server"
-
-
-def _unlisted_row(name: str, info: ModelInfo | None, listings: Mapping[str, ModelListing]) -> ModelRow:
-    """The model in use, where no list holds it: a file, a script, one of a server that does not answer."""
-    listing = listings.get(name.partition(":")[0])
-    row = _row(info, replace(listing or ModelListing(source=""), problem="")) if info else ModelRow(name=name)
-    return replace(row, is_in_use=True, problem=_problem(listing, is_listed=False) if listing and not info else "")
 
 
 async def verify_model(workspace: Workspace, name: str) -> ModelInfo:

@@ -144,11 +144,9 @@ class ResourceHandlers:
     ) -> types.ListResourceTemplatesResult:
         if params and params.cursor:
             raise MCPError(types.INVALID_PARAMS, "The list of templates has one page.")
+        about = "A note or an attachment by its path; #heading after it names a section of a note."
         template = types.ResourceTemplate(
-            name="note",
-            title="File of the vault",
-            uri_template=TEMPLATE,
-            description="A note or an attachment by its path; #heading after it names a section of a note.",
+            name="note", title="File of the vault", uri_template=TEMPLATE, description=about
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 

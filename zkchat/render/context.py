@@ -332,7 +332,7 @@ def context_lines(
     """
     is_quoted, usage = provider == _QUOTE, context.usage
     of_part: dict[str, list[RequestItem]] = {}
-    for item in sorted(context.items, key=_place):
+    for item in sorted(context.items, key=lambda item: [*_TYPES].index(item.type)):
         of_part.setdefault(_TYPES[item.type][0], []).append(item)
     rows = (
         [("notes", of_part["notes"])] if is_quoted and "notes" in of_part else [] if is_quoted else [*of_part.items()]
@@ -390,10 +390,6 @@ def messages_line(history: History, *, is_read: bool = True) -> str:
     return f"{counted(live + archived, 'message')}: {sent}{archived} archived, {len(history.window.pinned)} pinned."
 
 
-def _place(item: RequestItem) -> int:
-    return list(_TYPES).index(item.type)
-
-
 def counts_line(context: RequestContext) -> str:
     """How many things of each type: `instructions, 2 rules, 1 note and 4 messages`."""
     counts = context.counts.by_type
@@ -415,7 +411,7 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
     """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
     if context.usage:
         yield context_line(context.usage)
-    for item in sorted(context.items, key=_place):
+    for item in sorted(context.items, key=lambda item: [*_TYPES].index(item.type)):
         if item.type != "message":
             score = "" if item.score is None else f" {item.score:.2f}"
             yield f"+ {_titled(item)} [{item.include}{score}], {item.tokens:,} tokens{_because(item.reason)}"

@@ -108,10 +108,6 @@ def describe_content(reference: DocumentReference) -> str:
     return shorten(sanitize_line(reference.snippet or reference.summary), 160)
 
 
-def _content_line(reference: DocumentReference) -> list[str]:
-    return [f"   {content}"] if (content := describe_content(reference)) else []
-
-
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
     """The references as plain lines."""
     if references:
@@ -119,7 +115,8 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
     for number, reference in enumerate(references[:most], start=1):
         about = [describe_location(reference), describe_reason(reference), describe_doubt(reference)]
         yield f"{number}. {sanitize_line(reference.wikilink)}: {'; '.join(filter(None, about))}"
-        yield from _content_line(reference)
+        if content := describe_content(reference):
+            yield f"   {content}"
     if len(references) > most:
         yield f"… and {len(references) - most} more"
 
@@ -132,25 +129,20 @@ def references_panel(
     rows.add_column(justify="right", style="bold", no_wrap=True)
     rows.add_column(overflow="fold")
     for number, reference in enumerate(references[:shown], start=1):
-        rows.add_row(str(number), _entry(reference, links.clickable(reference)))
+        name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold accent", "dim")
+        link = linked(sanitize_line(reference.wikilink), name, links.clickable(reference))
+        entry = Text.assemble(link, "  ", (describe_reason(reference), reason))
+        for words, style in (
+            (describe_location(reference), "none"),
+            (describe_doubt(reference), DOUBTFUL_STYLE),
+            (describe_content(reference), "dim"),
+        ):
+            if words:
+                entry.append("\n").append(words, style=style)
+        rows.add_row(str(number), entry)
     if len(references) > shown:
         rows.add_row("", Text(f"… and {len(references) - shown} more", style="dim"))
     return Panel(rows, title="Referenced Documents", title_align="left", box=box.ROUNDED, border_style="dim")
-
-
-def _entry(reference: DocumentReference, address: str | None) -> Text:
-    name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold accent", "dim")
-    lines = Text.assemble(
-        linked(sanitize_line(reference.wikilink), name, address), "  ", (describe_reason(reference), reason)
-    )
-    for words, style in (
-        (describe_location(reference), "none"),
-        (describe_doubt(reference), DOUBTFUL_STYLE),
-        (describe_content(reference), "dim"),
-    ):
-        if words:
-            lines.append("\n").append(words, style=style)
-    return lines
 
 
 def linked(text: str, style: str, address: str | None) -> Text:
@@ -277,7 +269,8 @@ def brief_lines(brief: BriefList, *, with_content: bool = True) -> Iterator[str]
     """The list as plain lines, each with a line about what the document says."""
     for number, reference in brief.rows:
         yield f"{number}. {_GAP.join(filter(None, _cells(reference)))}"
-        yield from _content_line(reference) if with_content else ()
+        if with_content and (content := describe_content(reference)):
+            yield f"   {content}"
 
 
 def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> RenderableType | None:

@@ -222,6 +222,16 @@ class Entrance(Gate):
         self._cookie_name = f"zkchat-{self._port}"  # a browser knows no ports of cookies
         self._cookie = AccessToken(text=secrets.token_urlsafe(32))
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """With the headers that keep a browser from doing more than the page needs."""
+
+        async def send_more(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        await super().__call__(scope, receive, send_more)
+
     @property
     def base(self) -> str:
         host = f"[{self._host}]" if ":" in self._host else self._host
@@ -286,21 +296,6 @@ def _login_page(why: str) -> Response:
     return HTMLResponse(_LOGIN_PAGE.format(why=html.escape(why)), status_code=401)
 
 
-class _WithHeaders:
-    """Sends the headers that keep a browser from doing more than the page needs."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_more(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
-            await send(message)
-
-        await self._app(scope, receive, send_more)
-
-
 async def _page(request: Request) -> Response:
     """A file of the page; there are no others below it."""
     name = request.path_params.get("name", "index.html")
@@ -339,7 +334,7 @@ class Site:
 
     @property
     def app(self) -> ASGIApp:
-        return _WithHeaders(self._entrance)
+        return self._entrance
 
     def serve(self) -> None:
         """Serve until a signal ends it."""
