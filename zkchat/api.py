@@ -6,8 +6,7 @@ the package is internal. All errors are subclasses of `ZkchatError`.
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
-from functools import partial
+from contextlib import aclosing, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from zkchat import index
-from zkchat.actions import Result, every_action, named_place
-from zkchat.actions import Vault as ActionVault
+from zkchat.actions import Result, every_action
 from zkchat.app import (
     ConversationOptions,
-    change_records,
-    daily_note_settings,
+    action_vault,
     embed_for_search,
     extract_for_search,
     load_workspace,
@@ -181,16 +178,10 @@ class Vault(Struct, frozen=True):
         found = actions.get(action)
         if found is None:
             raise UsageError(f"There is no action {action!r}.", hint=f"There are {', '.join(sorted(actions))}.")
-        vault = ActionVault(
-            library=self._library,
-            now=self._workspace.environment.now,
-            records=partial(change_records, self._workspace),
-            daily_notes=partial(daily_note_settings, self.path),
-        )
         if found.by_meaning:
             extract_for_search(self._library)
             embed_for_search(self._library)
-        return found.run(vault, **found.values(arguments, partial(named_place, self._library)))
+        return found.on(action_vault(self._workspace, self._library), arguments)
 
     async def ask(
         self,
@@ -215,8 +206,10 @@ class Vault(Struct, frozen=True):
             agent=agent,
             private=private,
             strict=strict,
-            question=_checked(question),
+            question=question,
         )
+        if not question.strip():
+            raise UsageError("There is no question.")
         with open_conversation(self._workspace.environment, options) as opened:
             for warning in opened.warnings:
                 yield warning
@@ -239,7 +232,8 @@ class Vault(Struct, frozen=True):
 
         For code without an event loop; in one, iterate over `ask`.
         """
-        if _in_event_loop():
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
             raise UsageError("answer() cannot wait in an event loop.", hint="Iterate over ask() instead.")
         events = self.ask(question, model=model, agent=agent, session=session, private=private, strict=strict)
         return asyncio.run(_finish(events))
@@ -255,20 +249,6 @@ class Vault(Struct, frozen=True):
             return thread_of(store.entries(store.find(session).id))
 
 
-def _checked(question: str) -> str:
-    if not question.strip():
-        raise UsageError("There is no question.")
-    return question
-
-
-def _in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
 async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
     """The answer, once the turn is over."""
     warned = Warned(text="The turn ended without an answer.")
@@ -279,15 +259,11 @@ async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
                 case Warned():
                     warned = event
                 case TurnFailed():
-                    raise _error(event)
+                    kinds = (ConfigError, VaultError, SessionError, StorageError, ProviderError, NoAnswer)
+                    kind = next((kind for kind in kinds if kind.exit_code == event.exit_code), ZkchatError)
+                    raise kind(event.text, hint=event.hint)
                 case TurnFinished() if event.message.text.strip():
                     finished = event
     if finished:
         return finished
     raise NoAnswer(warned.text, hint=warned.hint)
-
-
-def _error(failed: TurnFailed) -> ZkchatError:
-    kinds = (ConfigError, VaultError, SessionError, StorageError, ProviderError, NoAnswer)
-    kind = next((kind for kind in kinds if kind.exit_code == failed.exit_code), ZkchatError)
-    return kind(failed.text, hint=failed.hint)

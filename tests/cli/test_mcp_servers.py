@@ -11,7 +11,7 @@ import pytest
 from tests.support import small_mcp_server
 from tests.support.world import World
 from zkchat.app import mcp_servers
-from zkchat.app.mcp_servers import open_tool_servers
+from zkchat.app.mcp_servers import ServerConnections
 from zkchat.app.workspace import load_workspace
 
 SECRET = "s3cr3tV4lue99"
@@ -39,11 +39,9 @@ def bring(world: World, **servers: object) -> None:
 
 def opened(world: World) -> tuple[list[str], list[str]]:
     """The servers that a conversation connects to, and what it warns of."""
-    warnings: list[str] = []
-    with open_tool_servers(load_workspace(world.environment(), None), warn=warnings.append) as servers:
-        if servers is None:
-            return [], warnings
-        return [status.name for status in servers.statuses()], warnings
+    with ServerConnections() as connections:
+        servers, warnings = connections.open(load_workspace(world.environment(), None))
+        return [status.name for status in servers.statuses()] if servers else [], [*warnings]
 
 
 # Definitions.

@@ -92,7 +92,7 @@ def test_a_question_waits_for_no_more_than_a_while(fresh: World, monkeypatch: py
 
 
 def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(composed, "is_installed", lambda: False)
+    monkeypatch.setattr(composed, "find_spec", lambda _: None)
     said = "Reading PDFs needs the package pypdfium2, which is not installed."
     hint = "pip install 'zkchat[pdf]'"
     index = fresh.run("index")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,31 +209,29 @@ def test_code_and_the_class_of_a_note_need_a_yes_of_their_own(world: World) -> N
     assert (world.vault / "Sleep.md").read_text() == before
 
 
-def test_a_host_that_can_ask_may_have_a_note_kept_back_after_a_yes(world: World) -> None:
-    def asked(**more: Any) -> Any:
-        arguments = {"path": "Sleep", "key": "zkchat", "value": "local"}
-        wanted = modern(1, "tools/call", capabilities=ELICITS, name="set_property", arguments=arguments, **more)
-        return answers(world, wanted, options=["--write"])[1]
+def asked(world: World, tool: str, state: str = "", action: str = "accept", **arguments: str) -> Any:
+    """What a host hears that can ask its user, who answered what `state` names."""
+    answered = {"inputResponses": {"review": {"action": action}}, "requestState": state} if state else {}
+    wanted = modern(1, "tools/call", capabilities=ELICITS, name=tool, arguments=arguments, **answered)
+    return answers(world, wanted, options=["--write"])[1]
 
-    question = asked()
+
+def test_a_host_that_can_ask_may_have_a_note_kept_back_after_a_yes(world: World) -> None:
+    keep_back = partial(asked, world, "set_property", path="Sleep", key="zkchat", value="local")
+    question = keep_back()
     assert "affects which models may see Sleep.md." in question["inputRequests"]["review"]["params"]["message"]
-    done = asked(requestState=question["requestState"], inputResponses={"review": {"action": "accept"}})
-    assert done["structuredContent"]["paths"] == []
+    assert keep_back(question["requestState"])["structuredContent"]["paths"] == []
     assert (world.vault / "Sleep.md").read_text().startswith("---\nzkchat: local\n---\n")
-    assert "There is no note" in says(asked())
+    assert "There is no note" in says(keep_back())
 
 
 def test_a_host_is_asked_the_same_whether_or_not_a_local_note_is_in_the_way_of_a_new_one(world: World) -> None:
-    def asked(**more: Any) -> Any:
-        arguments = {"path": "Diary", "text": "Mine."}
-        wanted = modern(1, "tools/call", capabilities=ELICITS, name="create_document", arguments=arguments, **more)
-        return answers(world, wanted, options=["--write"])[1]
-
-    free = asked()
+    create = partial(asked, world, "create_document", path="Diary", text="Mine.")
+    free = create()
     world.note("Diary.md", LOCAL)
-    taken = asked()
+    taken = create()
     assert taken["inputRequests"] == free["inputRequests"]
-    refused = asked(requestState=taken["requestState"], inputResponses={"review": {"action": "accept"}})
+    refused = create(taken["requestState"])
     assert says(refused).endswith("were not applied: nothing was changed. They need a yes of the user.")
     assert (world.vault / "Diary.md").read_text() == LOCAL
 
@@ -244,39 +243,27 @@ def test_what_is_only_proposed_by_the_settings_is_not_written(world: World) -> N
     assert not (world.vault / "New.md").exists()
 
 
-def asked_about(number: int, state: str | None = None, action: str = "accept") -> str:
-    answered = {"inputResponses": {"review": {"action": action}}, "requestState": state} if state else {}
-    arguments = {"path": "Sleep", "text": "Or eight."}
-    return modern(number, "tools/call", capabilities=ELICITS, name="edit_section", arguments=arguments, **answered)
-
-
 def test_a_yes_is_for_the_change_that_was_shown(world: World) -> None:
-    asked = answers(world, asked_about(1), options=["--write"])[1]
-    assert asked["resultType"] == "input_required"
-    assert "+Or eight." in asked["inputRequests"]["review"]["params"]["message"]
-    state = asked["requestState"]
+    edit = partial(asked, world, "edit_section", path="Sleep", text="Or eight.")
+    question = edit()
+    assert question["resultType"] == "input_required"
+    assert "+Or eight." in question["inputRequests"]["review"]["params"]["message"]
+    state = question["requestState"]
     for wrong in ("x", "2026-01-01T00:00:00+00:00 0123", "9999-12-31T23:59:59-23:00 x"):
-        assert answers(world, asked_about(1, wrong), options=["--write"])[1]["resultType"] == "input_required"
-    assert "declined" in says(answers(world, asked_about(1, state, "decline"), options=["--write"])[1])
+        assert edit(wrong)["resultType"] == "input_required"
+    assert "declined" in says(edit(state, "decline"))
     world.note("Sleep.md", "# Sleep\n\nNine hours.\n")
-    again = answers(world, asked_about(1, state), options=["--write"])[1]
+    again = edit(state)
     assert again["resultType"] == "input_required"
     assert (world.vault / "Sleep.md").read_text() == "# Sleep\n\nNine hours.\n"
-    done = answers(world, asked_about(1, again["requestState"]), options=["--write"])[1]
-    assert done["structuredContent"]["change"] == 1
+    assert edit(again["requestState"])["structuredContent"]["change"] == 1
     assert (world.vault / "Sleep.md").read_text() == "# Sleep\n\nNine hours.\n\nOr eight.\n"
-    assert answers(world, asked_about(1, again["requestState"]), options=["--write"])[1]["resultType"] != "complete"
+    assert edit(again["requestState"])["resultType"] != "complete"
 
 
 def test_a_question_shows_what_cannot_be_seen_and_says_where_it_is_cut(world: World) -> None:
-    asked = modern(
-        1,
-        "tools/call",
-        capabilities=ELICITS,
-        name="create_document",
-        arguments={"path": "Long", "text": "\x1b[2J\u202e\n" + "x\n" * 5_000},
-    )
-    message = answers(world, asked, options=["--write"])[1]["inputRequests"]["review"]["params"]["message"]
+    question = asked(world, "create_document", path="Long", text="\x1b[2J\u202e\n" + "x\n" * 5_000)
+    message = question["inputRequests"]["review"]["params"]["message"]
     assert {each for each in message if not each.isprintable()} == {"\n"}
     assert message.startswith("Create Long.md?\n\nOnly the first 8,000 of ")
 

@@ -27,7 +27,8 @@ class Pipe:
         self.written: list[bytes] = []
 
     def type(self, *lines: str) -> None:
-        os.write(self._typed, "".join(f"{line}\n" for line in lines).encode())
+        if lines:
+            os.write(self._typed, "".join(f"{line}\n" for line in lines).encode())
 
     def end(self) -> None:
         os.close(self._typed)
@@ -45,6 +46,15 @@ def server_that(act: Callable[[str], Any]) -> "Server[Any]":
         return types.CallToolResult(content=[types.TextContent(text=params.name)])
 
     return Server("test", on_call_tool=call)
+
+
+def serve(pipe: Pipe, act: Callable[[str], Any], *typed: str, **channel: Any) -> None:
+    async def serving() -> None:
+        pipe.type(*typed)
+        transport = StdioTransport(replace(pipe.channel, **channel))
+        await asyncio.wait_for(transport.serve(server_that(act)), 20)
+
+    asyncio.run(serving())
 
 
 def call(number: int, name: str) -> str:
@@ -70,11 +80,7 @@ def test_a_call_that_is_cancelled_is_not_answered_and_not_waited_for() -> None:
         finally:
             ended.set()
 
-    async def serve() -> None:
-        pipe.type(call(1, "endless"), call(2, "quick"))
-        await asyncio.wait_for(StdioTransport(pipe.channel).serve(server_that(act)), 20)
-
-    asyncio.run(serve())
+    serve(pipe, act, call(1, "endless"), call(2, "quick"))
     (answer,) = pipe.written
     assert b'"id":2' in answer
 
@@ -88,12 +94,9 @@ def test_a_slow_call_keeps_no_other_from_its_answer_and_is_answered_after_the_en
         else:
             asyncio.get_running_loop().call_later(0.05, gate.set)
 
-    async def serve() -> None:
-        pipe.type(call(1, "slow"), call(2, "quick"))
-        pipe.end()
-        await asyncio.wait_for(StdioTransport(pipe.channel).serve(server_that(act)), 20)
-
-    asyncio.run(serve())
+    pipe.type(call(1, "slow"), call(2, "quick"))
+    pipe.end()
+    serve(pipe, act)
     assert [b'"id":2' in pipe.written[0], b'"id":1' in pipe.written[1]] == [True, True]
 
 
@@ -106,12 +109,7 @@ def test_it_ends_where_nobody_reads_the_answers() -> None:
     def broken(_: bytes) -> None:
         raise BrokenPipeError
 
-    async def serve() -> None:
-        pipe.type(call(1, "any"))
-        channel = replace(pipe.channel, write=broken)
-        await asyncio.wait_for(StdioTransport(channel).serve(server_that(act)), 20)
-
-    asyncio.run(serve())
+    serve(pipe, act, call(1, "any"), write=broken)
     pipe.end()
 
 

@@ -6,6 +6,7 @@ To take a picture anew, delete its file and run the test twice: the first run wr
 import asyncio
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,14 @@ from zkchat.repl.surface import DrawnSurface
 FOLDER = Path(__file__).parent
 ANSWER = (FOLDER / "answer.md").read_text(encoding="utf-8")
 NOTE = (FOLDER / "note.md").read_text(encoding="utf-8")
+
+
+def searched(name: str, folder: str = "notes", **fields: Any) -> DocumentReference:
+    path, via = f"{folder}/{name}.md", ToolName("find_excerpts")
+    found = DocumentReference(wikilink=f"[[{name}]]", relative_path=path, reference_type="search", via=via, score=0.5)
+    return replace(found, **fields)
+
+
 REFERENCES = (
     DocumentReference(
         wikilink="[[Sleep and memory#Phases]]",
@@ -60,18 +69,7 @@ REFERENCES = (
         wikilink="[[Index]]", relative_path="a/Index.md", status="ambiguous", candidates=("b/Index.md", "c/Index.md")
     ),
     DocumentReference(wikilink="[[日記#夢]]", relative_path="日記.md", anchor="夢", anchor_found=False),
-    *(
-        DocumentReference(
-            wikilink=f"[[Dream {number}]]",
-            relative_path=f"dreams/Dream {number}.md",
-            reference_type="search",
-            via=ToolName("find_excerpts"),
-            score=0.5,
-            snippet="… a [b]dream[/b] is **not** a memory …",
-            hits=number,
-        )
-        for number in range(1, 9)
-    ),
+    *(searched(f"Dream {n}", "dreams", snippet="… a [b]dream[/b] is **not** a memory …", hits=n) for n in range(1, 9)),
 )
 
 
@@ -117,30 +115,11 @@ def call(number: int, name: str, arguments: str, result: str, *, failed: bool = 
 
 CITED = (
     *(
-        DocumentReference(
-            wikilink=f"[[{name}]]",
-            relative_path=f"notes/{name}.md",
-            reference_type="search",
-            via=ToolName("find_excerpts"),
-            lines=LineRange(first=line, last=line + 9),
-            score=0.5,
-            cited=True,
-            included=True,
-        )
+        searched(name, lines=LineRange(first=line, last=line + 9), cited=True, included=True)
         for name, line in (("Sleep and memory", 12), ("Naps", 5), ("日記", 40))
     ),
     *REFERENCES[1:3],
-    *(
-        DocumentReference(
-            wikilink=f"[[Dream {number}]]",
-            relative_path=f"dreams/Dream {number}.md",
-            reference_type="search",
-            via=ToolName("find_excerpts"),
-            score=0.5,
-            included=True,
-        )
-        for number in range(1, 10)
-    ),
+    *(searched(f"Dream {number}", "dreams", included=True) for number in range(1, 10)),
 )
 SENTENCE = TextDelta(text="Sleep **helps** memory, says [[Sleep and memory]]; see [[Naps]] and [[日記]].\n")
 QUOTED = (
@@ -155,39 +134,30 @@ CALLS = (
 THOUGHT = ThinkingDelta(text="The user asks about sleep. I should look at the notes first.")
 
 
-def draw_turn(console: Console) -> None:
-    play(console, SENTENCE, finished(*CITED))
+PART = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
+COMPACTED = Compacted(message=replace(an_answer(), parts=(PART,)))
+WARNING = Warned(text="notes/Broken.md: the frontmatter is no YAML.", hint="It was read without it.")
+FAILED = TurnFailed(
+    text="The answer from ollama:qwen3:8b was cut off.", hint="What arrived is kept. /retry asks again."
+)
+TURNS: dict[str, list[tuple[tuple[Event, ...], dict[str, Any]]]] = {
+    "turn": [((SENTENCE, finished(*CITED)), {})],
+    "full": [((SENTENCE, finished(*CITED)), {"footer": AnswerFooter(panel="full")})],
+    "quote": [((TextDelta(text=QUOTED), finished(CITED[0], CITED[2], REFERENCES[1], provider="quote")), {})],
+    "tools": [((*CALLS, WARNING, SENTENCE, finished(CITED[0], *CITED[5:9])), {})],
+    "thinking": [
+        ((THOUGHT, *CALLS[:2], THOUGHT, SENTENCE, finished(CITED[0], messages=4_504)), {}),
+        ((THOUGHT, SENTENCE), {"thinking": lambda: "shown"}),
+    ],
+    "compaction": [((Compacting(messages=3, tokens=7_100), COMPACTED, SENTENCE, finished(CITED[0])), {})],
+    "error": [((*CALLS[:2], TextDelta(text="Sleep **helps** mem"), FAILED), {})],
+}
+"""Turns of a chat, one below the other."""
 
 
-def draw_full(console: Console) -> None:
-    play(console, SENTENCE, finished(*CITED), footer=AnswerFooter(panel="full"))
-
-
-def draw_quote(console: Console) -> None:
-    play(console, TextDelta(text=QUOTED), finished(CITED[0], CITED[2], REFERENCES[1], provider="quote"))
-
-
-def draw_tools(console: Console) -> None:
-    warning = Warned(text="notes/Broken.md: the frontmatter is no YAML.", hint="It was read without it.")
-    play(console, *CALLS, warning, SENTENCE, finished(CITED[0], *CITED[5:9]))
-
-
-def draw_thinking(console: Console) -> None:
-    play(console, THOUGHT, *CALLS[:2], THOUGHT, SENTENCE, finished(CITED[0], messages=4_504))
-    play(console, THOUGHT, SENTENCE, thinking=lambda: "shown")
-
-
-def draw_compaction(console: Console) -> None:
-    part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
-    marker = replace(an_answer(), parts=(part,))
-    play(console, Compacting(messages=3, tokens=7_100), Compacted(message=marker), SENTENCE, finished(CITED[0]))
-
-
-def draw_error(console: Console) -> None:
-    failed = TurnFailed(
-        text="The answer from ollama:qwen3:8b was cut off.", hint="What arrived is kept. /retry asks again."
-    )
-    play(console, *CALLS[:2], TextDelta(text="Sleep **helps** mem"), failed)
+def draw_turns(console: Console, name: str) -> None:
+    for turn, options in TURNS[name]:
+        play(console, *turn, **options)
 
 
 class Nobody:
@@ -227,13 +197,7 @@ SUBJECTS: dict[str, Callable[[Console], None]] = {
     "answer": draw_answer,
     "references": draw_references,
     "context": draw_context,
-    "turn": draw_turn,
-    "full": draw_full,
-    "quote": draw_quote,
-    "tools": draw_tools,
-    "thinking": draw_thinking,
-    "compaction": draw_compaction,
-    "error": draw_error,
+    **{name: partial(draw_turns, name=name) for name in TURNS},
     "stats": draw_stats,
     "note": draw_note,
 }

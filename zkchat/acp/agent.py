@@ -134,7 +134,7 @@ class VaultAgent:
     def __init__(self, environment: Environment, options: ChatOptions) -> None:
         self._environment = environment
         self._options = options
-        self._sessions: dict[str, tuple[AgentSession, Worker]] = {}
+        self.sessions: dict[str, tuple[AgentSession, Worker]] = {}
         self._announcements: set[asyncio.Future[None]] = set()
         self._connection: Client
 
@@ -167,27 +167,35 @@ class VaultAgent:
     @answered
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         session_id = self._environment.new_id()
-        options, modes = await self._open(session_id, cwd, stored=False)
-        return schema.NewSessionResponse(session_id=session_id, config_options=options, modes=modes)
+        return schema.NewSessionResponse(session_id=session_id, **await self._open(session_id, cwd, stored=False))
 
     @answered
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
-        options, modes = await self._open(session_id, cwd, stored=True, replayed=True)
-        return schema.LoadSessionResponse(config_options=options, modes=modes)
+        return schema.LoadSessionResponse(**await self._open(session_id, cwd, stored=True, replayed=True))
 
     @answered
     async def resume_session(self, cwd: str, session_id: str, **_: Any) -> schema.ResumeSessionResponse:
-        options, modes = await self._open(session_id, cwd, stored=True)
-        return schema.ResumeSessionResponse(config_options=options, modes=modes)
+        return schema.ResumeSessionResponse(**await self._open(session_id, cwd, stored=True))
 
     @answered
     async def fork_session(self, cwd: str, session_id: str, **_: Any) -> schema.ForkSessionResponse:
         """A copy of a session, under an id of its own."""
         environment, vault = self._place(cwd)
         forked = environment.new_id()
-        await asyncio.to_thread(_copy_session, environment, vault, session_id, forked)
-        options, modes = await self._open(forked, cwd, stored=True)
-        return schema.ForkSessionResponse(session_id=forked, config_options=options, modes=modes)
+
+        def copy() -> None:
+            with open_sessions(environment, vault) as store:
+                bodies = [entry.body for entry in store.entries(store.get(session_id).id)]
+                own = [
+                    MessageEntry(message=replace(body.message, session_id=forked))
+                    if isinstance(body, MessageEntry)
+                    else body
+                    for body in bodies
+                ]
+                store.add(forked, own)
+
+        await asyncio.to_thread(copy)
+        return schema.ForkSessionResponse(session_id=forked, **await self._open(forked, cwd, stored=True))
 
     @answered
     async def list_sessions(
@@ -195,7 +203,12 @@ class VaultAgent:
     ) -> schema.ListSessionsResponse:
         """The sessions of the vault that `cwd` means, those used last first."""
         environment, vault = self._place(cwd or str(self._environment.cwd))
-        found = await asyncio.to_thread(_listed_sessions, environment, vault)
+
+        def listed() -> list[Session]:
+            with open_sessions(environment, vault) as store:
+                return [session for session in store.sessions() if session.listed]
+
+        found = await asyncio.to_thread(listed)
         start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= _MAX_CURSOR else 0
         infos = [
             schema.SessionInfo(
@@ -217,8 +230,8 @@ class VaultAgent:
         return schema.PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        if session_id in self._sessions:
-            self._sessions[session_id][0].cancel()
+        if session_id in self.sessions:
+            self.sessions[session_id][0].cancel()
 
     @answered
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
@@ -247,15 +260,10 @@ class VaultAgent:
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """None is known."""
 
-    def stop_answers(self) -> None:
-        """Stop every answer that is under way; what came is kept."""
-        for session, _ in self._sessions.values():
-            session.cancel()
-
     def close(self) -> None:
         """Close every session. Nothing more is sent."""
-        while self._sessions:
-            _, (session, worker) = self._sessions.popitem()
+        while self.sessions:
+            _, (session, worker) = self.sessions.popitem()
             session.cancel()
             worker.close(session.close())
 
@@ -271,14 +279,12 @@ class VaultAgent:
             hint = "In your editor, set the command to: zkchat serve acp --vault FOLDER. Or run zkchat setup once."
             raise VaultError(error.message, hint=hint) from None
 
-    async def _open(
-        self, session_id: str, cwd: str, *, stored: bool, replayed: bool = False
-    ) -> tuple[list[Any], schema.SessionModeState]:
+    async def _open(self, session_id: str, cwd: str, *, stored: bool, replayed: bool = False) -> dict[str, Any]:
         """Open a session, and return the choices that its user has; with `replayed`, send what was said in it."""
         from zkchat.acp.session import AgentSession  # half a second, which the first answer need not wait for
 
         environment, vault = self._place(cwd)
-        if session_id in self._sessions:
+        if session_id in self.sessions:
             await self._close(session_id)
         worker = Worker(f"acp-{session_id}")
         client = SessionClient(self._connection, asyncio.get_running_loop(), session_id)
@@ -288,7 +294,7 @@ class VaultAgent:
         except BaseException:
             worker.close(session.close())
             raise
-        self._sessions[session_id] = session, worker
+        self.sessions[session_id] = session, worker
         if replayed:
             await worker.run(session.replay())
         options, modes = session.choices()
@@ -296,39 +302,20 @@ class VaultAgent:
         announced = asyncio.wrap_future(worker.submit(session.announce()))
         self._announcements.add(announced)
         announced.add_done_callback(self._announcements.discard)
-        return [*options], modes
+        return {"config_options": [*options], "modes": modes}
 
     async def _close(self, session_id: str) -> None:
-        session, worker = self._sessions.pop(session_id)
+        session, worker = self.sessions.pop(session_id)
         session.cancel()
         await asyncio.to_thread(worker.close, session.close())
 
     def _session(self, session_id: str) -> "tuple[AgentSession, Worker]":
-        found = self._sessions.get(session_id)
+        found = self.sessions.get(session_id)
         if found is None:
             raise SessionNotFound(
                 f"The session {session_id} is not open here.", hint="Load it first: session/load or session/resume."
             )
         return found
-
-
-def _listed_sessions(environment: Environment, vault: Path) -> list[Session]:
-    with open_sessions(environment, vault) as store:
-        return [session for session in store.sessions() if session.listed]
-
-
-def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
-    with open_sessions(environment, vault) as store:
-        bodies = [entry.body for entry in store.entries(store.get(session_id).id)]
-        store.add(
-            copy_id,
-            [
-                MessageEntry(message=replace(body.message, session_id=copy_id))
-                if isinstance(body, MessageEntry)
-                else body
-                for body in bodies
-            ],
-        )
 
 
 MAX_MESSAGE_BYTES: Final = 50_000_000
@@ -416,7 +403,8 @@ async def _serve(agent: VaultAgent, channel: Channel) -> None:
     await connection.listen()
     before = {asyncio.current_task()}
     await asyncio.sleep(0)  # what was read last begins
-    agent.stop_answers()
+    for session, _ in agent.sessions.values():
+        session.cancel()  # what came is kept
     while requests := [task for task in asyncio.all_tasks() - before if task.get_name() == "acp.Connection.request"]:
         done, _ = await asyncio.wait(requests, timeout=DRAIN_SECONDS)
         if not done:

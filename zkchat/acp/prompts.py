@@ -17,7 +17,6 @@ from zkchat.core import (
     ImagePart,
     ImageUnusable,
     ModelInfo,
-    PrivacyClass,
     StorageError,
     UsageError,
     VaultError,
@@ -119,29 +118,26 @@ class PromptReader:
         """A text that came along, perhaps unasked. Of a note that is not for every model, the link alone, and nothing
         where this model may not see it; of one that is there as it is, the link too: it says as much."""
         path = self._path_in_vault(uri)
-        name = path or _name_of(uri)
-        if path and is_note(path) and self._text_of(path) is None:  # it may say anything of who may see it
+        name, written = path or _name_of(uri), self._text_of(path) if path else None
+        if path and is_note(path) and written is None:  # it may say anything of who may see it
             self._notices.append(f"{path} is not a note that zkchat can read, so it was not sent.")
             return ""
-        if classes := self._guarding_classes(name, text, is_inside=path is not None):
+        # What the note, as it is and as the editor holds it, says about models that may not see it.
+        globs = self._local_globs if path else ()
+        classes = {privacy_of_text(each, name, globs) for each in (text, written or "")} - {"open"}
+        if path and not self._library.guarded_for(Elsewhere()).confirmed([path]):
+            classes.add("local")
+        if classes:
             if path and self._may_see_local and classes == {"local"}:
                 return self._link(path)
             self._notices.append(f"{name} is private, so it was not sent.")
             return ""
-        if path and is_note(path) and text.strip() == (self._text_of(path) or "").strip():
+        if path and is_note(path) and text.strip() == (written or "").strip():
             return self._link(path)
         lines = _lines_of(uri)
         title = f"{name}, {lines}" if lines else name
         self._material.append(f"{title}:\n{fenced(text.strip(chr(10)))}")
         return f"`{title}`"
-
-    def _guarding_classes(self, path: str, text: str, *, is_inside: bool) -> set[PrivacyClass]:
-        """What the note, as it is and as the editor holds it, says about models that may not see it."""
-        texts = (text, self._text_of(path) or "") if is_inside else (text,)
-        globs = self._local_globs if is_inside else ()
-        classes = {privacy_of_text(each, path, globs) for each in texts} - {"open"}
-        is_kept = is_inside and not self._library.guarded_for(Elsewhere()).confirmed([path])
-        return classes | {"local"} if is_kept else classes
 
     def _text_of(self, path: str) -> str | None:
         try:

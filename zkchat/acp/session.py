@@ -26,7 +26,7 @@ from zkchat.acp import updates as tool_calls
 from zkchat.acp.agent import MODE, SessionClient
 from zkchat.acp.prompts import Block, PromptReader
 from zkchat.acp.updates import NotePlaces, TurnUpdates, Update, notice_chunk, plan_of, text_chunk, thought_chunk
-from zkchat.chat import CallAnswer, Conversation, ServerCall
+from zkchat.chat import CallAnswer, ServerCall
 from zkchat.core import (
     TRASH,
     ChangeSet,
@@ -35,7 +35,6 @@ from zkchat.core import (
     CompactionPart,
     Environment,
     Event,
-    FileWrite,
     Goal,
     ProviderError,
     Session,
@@ -79,7 +78,6 @@ ALWAYS: Final = "apply-always"
 NO: Final = "reject"
 MAX_DIFF_BYTES: Final = 400_000
 """Of a file that is sent whole, before and after; of a larger one, the lines that change are."""
-_CONFIRMED: Final = "yes"
 _MAX_PATCH_CHARS: Final = 100_000
 _MAX_FOLDERS: Final = 2
 
@@ -99,18 +97,18 @@ class ClientChangeReviewer:
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        call_id = self._open_call = self._next_id()
-        content: list[Content] = [*(_sentence(remark) for remark in remarks), *_contents(changes, self._places)]
-        title, kind = sanitize_line(changes.title), _kind(changes)
-        locations = [schema.ToolCallLocation(path=self._places.absolute(write.path)) for write in changes.writes]
-        self._client.update_now(
-            start_tool_call(call_id, title, kind=kind, status="pending", content=content, locations=locations)
+        call_id = self._open_call = f"changes-{next(self._numbers)}"
+        call = schema.ToolCallUpdate(
+            tool_call_id=call_id,
+            title=sanitize_line(changes.title),
+            kind=_kind(changes),
+            status="pending",
+            content=[*(_sentence(remark) for remark in remarks), *_contents(changes, self._places)],
+            locations=[schema.ToolCallLocation(path=self._places.absolute(write.path)) for write in changes.writes],
         )
+        self._client.update_now(schema.ToolCallStart(session_update="tool_call", **dict(call)))
         if not is_asked:
             return Verdict(answer="no", changes=changes)
-        call = schema.ToolCallUpdate(
-            tool_call_id=call_id, title=title, kind=kind, status="pending", content=content, locations=locations
-        )
         always = f"Apply, and do not ask again in {_folders(changes)} in this session" if may_always else ""
         chosen = self._client.ask(call, permissions("Apply", "Do not apply", always))
         if chosen not in {YES, ALWAYS}:
@@ -124,16 +122,13 @@ class ClientChangeReviewer:
         if call_id:
             return update_tool_call(call_id, status=status)
         return start_tool_call(
-            self._next_id(),
+            f"changes-{next(self._numbers)}",
             sanitize_line(event.title),
             kind="edit",
             status=status,
             content=[_patch(event.diff)],
             locations=[schema.ToolCallLocation(path=self._places.absolute(path)) for path in event.paths],
         )
-
-    def _next_id(self) -> str:
-        return f"changes-{next(self._numbers)}"
 
 
 class ClientCallReviewer:
@@ -185,14 +180,11 @@ def _contents(changes: ChangeSet, places: NotePlaces) -> Iterator[Content]:
     for move in direct_moves(changes):
         yield _sentence(f"{move.source} → {move.target}")
     for write in changes.writes:
-        yield _content(changes, write, places)
-
-
-def _content(changes: ChangeSet, write: FileWrite, places: NotePlaces) -> Content:
-    if len(write.before or b"") + len(write.after) > MAX_DIFF_BYTES:
-        return _patch(patch_of(ChangeSet(title=changes.title, writes=(write,))))
-    before = None if write.before is None else write.before.decode(errors="replace")
-    return tool_diff_content(places.absolute(write.path), write.after.decode(errors="replace"), before)
+        if len(write.before or b"") + len(write.after) > MAX_DIFF_BYTES:
+            yield _patch(patch_of(ChangeSet(title=changes.title, writes=(write,))))
+        else:
+            before = None if write.before is None else write.before.decode(errors="replace")
+            yield tool_diff_content(places.absolute(write.path), write.after.decode(errors="replace"), before)
 
 
 def _sentence(text: str) -> schema.ContentToolCallContent:
@@ -222,27 +214,10 @@ class AskingSurface(MarkdownSurface):
             status="pending",
         )
         options = [
-            schema.PermissionOption(option_id=_CONFIRMED, name="Yes", kind="allow_once"),
+            schema.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),
             schema.PermissionOption(option_id="no", name="No", kind="reject_once"),
         ]
-        return self._client.ask(call, options) == _CONFIRMED
-
-
-def commands_update() -> schema.AvailableCommandsUpdate:
-    described = [(command.name, command.help, command.arguments) for command in offered_commands()]
-    return schema.AvailableCommandsUpdate(
-        session_update="available_commands_update",
-        available_commands=[
-            schema.AvailableCommand(
-                name=name,
-                description=about,
-                input=schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint=arguments))
-                if arguments
-                else None,
-            )
-            for name, about, arguments in (*described, (HELP, "what the commands do", "[NAME]"))
-        ],
-    )
+        return self._client.ask(call, options) == "yes"
 
 
 def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
@@ -303,21 +278,54 @@ class AgentSession(HostedChat):
 
     async def announce(self) -> None:
         """What a client is told after it has the id of the session; the notes are indexed, and models listed."""
-        await self._client.update(commands_update())
+        described = [(command.name, command.help, command.arguments) for command in offered_commands()]
+        hints = {name: schema.UnstructuredCommandInput(hint=arguments) for name, _, arguments in described if arguments}
+        hints[HELP] = schema.UnstructuredCommandInput(hint="[NAME]")
+        commands = [
+            schema.AvailableCommand(
+                name=name,
+                description=about,
+                input=schema.AvailableCommandInput(hints[name]) if name in hints else None,
+            )
+            for name, about, *_ in (*described, (HELP, "what the commands do"))
+        ]
+        await self._client.update(
+            schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
+        )
         self._background.submit(self._opened.refresher.refresh)
         with suppress(ZkchatError):
             overview = await self._models.survey(self._talk.model)
             self._model_names = tuple(row.name for row in overview.rows)
             if self._options.model is None:
                 self._model_name = next((row.name for row in overview.rows if row.is_in_use), self._model_name)
-            await self._client.update(choice_updates(self._talk, self._model_name, self._model_names)[0])
+            await self._tell_options()
 
     async def replay(self) -> None:
         """Send the whole conversation to the client."""
         await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
 
-    def choices(self) -> "tuple[list[schema.SessionConfigOptionSelect], schema.SessionModeState]":
-        return options_of(self._talk, self._model_name, self._model_names), modes_of(self._talk)
+    @property
+    def _mode(self) -> str:
+        return WRITE if self._talk.writing.is_on else ASK
+
+    def choices(self) -> tuple[list[schema.SessionConfigOptionSelect], schema.SessionModeState]:
+        """The options with what is chosen now, and the mode once more, for clients that know no options."""
+        models = dict.fromkeys([self._model_name, *self._model_names])
+        options = [
+            _select(MODE, "Mode", self._mode, [_option(id_, *words) for id_, words in _MODES.items()], MODE),
+            _select(MODEL, "Model", self._model_name, [_option(name, name) for name in models], MODEL),
+        ]
+        agents = self._talk.profiles.agents.values()
+        if len(agents) > 1:
+            named = [_option(agent.name, agent.name, agent.description) for agent in agents]
+            options.append(_select(AGENT, "Agent", self._talk.agent.name, named))
+        modes = [schema.SessionMode(id=id_, name=name, description=about) for id_, (name, about) in _MODES.items()]
+        return options, schema.SessionModeState(current_mode_id=self._mode, available_modes=modes)
+
+    async def _tell_options(self) -> None:
+        await self._client.update(
+            schema.ConfigOptionUpdate(session_update="config_option_update", config_options=[*self.choices()[0]])
+        )
 
     async def choose(self, what: str, value: str) -> None:
         """Make a choice of the client. Raises `ZkchatError` for one that cannot be made."""
@@ -363,7 +371,10 @@ class AgentSession(HostedChat):
         before = self.choices()
         await super()._command(line)
         if self.choices() != before:
-            await self._client.update(*choice_updates(self._talk, self._model_name, self._model_names))
+            await self._tell_options()
+            await self._client.update(
+                schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=self._mode)
+            )
 
     async def _show(self, text: str) -> None:
         await self._client.update(text_chunk(text))
@@ -403,47 +414,6 @@ class AgentSession(HostedChat):
                             updated_at=session.updated_at.isoformat(),
                         )
                     )
-
-
-def mode_of(conversation: Conversation) -> str:
-    return WRITE if conversation.writing.is_on else ASK
-
-
-def modes_of(conversation: Conversation) -> schema.SessionModeState:
-    """The same choice as the option `mode`, for clients that know no options."""
-    return schema.SessionModeState(
-        current_mode_id=mode_of(conversation),
-        available_modes=[
-            schema.SessionMode(id=id_, name=name, description=about) for id_, (name, about) in _MODES.items()
-        ],
-    )
-
-
-def options_of(
-    conversation: Conversation, present: str, models: Sequence[str]
-) -> list[schema.SessionConfigOptionSelect]:
-    """The choices with what is chosen now; `present` is the model that answers, `models` are those that are known."""
-    agents = conversation.profiles.agents.values()
-    options = [
-        _select(MODE, "Mode", mode_of(conversation), [_option(id_, *words) for id_, words in _MODES.items()], MODE),
-        _select(MODEL, "Model", present, [_option(name, name) for name in dict.fromkeys([present, *models])], MODEL),
-    ]
-    if len(agents) > 1:
-        named = [_option(agent.name, agent.name, agent.description) for agent in agents]
-        options.append(_select(AGENT, "Agent", conversation.agent.name, named))
-    return options
-
-
-def choice_updates(
-    conversation: Conversation, present: str, models: Sequence[str]
-) -> tuple[schema.ConfigOptionUpdate, schema.CurrentModeUpdate]:
-    """What tells the client that a choice was made otherwise, by a command."""
-    return (
-        schema.ConfigOptionUpdate(
-            session_update="config_option_update", config_options=[*options_of(conversation, present, models)]
-        ),
-        schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode_of(conversation)),
-    )
 
 
 def _option(value: str, name: str, description: str = "") -> schema.SessionConfigSelectOption:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from acp import helpers, schema
 
-from zkchat.core import ContextUsage, DocumentReference, events
+from zkchat.core import DocumentReference, events
 from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
 from zkchat.render import in_brief, phrases, sanitize_line, sanitize_text, short_reason
 
@@ -36,12 +36,16 @@ def kind_of(name: str) -> schema.ToolKind:
 
 def started(call_id: str, name: str, arguments: str, server: str = "") -> schema.ToolCallStart:
     """`server` is the MCP server that the arguments are sent to; empty for one of zkchat's own tools."""
+    try:
+        raw = cleaned(json.loads(arguments or "{}"))
+    except (ValueError, RecursionError):  # as the model wrote them
+        raw = sanitize_text(arguments)
     return helpers.start_tool_call(
         call_id,
         phrases.tool_call(name, arguments, _MAX_TITLE, server),
         kind=kind_of(name),
         status="in_progress",
-        raw_input=_raw(arguments),
+        raw_input=raw,
     )
 
 
@@ -54,14 +58,6 @@ def finished(
         content=[helpers.tool_content(helpers.text_block(phrases.tool_result(summary, failed=failed)))],
         locations=locations or None,
     )
-
-
-def _raw(arguments: str) -> Any:
-    """As the model wrote them, which may be no JSON."""
-    try:
-        return cleaned(json.loads(arguments or "{}"))
-    except (ValueError, RecursionError):
-        return sanitize_text(arguments)
 
 
 Update = (
@@ -157,12 +153,6 @@ def plan_of(goal: events.Goal, running: int = 0) -> schema.AgentPlanUpdate:
     )
 
 
-def usage_of(usage: ContextUsage) -> Iterator[schema.UsageUpdate]:
-    """How full the window is, where it is known."""
-    if usage.window:
-        yield schema.UsageUpdate(session_update="usage_update", used=usage.total, size=usage.window)
-
-
 class TurnUpdates:
     """Translates one stream of events. `failure` is how the last turn failed, where it did; `is_cut_off`: the model ran
     out of room in it."""
@@ -211,7 +201,8 @@ class TurnUpdates:
             case events.TurnFinished():
                 self._said, self.is_cut_off = False, event.cut_off
                 yield from self._places.links(event.message.references)
-                yield from usage_of(event.next_usage or event.usage)
+                if (usage := event.next_usage or event.usage).window:
+                    yield schema.UsageUpdate(session_update="usage_update", used=usage.total, size=usage.window)
             case events.TurnFailed():
                 self.failure = event
             case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():

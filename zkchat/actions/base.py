@@ -8,7 +8,7 @@ arguments arrive and how results look.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -115,17 +115,17 @@ _KINDS: Final[Mapping[Any, Kind]] = {
 
 class Action(Struct, frozen=True, kw_only=True, dict=True):
     run: Callable[..., Result]
-    in_chat: str
+    in_chat: str = ""
     """A few words for the list of slash commands; without any it is none."""
-    for_hosts: bool
+    for_hosts: bool = False
     """Whether MCP hosts get it as a tool. For most there are tools already, with texts made for models."""
-    details: str
+    details: str = ""
     """Whole sentences for `/help NAME`; else those of the docstring."""
-    chat_limit: int | None
+    chat_limit: int | None = None
     """How many rows fill a screen of a chat; else `limit` of the function."""
-    is_minor: bool
+    is_minor: bool = False
     """Whether it is a slash command that only `/help all` lists."""
-    by_meaning: bool
+    by_meaning: bool = False
     """Whether the vectors of the notes are needed."""
 
     @property
@@ -152,20 +152,22 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
 
     def values(self, given: Mapping[str, Any], find: Callable[[str], Place]) -> dict[str, Any]:
         """The arguments that a surface was given as the function takes them; `find` is the note that a name means."""
-        kinds = {each.name: each.kind for each in self.parameters}
-        return {name: _value(kinds.get(name, "text"), value, find) for name, value in given.items()}
+        values = dict(given)
+        for each in self.parameters:
+            value = given.get(each.name)
+            if each.kind == "note" and each.name in given:
+                values[each.name] = find(value) if value else None
+            elif each.kind == "words" and each.name in given:
+                values[each.name] = value.split() if isinstance(value, str) else value or []
+        return values
+
+    def on(self, vault: Vault, given: Mapping[str, Any]) -> Result:
+        """Run it with what a program gives. Raises `ZkchatError`."""
+        return self.run(vault, **self.values(given, partial(named_place, vault.library)))
 
     def takes(self, kind: Kind) -> Parameter | None:
         """Its first parameter of a kind."""
         return next((each for each in self.parameters if each.kind == kind), None)
-
-
-def _value(kind: Kind, given: Any, find: Callable[[str], Place]) -> Any:
-    if kind == "note":
-        return find(given) if given else None
-    if kind == "words":
-        return given.split() if isinstance(given, str) else given or []
-    return given
 
 
 def named_place(library: Library, name: str) -> Place:
@@ -188,28 +190,11 @@ def every_action() -> Mapping[str, Action]:
 F = TypeVar("F", bound=Callable[..., Result])
 
 
-def action(
-    in_chat: str = "",
-    *,
-    for_hosts: bool = False,
-    details: str = "",
-    chat_limit: int | None = None,
-    is_minor: bool = False,
-    by_meaning: bool = False,
-) -> Callable[[F], F]:
-    """Offer a function on the surfaces."""
+def action(in_chat: str = "", **about: Any) -> Callable[[F], F]:
+    """Offer a function on the surfaces; `about` are further fields of `Action`."""
 
     def declare(run: F) -> F:
-        made = Action(
-            run=run,
-            in_chat=in_chat,
-            for_hosts=for_hosts,
-            details=details,
-            chat_limit=chat_limit,
-            is_minor=is_minor,
-            by_meaning=by_meaning,
-        )
-        ACTIONS[made.name] = made
+        ACTIONS[run.__name__] = Action(run=run, in_chat=in_chat, **about)
         return run
 
     return declare

@@ -15,7 +15,6 @@ from zkchat.core import (
     NoteDate,
     OpenTask,
     Priority,
-    UnlinkedMention,
     counted,
     shorten,
     without_suffix,
@@ -119,9 +118,13 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
         rows=[_note_row(note) for note in brief.orphans.items],
         rest=_and([f"{brief.orphans.more:,} more"] if brief.orphans.more else []),
     )
+    mentioned = [
+        (each.name, Place(path=each.path, line=each.line, name=without_suffix(each.path)))
+        for each in brief.mentions.items
+    ]
     yield RowSection(
         title="Unlinked mentions",
-        rows=[_mention_row(each) for each in brief.mentions.items],
+        rows=[NumberedRow(name=name, place=f"in {to.location}", to=to) for name, to in mentioned],
         rest=_and([f"{brief.mentions.more:,} more; to link them: zkchat note link"] if brief.mentions.more else []),
     )
 
@@ -133,7 +136,11 @@ def _and(left_out: list[str]) -> str:
 def _task_row(task: OpenTask, today: date) -> NumberedRow:
     day = task.day
     is_overdue = day is not None and day < today
-    told = [_due(task, day, today)] if day else []
+    told = []
+    if day:
+        days = (day - today).days
+        soon = {0: "today", 1: "tomorrow"}.get(days) or (f"on {day:%A}" if days < 7 else f"{day}")
+        told.append(f"{'due' if task.due else 'scheduled'} {_ago(day, today) if is_overdue else soon}")
     told += ["begun"] if task.is_begun else []
     return NumberedRow(
         name=_SIGNS.get(task.priority, "") + shorten(with_labels(task.text), _MAX_TASK, whole_words=True),
@@ -143,25 +150,10 @@ def _task_row(task: OpenTask, today: date) -> NumberedRow:
     )
 
 
-def _due(task: OpenTask, day: date, today: date) -> str:
-    days = (day - today).days
-    what = "due" if task.due else "scheduled"
-    if days < 0:
-        return f"{what} {_ago(day, today)}"
-    return f"{what} " + (
-        "today" if days == 0 else "tomorrow" if days == 1 else f"on {day:%A}" if days < 7 else f"{day}"
-    )
-
-
 def _note_row(note: BriefNote, *told: str, text: str = "") -> NumberedRow:
     return NumberedRow(
         name=note.title, place=" · ".join([*told, note.path]), text=text, to=Place(path=note.path, name=note.title)
     )
-
-
-def _mention_row(mention: UnlinkedMention) -> NumberedRow:
-    to = Place(path=mention.path, line=mention.line, name=without_suffix(mention.path))
-    return NumberedRow(name=mention.name, place=f"in {to.location}", to=to)
 
 
 def _when(at: NoteDate, brief: DailyBrief) -> str:

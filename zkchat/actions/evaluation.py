@@ -245,7 +245,8 @@ def _on_the_way(library: Library, question: Question, path: str) -> _Stage:
         is_listed = "is on" if path in {each.relative_path for each in listed.references} else "is not on"
         return _Stage(stage="listed", said=f"This question is answered with a list of notes. {path} {is_listed} it.")
     found = evidence_of(library, question)
-    ranks = {"search_rank": _rank(library, question, path)}
+    rank = search_rank(library, question, lambda found, _: found == path, max(1, library.note_count()))
+    ranks = {"search_rank": rank or None}
     if shown := _of(found.evidence, path):
         doubt = ", marked uncertain" if found.is_doubtful else ""
         said = f"{path} is shown as passage {found.evidence.index(shown) + 1}{doubt}: “{_short(shown)}”"
@@ -273,10 +274,6 @@ def _lost(library: Library, question: Question, path: str, found: Findings, rank
         return _Stage(stage="ranked", said=said, more=ranks, first=first)
     said = f"The search does not find {path}: the note has none of your words, and nothing close to them."
     return _Stage(stage="unfound", said=said, more=ranks, first=first)
-
-
-def _rank(library: Library, question: Question, path: str) -> int | None:
-    return search_rank(library, question, lambda found, _: found == path, max(1, library.note_count())) or None
 
 
 def _short(passage: Evidence) -> str:

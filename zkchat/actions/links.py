@@ -152,20 +152,16 @@ def _heading(library: Library, path: str) -> str:
 
 def _link_row(followed: Followed) -> NumberedRow:
     link, found = followed.link, followed.found
+    to = Place(path=None, name=link.text, doubt=f"It leads to {describe_destination(found)}.")
+    if isinstance(found, Resolved | Ambiguous):
+        to = Place(path=found.path, line=found.line, anchor=link.anchor if found.anchor_found else "", name=link.text)
     return NumberedRow(
         lead="" if file_kind(followed.source or "") else f"line {link.line}",
         name=describe_link(link, found),
         is_doubtful=is_doubtful(found),
-        to=_destination(followed),
+        to=to,
         data=link_record(followed),
     )
-
-
-def _destination(followed: Followed) -> Place:
-    link, found = followed.link, followed.found
-    if isinstance(found, Resolved | Ambiguous):
-        return Place(path=found.path, line=found.line, anchor=link.anchor if found.anchor_found else "", name=link.text)
-    return Place(path=None, name=link.text, doubt=f"It leads to {describe_destination(found)}.")
 
 
 def _backlink_row(followed: Followed) -> NumberedRow:
@@ -180,28 +176,11 @@ def _backlink_row(followed: Followed) -> NumberedRow:
 
 def link_record(followed: Followed) -> dict[str, Any]:
     """A link as scripts see it; docs/json.md says what each field means."""
-    link = followed.link
-    return {
-        "source": followed.source,
-        "text": link.text,
-        "target": link.target,
-        **_destination_record(followed),
-        "anchor": link.anchor,
-        "embed": link.embed,
-        "line": link.line,
-        "in_frontmatter": bool(link.in_frontmatter),
-        "property": link.in_frontmatter or None,
-        "in_comment": link.in_comment,
-    }
-
-
-def _destination_record(followed: Followed) -> dict[str, Any]:
-    """Where a link leads."""
-    found = followed.found
-    nowhere: dict[str, Any] = {"path": None, "via": None, "anchor_found": True, "candidates": ()}
+    link, found = followed.link, followed.found
+    leads: dict[str, Any] = {"status": "external", "path": None, "via": None, "anchor_found": True, "candidates": ()}
     match found:
         case Resolved() | Ambiguous():
-            return {
+            leads = {
                 "status": "resolved" if isinstance(found, Resolved) else "ambiguous",
                 "path": found.path,
                 "via": found.via,
@@ -210,8 +189,21 @@ def _destination_record(followed: Followed) -> dict[str, Any]:
                 "kind": "note" if is_note(found.path) else "attachment",
             }
         case Missing():
-            kind = "attachment" if is_attachment(followed.link.target) else "note"
-            return {"status": "missing", **nowhere, "candidates": found.suggestions, "kind": kind}
+            kind = "attachment" if is_attachment(link.target) else "note"
+            leads |= {"status": "missing", "candidates": found.suggestions, "kind": kind}
         case External():
-            return {"status": "external", **nowhere, "kind": None}
-    assert_never(found)
+            leads["kind"] = None
+        case _:
+            assert_never(found)
+    return {
+        "source": followed.source,
+        "text": link.text,
+        "target": link.target,
+        **leads,
+        "anchor": link.anchor,
+        "embed": link.embed,
+        "line": link.line,
+        "in_frontmatter": bool(link.in_frontmatter),
+        "property": link.in_frontmatter or None,
+        "in_comment": link.in_comment,
+    }

@@ -1,7 +1,8 @@
 """Look into notes: search, read one, what changed last, tags, history of a note, and what statements they support."""
 
 from collections.abc import Collection
-from datetime import UTC, date, datetime, time, tzinfo
+from contextlib import suppress
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Final
 
 from msgspec.structs import replace
@@ -22,7 +23,6 @@ from zkchat.core import (
     page_of,
 )
 from zkchat.index import (
-    ChangedNote,
     Library,
     count_changed,
     find_daily_note,
@@ -35,7 +35,7 @@ from zkchat.index import (
     targets_of,
 )
 from zkchat.notes import PERIOD_FORMS, check_times, describe_period, filter_period, impossible_times
-from zkchat.render import NumberedRow, Place, RowSection, passage_row, statement_rows, summary
+from zkchat.render import NumberedRow, Place, RowSection, passage_row, statement_row, summary
 
 _ALIKE: Final = 90
 """Passages beyond the limit that are looked at, because those with the same text are listed once."""
@@ -46,7 +46,6 @@ _MOST_BY_MEANING: Final = 2
 _CLEARLY_NEAR: Final = 0.2
 """The score of these at least; by the built-in vectors 0.3 is the nearest."""
 _MAX_COMMITS: Final = 1_000
-_SHORT_ID: Final = 7
 _Event = tuple[tuple[date, time], NumberedRow]
 """A row, and when it happened."""
 _ORIGINS: Final = {
@@ -212,8 +211,23 @@ def recent(
         period = _period("on", on, calendar).overlap(period)
     found = recent_notes(library, limit, period)
     more = count_changed(library, period) - len(found) if period else 0
+    rows = [
+        NumberedRow(
+            lead=str(each.changed),
+            name=each.title,
+            place=each.path if each.changed.origin == "file" else f"{each.path} · {each.changed.origin}",
+            to=Place(path=each.path, name=each.title),
+            data={
+                "path": each.path,
+                "title": each.title,
+                "changed_at": (each.changed_at if each.changed.time else each.changed.day).isoformat(),
+                "origin": each.changed.origin,
+            },
+        )
+        for each in found
+    ]
     return Result(
-        sections=[RowSection(rows=[*map(_changed_row, found)], rest=f"… and {more:,} more" if more else "")],
+        sections=[RowSection(rows=rows, rest=f"… and {more:,} more" if more else "")],
         empty=f"No note changed {describe_period(period, calendar)}." if period else "There are no notes.",
     )
 
@@ -223,18 +237,6 @@ def _period(field: str, text: str, calendar: Calendar) -> DayRange:
     if period is None:
         raise UsageError(f"{text!r} is not a time.", hint=f"Write {PERIOD_FORMS}.")
     return period
-
-
-def _changed_row(note: ChangedNote) -> NumberedRow:
-    day, clock, origin = note.changed
-    at = note.changed_at.isoformat() if clock else day.isoformat()
-    return NumberedRow(
-        lead=str(note.changed),
-        name=note.title,
-        place=note.path if origin == "file" else f"{note.path} · {origin}",
-        to=Place(path=note.path, name=note.title),
-        data={"path": note.path, "title": note.title, "changed_at": at, "origin": origin},
-    )
 
 
 @action("tags, with counts", for_hosts=True, chat_limit=40, is_minor=True)
@@ -282,14 +284,21 @@ def timeline(
     assert note.path
     library = vault.library
     zone = library.calendar().now.tzinfo
-    events = [*_own_dates(library, note.path), *_dated_neighbours(library, note.path)]
+    events = _dated_neighbours(library, note.path)
+    if dates := library.dates([note.path]).get(note.path):
+        known = {"written": dates.written, **({"changed": dates.changed} if dates.changed != dates.written else {})}
+        own = [_event(at, f"{kind} ({_ORIGINS[at.origin]})", kind=kind, text=at.origin) for kind, at in known.items()]
+        events = [*own, *events]
     for record in changes_of(vault.records(), note.path):
         text = record.changes.title + (" (undone)" if record.state == "undone" else "")
         said = f"change {record.id}: {text}"
         events.append(_event(record.at.astimezone(zone), said, kind="edit", text=text, id=str(record.id)))
     for commit in library.commits(note.path, _MAX_COMMITS):
-        said = f"commit {commit.id[:_SHORT_ID]}: {commit.subject}"
-        events.append(_event(_moment(commit.seconds, zone), said, kind="commit", text=commit.subject, id=commit.id))
+        at = datetime.fromtimestamp(0, UTC)
+        with suppress(OverflowError, OSError, ValueError):  # a repository may hold any number
+            at = datetime.fromtimestamp(commit.seconds, zone)
+        said = f"commit {commit.id[:7]}: {commit.subject}"
+        events.append(_event(at, said, kind="commit", text=commit.subject, id=commit.id))
     events.sort(key=lambda event: event[0])
     earlier = max(0, len(events) - limit)
     title = library.title(note.path)
@@ -300,22 +309,6 @@ def timeline(
         remarks=[f"{earlier:,} earlier events: --limit {earlier + limit} shows them"] if earlier else [],
         data={"path": note.path, "title": title, "events": [row.data for row in rows], "earlier": earlier},
     )
-
-
-def _moment(seconds: int, zone: tzinfo | None) -> datetime:
-    """When a commit was made; a repository may hold any number."""
-    try:
-        return datetime.fromtimestamp(seconds, zone)
-    except (OverflowError, OSError, ValueError):
-        return datetime.fromtimestamp(0, UTC)
-
-
-def _own_dates(library: Library, path: str) -> list[_Event]:
-    dates = library.dates([path]).get(path)
-    if dates is None:
-        return []
-    known = {"written": dates.written, **({"changed": dates.changed} if dates.changed != dates.written else {})}
-    return [_event(at, f"{kind} ({_ORIGINS[at.origin]})", kind=kind, text=at.origin) for kind, at in known.items()]
 
 
 def _dated_neighbours(library: Library, path: str) -> list[_Event]:
@@ -349,7 +342,7 @@ def _event(at: NoteDate | datetime, said: str, **data: str) -> _Event:
 def verified(library: Library, text: str, *, without: Collection[str] = (), problems: bool = False) -> Result:
     """A row for each statement of a text, or for those that the notes do not support; `without` are notes left out."""
     found = answers.verify(library, text, without=without)
-    rows = statement_rows([each for each in found.statements if not (problems and each.is_supported)])
+    rows = [statement_row(each) for each in found.statements if not (problems and each.is_supported)]
     return Result(
         sections=[RowSection(rows=rows)],
         empty=summary(found),

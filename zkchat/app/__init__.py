@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         pull_model,
         survey_models,
         verify_model,
-        weights_summary,
+        weights_of,
     )
     from zkchat.app.paths import (
         MAX_NOTES_COUNTED,
@@ -116,13 +116,13 @@ if TYPE_CHECKING:
     )
     from zkchat.app.writing import (
         Editing,
-        change_records,
+        ProposalParts,
+        action_vault,
         daily_note_settings,
         link_follower,
         link_style,
         open_change_store,
         open_editing,
-        proposals_over,
     )
     from zkchat.config import as_key, shown_key
 else:

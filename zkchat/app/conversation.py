@@ -23,7 +23,7 @@ from zkchat.app.models import (
 )
 from zkchat.app.paths import Paths
 from zkchat.app.stores import open_session_store
-from zkchat.app.trust import ProfileStore, VaultTrust
+from zkchat.app.trust import ProfileStore, VaultTrust, page_item
 from zkchat.app.workspace import FileReviewer, Workspace, load_workspace
 from zkchat.app.writing import open_change_store
 from zkchat.chat import (
@@ -52,11 +52,9 @@ from zkchat.core import (
     ListingEntry,
     ModelEntry,
     ModelInfo,
-    ModelProvider,
     NoteNotFound,
     NoteUnreadable,
     OutsideVault,
-    ProfileProblem,
     Session,
     SessionStore,
     StorageDamaged,
@@ -280,20 +278,14 @@ def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> 
     provider = model.provider
     if not descriptor_of(provider.info.provider).in_process:
         provider = ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
-    return replace(model, provider=provider, chosen=_sentence(kept, provider, set_before))
-
-
-def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str:
-    if provider.info.needs_notes:
-        return ""
-    window = f" (window {kept.window:,} tokens)" if kept.window else ""
-    name = kept.name
+    name, window = kept.name, f" (window {kept.window:,} tokens)" if kept.window else ""
     if provider.info.name != kept.model:
         name = f"{name} (was {kept.model}, is now {provider.info.name})"
     elif kept.name != kept.model:
         name = f"{name} = {kept.model}"
-    others = f" To use the one in your settings: --model {set_before}" if set_before else ""
-    return f"This session continues with its own model, {name}{window}.{others if set_before != kept.name else ''}"
+    others = f" To use the one in your settings: --model {set_before}" if set_before not in {"", kept.name} else ""
+    said = f"This session continues with its own model, {name}{window}.{others}"
+    return replace(model, provider=provider, chosen="" if provider.info.needs_notes else said)
 
 
 MAX_PROBLEMS_SHOWN = 5
@@ -350,7 +342,9 @@ def _open_journal(
         with ExitStack() as trial:
             try:
                 store, notices = _open_store_or_hold_back(trial, workspace)
-                session, environment = _find_session(store, options), workspace.environment
+                named = store.find(options.session) if options.session is not None else None
+                session = session_to_continue(store) if options.continue_last and not named else named
+                environment = workspace.environment
                 journal = Journal(store, session, environment.now, environment.new_id, id_of_new=options.id_of_new)
             except StorageDamaged:
                 if is_last:
@@ -373,23 +367,16 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[Se
         return UnavailableSessions(error, lambda: late.enter_context(open_session_store(workspace))[0]), ()
 
 
-def _find_session(store: SessionStore, options: ConversationOptions) -> Session | None:
-    if options.session is not None:
-        return store.find(options.session)
-    return session_to_continue(store) if options.continue_last else None
-
-
 def session_to_continue(store: SessionStore) -> Session | None:
     """The one that `-c` goes on with, and that a chat names as it begins."""
-    return next((each for each in store.sessions() if each.message_count and _can_go_on(store, each)), None)
-
-
-def _can_go_on(store: SessionStore, session: Session) -> bool:
-    """Whether there is something to go on with: not in a question that got no answer, nor in a summary of the day."""
-    if session.listed or session.message_count < 2:
-        return session.listed
-    messages = messages_of(store.entries(session.id)).values()
-    return not any(message.brief and message.brief.purpose == "daily brief" for message in messages)
+    for session in store.sessions():
+        if session.listed and session.message_count:
+            return session
+        # There is nothing to go on with in a question that got no answer, nor in a summary of the day.
+        messages = messages_of(store.entries(session.id)).values() if session.message_count > 1 else ()
+        if messages and not any(each.brief and each.brief.purpose == "daily brief" for each in messages):
+            return session
+    return None
 
 
 def _new_choices(
@@ -466,7 +453,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             tokenizer=tokenizer,
             prior=prior,
             profiles=session.profiles,
-            page_is_approved=VaultTrust(workspace.paths).page_is_approved,
+            page_is_approved=lambda name, text: VaultTrust(workspace.paths).is_approved(page_item(name, text)),
             vault=str(workspace.paths.vault),
             settings=turn_settings(workspace.loaded, options, model.name, session.journal.history),
             relevance=Relevance(installed()),
@@ -478,7 +465,11 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
         conversation = Conversation(core, session.choices, entry)
-        about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
+        # A vault may bring any number of files with mistakes.
+        first = [str(problem) for problem in session.profiles.problems[:MAX_PROBLEMS_SHOWN]]
+        if (more := len(session.profiles.problems) - len(first)) > 0:
+            first.append(f"… and {more} more: zkchat config agents list and zkchat memory rules list show them.")
+        about_files = (*workspace.loaded.warnings, *session.notices, *first)
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
             notices.append(f"{conversation.model.shown} cannot change notes. Choose another: /model or --model NAME")
@@ -497,17 +488,6 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
 
 
-def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
-    """The first few problems; a vault may bring any number of files with mistakes."""
-    shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
-    more = len(problems) - len(shown)
-    return (
-        [*shown, f"… and {more} more: zkchat config agents list and zkchat memory rules list show them."]
-        if more
-        else shown
-    )
-
-
 def _choose_model(
     workspace: Workspace, options: ConversationOptions, session: ConversationSession
 ) -> tuple[Workspace, ModelInUse, ModelEntry, tuple[Warned, ...]]:
@@ -520,23 +500,16 @@ def _choose_model(
     name = options.model or (kept.name if kept else None)
     if kept:
         workspace = workspace.changed_by(None, name)
-    workspace, unmet = _apply_agent(workspace, name, session)
+    unmet: tuple[Warned, ...] = ()
+    if agent:
+        try:
+            workspace = workspace.changed_by(agent, name)
+        except ConfigError as error:
+            said = f"The settings of the agent {agent.name} are ignored. {error.message}"
+            unmet = (Warned(text=said, hint=agent.path),)
+    elif (gone := session.journal.history.agent).casefold() not in session.profiles.agents:
+        off = session.profiles.unavailable("agent", gone)
+        unmet = (Warned(text=f"{off.reason}, so another agent answers.", hint=off.hint),) if off else ()
     model = open_model(workspace, wanted, set_before)
     entry = ModelEntry(name=model.name, chosen=wanted.told or bool(kept and kept.chosen))
     return workspace, model, entry, (*wanted.warnings, *unmet)
-
-
-def _apply_agent(
-    workspace: Workspace, model: str | None, session: ConversationSession
-) -> tuple[Workspace, tuple[Warned, ...]]:
-    """The settings as the agent changes them, and a warning where they, or the agent, cannot be used."""
-    agent, profiles = session.agent, session.profiles
-    if agent is None:
-        name = session.journal.history.agent
-        off = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
-        return workspace, (Warned(text=f"{off.reason}, so another agent answers.", hint=off.hint),) if off else ()
-    try:
-        return workspace.changed_by(agent, model), ()
-    except ConfigError as error:
-        unused = Warned(text=f"The settings of the agent {agent.name} are ignored. {error.message}", hint=agent.path)
-        return workspace, (unused,)

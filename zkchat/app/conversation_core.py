@@ -179,16 +179,21 @@ def open_for_answers(
     """The same with all that a model uses which does not only quote, and what the user should know of it."""
     if core.info.needs_notes:
         return core, ()
-    from zkchat.app.writing import proposals_over
+    from zkchat.app.writing import ProposalParts
 
     workspace = live.workspace
-    memory, about_memory = _open_memory(stack, workspace) if core.settings.memory else (None, ())
+    memory: Memory | None = None
+    about_memory: tuple[str, ...] = ()
+    if core.settings.memory:
+        try:
+            _, memory, about_memory = stack.enter_context(open_memory(workspace))
+        except StorageError as error:  # a conversation goes on without it
+            about_memory = (f"Memory is not available right now. {error.message}",)
     servers, about_servers = _open_servers(live, options)
-    writing = proposals_over(
-        changes, workspace, core.provider, options.user_interface, options.writing, live.local_only
-    )
-    if _selects_by_relevance(core):  # the first question will need it
-        stack.callback(core.relevance.preload())
+    writing = ProposalParts(changes, workspace, core.provider, options.user_interface, options.writing, live.local_only)
+    agent = core.agent_for()
+    if "agent" in (*agent.references.values(), *map(agent.rule_mode, core.profiles.rules.values())):
+        stack.callback(core.relevance.preload())  # the first question will need it
     opened = replace(
         core,
         facts=memory,
@@ -198,15 +203,6 @@ def open_for_answers(
         servers=servers,
     )
     return opened, (*about_memory, *about_servers)
-
-
-def _open_memory(stack: ExitStack, workspace: Workspace) -> tuple[Memory | None, tuple[str, ...]]:
-    """What is remembered across sessions; a conversation goes on without it."""
-    try:
-        _, memory, notices = stack.enter_context(open_memory(workspace))
-    except StorageError as error:
-        return None, (f"Memory is not available right now. {error.message}",)
-    return memory, notices
 
 
 def _open_servers(live: LiveSettings, options: ConversationOptions) -> tuple[ServerAccess | None, tuple[str, ...]]:
@@ -233,9 +229,3 @@ def _open_servers(live: LiveSettings, options: ConversationOptions) -> tuple[Ser
         allowed=allowed,
     )
     return access, warnings
-
-
-def _selects_by_relevance(core: ConversationCore) -> bool:
-    agent = core.agent_for()
-    modes = [*agent.references.values(), *(agent.rule_mode(rule) for rule in core.profiles.rules.values())]
-    return "agent" in modes

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -138,18 +138,17 @@ class _Known(NamedTuple):
     """Whether one of another version is rebuilt; else each migration leads to a version of its own."""
 
 
-def _durable(store: type[DurableDatabase]) -> _Known:
-    return _Known(store.migrations, len(store.migrations), is_cache=False)
-
-
 def _cache(schema: Sequence[str], version: int) -> _Known:
     return _Known([lambda connection: execute_all(connection, *schema)], version, is_cache=True)
 
 
+_DURABLE: Final[Mapping[str, type[DurableDatabase]]] = {
+    "sessions.db": message_index.SqliteSessions,
+    "memories.db": memories.SqliteMemories,
+    "changes.db": SqliteChangeJournal,
+}
 _KNOWN: Final = {
-    "sessions.db": _durable(message_index.SqliteSessions),
-    "memories.db": _durable(memories.SqliteMemories),
-    "changes.db": _durable(SqliteChangeJournal),
+    **{name: _Known(each.migrations, len(each.migrations), is_cache=False) for name, each in _DURABLE.items()},
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "pdf.db": _cache(SCHEMA, VERSION),
@@ -163,7 +162,15 @@ def validate_vault_database(vault: Path, name: str) -> Path:
     zkchat would read or write, and for tables, views or triggers that are not ours.
     """
     folder = vault / ".zkchat"
-    for file in _files_of(vault, folder, name):
+    try:  # all that opening, backing up or recovering it may touch
+        stem, backups = f"{Path(name).stem}.", folder / "backups"
+        files = [folder / each for each in list_names(folder, beneath=vault) if each.startswith(stem)]
+        files += [backups / each for each in list_names(backups, beneath=vault)]
+    except RefusedFile as error:
+        raise StorageError(f"The databases in {folder} are not used: {error.strerror}.", hint=_WAY_OUT) from error
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be read: {error.strerror}.", hint=_WAY_OUT) from error
+    for file in files:
         status = file.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not an ordinary file"
@@ -190,19 +197,6 @@ def ignore_in_git(vault: Path) -> None:
     rest = text.replace(_IGNORED, "")
     kept = f"{rest}\n" if rest and not rest.endswith("\n") else rest
     write_atomically(file, (kept + _IGNORED).encode("utf-8", "surrogateescape"), mode=0o644, beneath=vault)
-
-
-def _files_of(vault: Path, folder: Path, name: str) -> Iterator[Path]:
-    """All that opening, backing up or recovering a database may touch."""
-    try:
-        stem = f"{Path(name).stem}."
-        yield from (folder / each for each in list_names(folder, beneath=vault) if each.startswith(stem))
-        backups = folder / "backups"
-        yield from (backups / each for each in list_names(backups, beneath=vault))
-    except RefusedFile as error:
-        raise StorageError(f"The databases in {folder} are not used: {error.strerror}.", hint=_WAY_OUT) from error
-    except OSError as error:
-        raise StorageError(f"{folder} cannot be read: {error.strerror}.", hint=_WAY_OUT) from error
 
 
 def _is_ours(path: Path, known: _Known) -> bool:

@@ -1,7 +1,6 @@
 """Import of conversations: the file of any understood form is read, and what is new in it is stored."""
 
 import os
-from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -77,35 +76,28 @@ def read_import_text(text: str, *, now: datetime) -> "ImportedFile":
 
 def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
+    found: list[ImportedFile] = []
+    left = MAX_BYTES
     try:
         with ZipFile(stream) as archive:
-            names = archive.namelist()[:200_000]
-            return sessions.merged(_read_members(archive, _conversation_files(names), now))
+            listed = [name for name in archive.namelist()[:200_000] if name.endswith((".json", ".jsonl"))]
+            named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(_CONVERSATIONS)]
+            chosen = named or (listed if len(listed) == 1 else [])
+            if not chosen:
+                raise SessionError(
+                    "The .zip has no conversations.json.",
+                    hint="Unzip it, and import the file with the conversations.",
+                )
+            for name in sorted(chosen):
+                with archive.open(name) as member:
+                    data = _bounded(member, left)
+                left -= len(data)
+                found.append(read_import_text(_text(data), now=now))
     except ZkchatError:
         raise
     except Exception as error:  # each method of packing has errors of its own for a broken file
         raise SessionError(f"The .zip cannot be read: {error}.") from error
-
-
-def _conversation_files(names: list[str]) -> list[str]:
-    listed = [name for name in names if name.endswith((".json", ".jsonl"))]
-    named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(_CONVERSATIONS)]
-    chosen = named or (listed if len(listed) == 1 else [])
-    if not chosen:
-        raise SessionError(
-            "The .zip has no conversations.json.",
-            hint="Unzip it, and import the file with the conversations.",
-        )
-    return sorted(chosen)
-
-
-def _read_members(archive: ZipFile, names: list[str], now: datetime) -> Iterator["ImportedFile"]:
-    left = MAX_BYTES
-    for name in names:
-        with archive.open(name) as member:
-            data = _bounded(member, left)
-        left -= len(data)
-        yield read_import_text(_text(data), now=now)
+    return sessions.merged(iter(found))
 
 
 def _bounded(stream: IO[bytes], limit: int = MAX_BYTES) -> bytes:
@@ -170,24 +162,19 @@ def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stor
             if is_trial or store.add(session_id, [*imported.bodies_for(session_id), ModelEntry()]):
                 return Stored(session="" if is_trial else session_id, title=imported.title, messages=total, added=total)
             continue  # the user deleted it, and now wants it again
-        if extension.is_same:
-            if extension.bodies and not is_trial:
-                store.append(session_id, extension.bodies)
-            return Stored(session=session_id, title=imported.title, messages=total, added=extension.added)
+        is_same, bodies, added = extension
+        if is_same:
+            if bodies and not is_trial:
+                store.append(session_id, bodies)
+            return Stored(session=session_id, title=imported.title, messages=total, added=added)
     raise AssertionError
 
 
-class _Extension(Struct, frozen=True):
-    """What a session that is there lacks of a conversation."""
+def _extension(store: SessionStore, session_id: str, imported: "Imported") -> tuple[bool, list[EntryBody], int] | None:
+    """Whether a session that is there begins alike, what it lacks of a conversation, and how many messages that are.
 
-    is_same: bool
-    """Whether both begin alike; else another conversation has that id."""
-    bodies: list[EntryBody]
-    added: int
-
-
-def _extension(store: SessionStore, session_id: str, imported: "Imported") -> _Extension | None:
-    """None where there is no such session."""
+    None where there is no such session.
+    """
     try:
         entries = store.entries(session_id)
     except SessionNotFound:
@@ -201,4 +188,4 @@ def _extension(store: SessionStore, session_id: str, imported: "Imported") -> _E
         is_untouched = head in imported.messages
         missing.append(HeadEntry(message_id=(stands_at or wanted[-1].message.id) if is_untouched else head))
         missing.append(History(entries).model or ModelEntry())
-    return _Extension(wanted[0].message.id in known, missing, added)
+    return wanted[0].message.id in known, missing, added

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from zkchat.app.models import LiveSettings
     from zkchat.core import TextExtractor
     from zkchat.models import OnnxEmbedder, ServerEmbedder
-    from zkchat.storage import FolderWatch, WatchedFiles
+    from zkchat.storage import FolderWatch
 
 
 _PROVIDERS: Final = ("ollama", "openai")
@@ -96,17 +96,16 @@ class ServerEmbedders:
         for embedder in self._in_use:
             embedder.close()
 
-
-def end_changed_embedding(before: Workspace, end: Callable[[], None], now: Workspace) -> str:
-    """`end` the requests to a server of which the settings say something else now; says so."""
-    if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
-        return ""
-    end()
-    return "The search model was changed: nothing is sent to it until you restart zkchat."
+    def end_if_changed(self, now: Workspace) -> str:
+        """Close them where the settings say something else now of what is sent where for vectors; says so."""
+        then = self._workspace
+        if not then.settings.embeddings.model or _server_settings(then) == _server_settings(now):
+            return ""
+        self.close()
+        return "The search model was changed: nothing is sent to it until you restart zkchat."
 
 
 def _server_settings(workspace: Workspace) -> tuple[object, ...]:
-    """All that says what is sent where for vectors."""
     settings = workspace.settings
     return settings.embeddings, settings.ollama, settings.openai, workspace.loaded.privacy_unknown
 
@@ -181,20 +180,11 @@ MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 """That a search or a question waits for texts of PDFs. `zkchat config index` extracts all."""
 
 
-def is_installed() -> bool:
-    return find_spec(PACKAGE) is not None
-
-
 def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
     """Why PDFs are not read here, and what helps; None where they are."""
     if not workspace.settings.vault.pdf:
         return TURNED_OFF, TURN_ON
-    return None if is_installed() else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
-
-
-class PdfTexts(NamedTuple):
-    store: ExtractedTexts
-    extraction: Callable[[NoteFiles, SqliteNoteIndex], TextExtraction] | None = None
+    return None if find_spec(PACKAGE) else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
 
 
 class UnreadPdfs:
@@ -214,11 +204,13 @@ class UnreadPdfs:
         raise PdfUnread(f"{path}: {self._message}", hint=self._hint)
 
 
-def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTexts:
+def open_pdf_texts(
+    workspace: Workspace, index: Path, stack: ExitStack
+) -> tuple[ExtractedTexts, Callable[[NoteFiles, SqliteNoteIndex], TextExtraction] | None]:
     """The texts, in a file beside the index, and what extracts them, unless PDFs are not read here."""
     settings = workspace.settings.vault
     if reason := unread_reason(workspace):
-        return PdfTexts(UnreadPdfs(*reason))
+        return UnreadPdfs(*reason), None
     own = DatabasePaths(workspace).cache("pdf.db")
     path = own if index.parent == own.parent else index.with_name("pdf.db")
     store = stack.enter_context(closing(SqliteExtractedTexts(path, settings.max_pdf_bytes)))
@@ -229,7 +221,7 @@ def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTe
         )
         return storage.PdfExtractor(limits, workspace.environment.variables)
 
-    return PdfTexts(store, lambda files, index: TextExtraction(files, index, store, extractor))
+    return store, lambda files, index: TextExtraction(files, index, store, extractor)
 
 
 MAX_INDEXING_PROCESSES = 2
@@ -272,9 +264,22 @@ def open_note_library(
 def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> Library:
     """The notes with the index at this path."""
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
-    vectors, end_requests = open_vector_search(workspace, index)
-    pdf = open_pdf_texts(workspace, path, stack)
-    files = stack.enter_context(closing(watched_files(workspace)))
+    embedders = ServerEmbedders(workspace)
+    vectors = VectorSearch(  # of the wanted method, with static ones behind those of a server
+        index.vectors,
+        embedders.wanted or models.installed(),
+        base=models.installed(),
+        former=embedders.former,
+        query_seconds=workspace.settings.embeddings.query_timeout,
+        clock=monotonic,
+    )
+    extracted, extraction = open_pdf_texts(workspace, path, stack)
+    limits = workspace.settings.vault
+    files = stack.enter_context(
+        closing(
+            storage.WatchedFiles(workspace.paths.vault, exclude=limits.exclude, max_note_bytes=limits.max_note_bytes)
+        )
+    )
 
     def exclude_anew(now: Workspace) -> str:
         files.exclude(now.settings.vault.exclude)
@@ -282,7 +287,7 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
 
     if live:
         live.follow(exclude_anew)
-        live.follow(partial(end_changed_embedding, workspace, end_requests))
+        live.follow(embedders.end_if_changed)
     vault, environment = workspace.paths.vault, workspace.environment
     history = GitHistory(vault, environment.variables, environment.temporary_folders)
     library = Library.over(
@@ -295,26 +300,13 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
             templates=partial(template_folders, vault),
             calendar=partial(calendar_of, workspace),
             dates=DateSources(name_formats=partial(note_name_formats, vault), history=history),
-            extracted=pdf.store,
-            extraction=pdf.extraction,
+            extracted=extracted,
+            extraction=extraction,
         ),
     )
     stack.enter_context(closing(library))
-    stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
+    stack.callback(embedders.close)  # first of all: the library waits for what goes on in its background
     return library
-
-
-def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[VectorSearch, Callable[[], None]]:
-    """The vectors of the wanted method, with static ones behind those of a server, and what ends all requests."""
-    embedders = ServerEmbedders(workspace)
-    search = VectorSearch(
-        index.vectors,
-        embedders.wanted or models.installed(),
-        base=models.installed(),
-        former=embedders.former,
-        query_seconds=workspace.settings.embeddings.query_timeout,
-    )
-    return search, embedders.close
 
 
 def embed_for_search(library: Library) -> None:
@@ -332,11 +324,6 @@ def extract_for_search(library: Library) -> tuple[NoteWarning, ...]:
 def vault_files(workspace: Workspace) -> VaultFiles:
     vault = workspace.settings.vault
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
-
-
-def watched_files(workspace: Workspace) -> "WatchedFiles":
-    vault = workspace.settings.vault
-    return storage.WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
@@ -393,18 +380,23 @@ class NoteIndexRefresher:
     ) -> None:
         self._library = library
         self._provider = provider
-        self._unchecked = local_folders_of(live.workspace)
-        live.follow(self._check_again)
         self._user_interface = options.user_interface
         self._bounded = options.bounded_refresh
 
-    def _check_again(self, workspace: Workspace) -> str:
-        self._unchecked = local_folders_of(workspace)
-        return ""
+        def check(workspace: Workspace) -> str:
+            self._unchecked = local_folders_of(workspace)
+            return ""
+
+        check(live.workspace)
+        live.follow(check)
 
     def refresh(self) -> Refreshed:
         library = self._library
-        refreshed = self._refreshed()
+        if self._bounded and not library.is_empty():
+            refreshed = library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
+        else:
+            with self._user_interface.indexing_progress() as progress:
+                refreshed = library.refresh(progress)
         if self._bounded:
             library.extract_in_background()
         else:
@@ -418,9 +410,3 @@ class NoteIndexRefresher:
             refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
             self._unchecked.clear()
         return refreshed
-
-    def _refreshed(self) -> Refreshed:
-        if self._bounded and not self._library.is_empty():
-            return self._library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
-        with self._user_interface.indexing_progress() as progress:
-            return self._library.refresh(progress)

@@ -1,10 +1,9 @@
 """The user's MCP servers: which may be used, their connections, and their tools for a conversation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -57,6 +56,10 @@ class DefinedServers(Struct, frozen=True, kw_only=True):
     """Those of the vault that are not used because the user's have their names."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def usable(self) -> list[ServerDefinition]:
+        return [server.definition for server in self.servers if server.state == "enabled" and server.definition]
+
 
 def defined_servers(workspace: Workspace) -> DefinedServers:
     """What the user's settings and the vault define. Nothing is started or reached, and no SDK is loaded."""
@@ -75,10 +78,6 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
         servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
         warnings=(*of_user.warnings, *warnings, *(server.warning for server in servers if server.warning)),
     )
-
-
-def usable_definitions(found: DefinedServers) -> list[ServerDefinition]:
-    return [server.definition for server in found.servers if server.state == "enabled" and server.definition]
 
 
 def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin) -> Iterator[DefinedServer]:
@@ -129,32 +128,6 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 
 
 @contextmanager
-def open_tool_servers(
-    workspace: Workspace, *, warn: Callable[[str], None], at_once: bool = True
-) -> "Iterator[McpServers | None]":
-    """Connect to the servers that may be used, in the background, or have them wait for `start`; at the end all of
-    them are closed.
-
-    None where there is none, and nothing is loaded. `warn` gets a sentence for each that cannot be used as it is
-    defined; what happens later is told by its status.
-    """
-    found = defined_servers(workspace)
-    for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
-        warn(sentence)
-    usable = usable_definitions(found)
-    if usable and not is_client_installed():
-        warn(
-            f"MCP servers are not used, because the package mcp is not installed. To use them: {install_command('mcp')}"
-        )
-        usable = []
-    if not usable:
-        yield None
-        return
-    with connect_servers(workspace, usable, at_once=at_once) as servers:
-        yield servers
-
-
-@contextmanager
 def connect_servers(
     workspace: Workspace, definitions: Sequence[ServerDefinition], *, at_once: bool = True
 ) -> "Iterator[McpServers]":
@@ -178,40 +151,39 @@ def is_client_installed() -> bool:
     return find_spec("mcp") is not None
 
 
-class ServerConnections:
+class ServerConnections(ExitStack):
     """Connects in the background; what is wrong with definitions is told once."""
 
     def __init__(self, *, at_once: bool = True) -> None:
         """`at_once`: connect as soon as they are opened, and let answers wait for it; else `start` begins it."""
+        super().__init__()
         self.waits = at_once
-        self._stack = ExitStack()
         self._is_open = False
         self._servers: McpServers | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
     def open(self, workspace: Workspace) -> tuple[ToolServers | None, tuple[str, ...]]:
-        """The servers that may be used, None where there is none, and sentences about those that may not."""
+        """The servers that may be used, None where there is none, and sentences about those that may not.
+
+        Where there is none, nothing is loaded; what happens later is told by the status of each.
+        """
         if self._is_open:
             sentence = self.withdraw_changed(workspace)
             return self._servers, (sentence,) if sentence else ()
-        warnings: list[str] = []
-        opening = open_tool_servers(workspace, warn=warnings.append, at_once=self.waits)
-        self._servers = self._stack.enter_context(opening)
         self._is_open = True
+        found = defined_servers(workspace)
+        warnings = [*found.warnings, *(server.problem for server in found.servers if server.is_faulty)]
+        if found.usable and not is_client_installed():
+            to_install = f"To use them: {install_command('mcp')}"
+            warnings.append(f"MCP servers are not used, because the package mcp is not installed. {to_install}")
+        elif found.usable:
+            self._servers = self.enter_context(connect_servers(workspace, found.usable, at_once=self.waits))
         return self._servers, tuple(warnings)
 
     def withdraw_changed(self, workspace: Workspace) -> str:
         """Use no server any more that the settings define otherwise now, or that is not approved; says so."""
         if self._servers is None:
             return ""
-        usable = usable_definitions(defined_servers(workspace))
+        usable = defined_servers(workspace).usable
         used = [status.definition for status in self._servers.statuses() if status.state != "disabled"]
         names = [definition.name for definition in used if definition not in usable]
         self._servers.withdraw(names)

@@ -87,7 +87,12 @@ class LiveSettings:
         before, was_taken_back = self.workspace, self.is_taken_back
         self.is_taken_back = VaultTrust(before.paths).takes_back(self._approved)
         self._read_again()
-        if self._differs_from(before) or was_taken_back != self.is_taken_back:
+        old, new = before.loaded, self.workspace.loaded
+        # Whether anything differs but how the terminal looks.
+        differs = old.privacy_unknown != new.privacy_unknown or old.settings != replace(
+            new.settings, ui=old.settings.ui
+        )
+        if differs or was_taken_back != self.is_taken_back:
             self.version += 1
             self.local_only[:] = local_globs(self.workspace)
             self._notices += filter(None, [apply(self.workspace) for apply in self._followers])
@@ -126,11 +131,6 @@ class LiveSettings:
 
     def _present_files(self, stamp: SettingsStamp) -> set[Path]:
         return {file for file in self._files if stamp.get(file)}
-
-    def _differs_from(self, before: Workspace) -> bool:
-        """Whether anything differs but how the terminal looks."""
-        old, new = before.loaded, self.workspace.loaded
-        return old.privacy_unknown != new.privacy_unknown or old.settings != replace(new.settings, ui=old.settings.ui)
 
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
@@ -284,7 +284,13 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     context = provider_context(workspace)
     own = {name: server for name in context.models if (server := _own_server(name, context))}
     known = {**{each.name: (each, context) for each in descriptors()}, **own}
-    found = await asyncio.gather(*(_listing(descriptor, seen) for descriptor, seen in known.values()))
+
+    async def listed_by(descriptor: ProviderDescriptor, seen: ProviderContext | ConfigError) -> ModelListing | None:
+        if isinstance(seen, ConfigError):
+            return ModelListing(source=descriptor.name, problem=seen.message, hint=seen.hint)
+        return await descriptor.list_models(seen)
+
+    found = await asyncio.gather(*(listed_by(*each) for each in known.values()))
     every = {name: listing for name, listing in zip(known, found, strict=True) if listing}
     listings = {name: listing for name, listing in every.items() if name not in own}
     choice = None if in_use else _choose(workspace, listings)
@@ -299,8 +305,11 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
     used = _listed_names(name)
     marked = [replace(row, is_in_use=row.name in used) for row in rows]
-    if not any(row.is_in_use for row in marked):
-        marked.append(_unlisted_row(name, in_use, listings))
+    if not any(row.is_in_use for row in marked):  # a file, a script, one of a server that does not answer
+        there = listings.get(name.partition(":")[0])
+        row = _row(in_use, replace(there or ModelListing(source=""), problem="")) if in_use else ModelRow(name=name)
+        problem = _problem(there, is_listed=False) if there and not in_use else ""
+        marked.append(replace(row, is_in_use=True, problem=problem))
     return ModelOverview(
         in_use=name,
         why=why,
@@ -320,12 +329,6 @@ def _own_server(name: str, context: ProviderContext) -> tuple[ProviderDescriptor
     except ConfigError as error:
         return descriptor, error
     return None if seen is context else (descriptor, seen)
-
-
-async def _listing(descriptor: ProviderDescriptor, context: ProviderContext | ConfigError) -> ModelListing | None:
-    if isinstance(context, ConfigError):
-        return ModelListing(source=descriptor.name, problem=context.message, hint=context.hint)
-    return await descriptor.list_models(context)
 
 
 def _listed_names(name: str) -> set[str]:
@@ -398,13 +401,6 @@ def _problem(listing: ModelListing, *, is_listed: bool) -> str:
     return "" if is_listed else "not listed by its server"
 
 
-def _unlisted_row(name: str, info: ModelInfo | None, listings: Mapping[str, ModelListing]) -> ModelRow:
-    """The model in use, where no list holds it: a file, a script, one of a server that does not answer."""
-    listing = listings.get(name.partition(":")[0])
-    row = _row(info, replace(listing or ModelListing(source=""), problem="")) if info else ModelRow(name=name)
-    return replace(row, is_in_use=True, problem=_problem(listing, is_listed=False) if listing and not info else "")
-
-
 async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
     """Check that a model answers: it is there, and its server takes the key. Raises `ZkchatError`.
 
@@ -447,19 +443,15 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
     return "; ".join(facts)
 
 
-def weights_summary(name: str) -> str:
-    """What `pull_model` fetches: its size, its licence, and the memory that it needs."""
-    return _weights(name).summary
-
-
-def pull_model(environment: Environment, name: str, progress: "Progress") -> Path:
+def pull_model(environment: Environment, weights: "Weights", progress: "Progress") -> Path:
     """Fetch a model into the cache folder, and return its path."""
     from zkchat.models import gguf
 
-    return gguf.pull(_weights(name), environment.cache_dir, progress, variables=environment.variables)
+    return gguf.pull(weights, environment.cache_dir, progress, variables=environment.variables)
 
 
-def _weights(name: str) -> "Weights":
+def weights_of(name: str) -> "Weights":
+    """What `pull_model` fetches. Raises `UsageError` for what is not known."""
     from zkchat.models import gguf
 
     known = gguf.KNOWN.get(name)

@@ -96,12 +96,10 @@ def find_folder(environment: Environment, vault: Path | None) -> FoundFolder:
 
     Raises `VaultError` if it is not there, and `ConfigError` where the user's file does not tell the default vault.
     """
-    return (
-        _named_folder(environment, vault)
-        or _vault_around(environment)
-        or default_vault(environment)
-        or _current_folder(environment)
-    )
+    variable = environment.variables.get("ZKCHAT_VAULT")
+    if named := vault or (Path(variable) if variable else None):
+        return _describe(environment, _existing(environment, named), known_vaults(environment), is_named=True)
+    return _vault_around(environment) or default_vault(environment) or _current_folder(environment)
 
 
 def find_settings_folder(environment: Environment, vault: Path | None) -> FoundFolder:
@@ -129,15 +127,6 @@ def default_vault(environment: Environment) -> FoundFolder | None:
 
 def _user_config(environment: Environment) -> Path:
     return environment.config_dir / "config.toml"
-
-
-def _named_folder(environment: Environment, vault: Path | None) -> FoundFolder | None:
-    """The folder that the flag or the variable names."""
-    variable = environment.variables.get("ZKCHAT_VAULT")
-    named = vault or (Path(variable) if variable else None)
-    if named is None:
-        return None
-    return _describe(environment, _existing(environment, named), known_vaults(environment), is_named=True)
 
 
 def _vault_around(environment: Environment) -> FoundFolder | None:
@@ -181,7 +170,9 @@ def _describe(environment: Environment, folder: Path, known: KnownVaults, *, is_
 
 def _existing(environment: Environment, named: Path) -> Path:
     """A named folder without links in its path. Raises `VaultError` where it cannot be a vault."""
-    wanted = environment.cwd / _at_home(named, environment.home)
+    # `~/notes` from a variable or a quoted flag, which no shell has expanded.
+    is_at_home = named.parts[:1] == ("~",)
+    wanted = environment.cwd / (environment.home.joinpath(*named.parts[1:]) if is_at_home else named)
     try:
         root = wanted.resolve()
         what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "does not exist"
@@ -193,8 +184,3 @@ def _existing(environment: Environment, named: Path) -> Path:
     if what:
         raise VaultError(f"The vault {root} {what}.", hint="Give the folder of your notes: --vault FOLDER")
     return root
-
-
-def _at_home(path: Path, home: Path) -> Path:
-    """`~/notes` from a variable or a quoted flag, which no shell has expanded."""
-    return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -79,9 +78,6 @@ def setting_value(loaded: Loaded, key: str) -> object:
     return value_of(loaded.settings, key)
 
 
-_KEY_ENDINGS: Final = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-
-
 def known_keys(environment: Environment, settings: Settings) -> tuple[str, ...]:
     """The values of variables named like keys, and of those that the settings name; no export, history or log may
     hold them."""
@@ -92,8 +88,8 @@ def known_keys(environment: Environment, settings: Settings) -> tuple[str, ...]:
     named = {settings.openai.api_key_env, settings.anthropic.api_key_env, settings.embeddings.api_key_env}
     named |= {model.api_key_env for model in models}
     named |= {found["name"] for text in headers for found in REFERENCE.finditer(text)}
-    variables = environment.variables.items()
-    return tuple(value for name, value in variables if value and (name.upper().endswith(_KEY_ENDINGS) or name in named))
+    endings, variables = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD"), environment.variables.items()
+    return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in named))
 
 
 def keep_debug_log(environment: Environment, loaded: Loaded) -> Loaded:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -88,21 +89,16 @@ def missing_folders(vault: Path, typed: str) -> list[str]:
     """Of folders separated by commas, those that the vault does not have; globs and whole paths are not looked at."""
     names = [name.strip().rstrip("/") for name in typed.split(",")]
     plain = [name for name in names if name and not set(name) & set("*?[~") and not Path(name).is_absolute()]
-    return [name for name in plain if not _has_folder(vault, name)]
 
+    def is_there(name: str) -> bool:
+        folder = vault
+        with suppress(OSError, StopIteration):
+            for part in map(str.casefold, Path(name).parts):
+                folder = next(each for each in folder.iterdir() if each.name.casefold() == part and each.is_dir())
+            return True
+        return False
 
-def _has_folder(vault: Path, name: str) -> bool:
-    """Whether there is such a folder, in any case."""
-    folder = vault
-    for part in Path(name).parts:
-        try:
-            found = [each for each in folder.iterdir() if each.name.casefold() == part.casefold() and each.is_dir()]
-        except OSError:
-            return False
-        if not found:
-            return False
-        folder = found[0]
-    return True
+    return [name for name in plain if not is_there(name)]
 
 
 def offered_services(environment: Environment) -> list[HostedService]:
@@ -189,15 +185,10 @@ class ServerEditor(Struct, frozen=True):
 def server_command(environment: Environment, vault: Path, *, is_local: bool, may_write: bool) -> list[str]:
     """What starts the server of a vault from anywhere."""
     options = [option for option, wanted in (("--local", is_local), ("--write", may_write)) if wanted]
-    return [*_program(environment), "mcp", "--vault", str(vault), *options]
-
-
-def _program(environment: Environment) -> list[str]:
     beside = Path(sys.executable).with_name("zkchat.exe" if sys.platform == "win32" else "zkchat")
-    if beside.exists():
-        return [str(beside)]
-    found = find_program("zkchat", environment.variables)
-    return [found] if found else [sys.executable, "-m", "zkchat"]
+    found = str(beside) if beside.exists() else find_program("zkchat", environment.variables)
+    program = [found] if found else [sys.executable, "-m", "zkchat"]
+    return [*program, "mcp", "--vault", str(vault), *options]
 
 
 def find_host_entry(environment: Environment, program: str, name: str, command: Sequence[str]) -> HostEntry:

@@ -74,9 +74,6 @@ class VaultTrust(Struct, frozen=True):
         self.approve([after])
         return True
 
-    def page_is_approved(self, name: str, text: str) -> bool:
-        return self.is_approved(page_item(name, text))
-
     def profiles(self, folders: ProfileFolders) -> Iterator[ProfileFile]:
         """The files of agents and rules; those of the vault say whether they are approved."""
         files = list(folders.files())
@@ -141,18 +138,14 @@ def describe_item(item: VaultItem) -> Iterator[str]:
             yield from _describe_agent(item)
         case "page":
             yield _size(item.content)
-            yield from _describe_page(item.content)
+            if imported := chat.imports_of(item.content):
+                yield shorten(f"includes the text of {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
             yield _excerpt(item.content)
         case "rule":
             yield _size(item.content)
             yield _excerpt(item.content)
         case "server":
             yield from describe_for_approval(server_of(item))
-
-
-def _describe_page(text: str) -> Iterator[str]:
-    if imported := chat.imports_of(text):
-        yield shorten(f"includes the text of {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
 
 
 def _describe_agent(item: VaultItem) -> Iterator[str]:

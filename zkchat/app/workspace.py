@@ -173,7 +173,8 @@ class Unattended:
     def may_remember(self, _text: str) -> bool:
         return False
 
-    indexing_progress = nullcontext
+    def indexing_progress(self) -> "AbstractContextManager[Progress | None]":
+        return nullcontext()
 
     def waiting(self, _what: str) -> AbstractContextManager[object]:
         return nullcontext()

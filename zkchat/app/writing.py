@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat import actions, index, writing
 from zkchat.app.databases import DatabasePaths, DurableFile
@@ -21,7 +21,6 @@ from zkchat.core import (
     ChangeRecord,
     ChangeSet,
     ChangeStore,
-    FileMove,
     LocatedModel,
     StorageError,
     Tool,
@@ -32,6 +31,7 @@ from zkchat.core import (
 )
 from zkchat.notes import privacy_of_text
 from zkchat.storage import template_folders
+from zkchat.writing import GitCommits, VaultChanges, VaultTree
 
 if TYPE_CHECKING:
     from zkchat.app.conversation_core import WritingOptions
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         Proposals,
         SqliteChangeJournal,
         StagedChanges,
-        VaultChanges,
         VaultConventions,
     )
 
@@ -67,11 +66,11 @@ def daily_note_settings(vault: Path) -> DailyNoteSettings:
     tables = [obsidian_settings(vault, _CORE)]
     if isinstance(periodic, dict) and periodic.get("enabled", True):
         tables.insert(0, periodic)
-    for table in tables:
-        folder, notation, template = (text_setting(table, name) for name in ("folder", "format", "template"))
-        if folder or notation or template:
-            return index.DailyNoteSettings(folder=folder, format=notation, template=template)
-    return index.DailyNoteSettings()
+    found = [
+        index.DailyNoteSettings(**{name: text_setting(table, name) for name in ("folder", "format", "template")})
+        for table in tables
+    ]
+    return next((each for each in found if each != index.DailyNoteSettings()), found[0])
 
 
 def note_name_formats(vault: Path) -> tuple[str, ...]:
@@ -102,14 +101,9 @@ _APP: Final = ".obsidian/app.json"
 def link_style(vault: Path) -> LinkStyle:
     """How new links are written in this vault; Obsidian's defaults where it does not say, or not in words we know."""
     settings = obsidian_settings(vault, _APP)
-    markdown = settings.get("useMarkdownLinks") is True
-    match settings.get("newLinkFormat"):
-        case "relative":
-            return writing.LinkStyle(format="relative", markdown=markdown)
-        case "absolute":
-            return writing.LinkStyle(format="absolute", markdown=markdown)
-        case _:
-            return writing.LinkStyle(markdown=markdown)
+    style = writing.LinkStyle(markdown=settings.get("useMarkdownLinks") is True)
+    wanted = settings.get("newLinkFormat")
+    return replace(style, format=wanted) if wanted in ("relative", "absolute") else style
 
 
 def vault_conventions(vault: Path) -> VaultConventions:
@@ -143,16 +137,25 @@ def open_change_store(
     The library is refreshed after each change. A recovered journal is reported to `notices`, and a change that was
     interrupted.
     """
-    with closing(LateChanges(partial(_open_changes, workspace, notices), library)) as store:
+    with closing(_open_changes(workspace, notices.note, library)) as store:
         if _is_interrupted(workspace):
             store.recover()
         yield store
 
 
-def change_records(workspace: Workspace, notices: Notices = UNATTENDED) -> list[ChangeRecord]:
-    """The last changes that zkchat made in the vault, newest first."""
-    with open_change_store(workspace, notices=notices) as store:
-        return store.records(limit=actions.MAX_RECORDS, with_contents=False)
+def action_vault(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> actions.Vault:
+    """What actions of the user work on."""
+
+    def records() -> list[ChangeRecord]:
+        with open_change_store(workspace, notices=notices) as store:
+            return store.records(limit=actions.MAX_RECORDS, with_contents=False)
+
+    return actions.Vault(
+        library=library,
+        now=workspace.environment.now,
+        records=records,
+        daily_notes=partial(daily_note_settings, workspace.paths.vault),
+    )
 
 
 def renamed_notes(workspace: Workspace) -> dict[str, str]:
@@ -173,26 +176,28 @@ def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
     """Take back a change set whose process was killed. One look at a file where there is none."""
     if not _is_interrupted(workspace):
         return ()
-    notices = _Collected()
+    notices: list[str] = []
     try:
-        with closing(_open_changes(workspace, notices)) as store:
+        with closing(_open_changes(workspace, notices.append)) as store:
             store.recover()
     except ZkchatError as error:  # the notes can be read all the same
-        notices.note(f"A change to your notes was interrupted and could not be undone. {error.message} {error.hint}")
-    return tuple(notices.texts)
+        notices.append(f"A change to your notes was interrupted and could not be undone. {error.message} {error.hint}")
+    return tuple(notices)
 
 
 def _is_interrupted(workspace: Workspace) -> bool:
     return writing.ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
 
 
-def _open_changes(workspace: Workspace, notices: Notices) -> VaultChanges:
+def _open_changes(
+    workspace: Workspace, notify: Callable[[str], object], library: Library | None = None
+) -> _IndexedChanges:
     commit = None
     if workspace.settings.write.git_commit:
-        commit = writing.GitCommits(workspace.paths.vault, workspace.environment.variables)
+        commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
     vault = workspace.settings.vault
-    files = writing.VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
-    return writing.VaultChanges(files, _JournalFile(workspace, notices), commit=commit, notify=notices.note)
+    files = VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    return _IndexedChanges(files, _JournalFile(workspace, notify), library, commit=commit, notify=notify)
 
 
 class Editing(Struct, frozen=True):
@@ -229,52 +234,19 @@ def link_follower(workspace: Workspace, library: Library, store: ChangeStore) ->
     return follow
 
 
-class LateChanges:
-    """Implements `ChangeStore` with one that is opened when it is first needed: most answers change
-    nothing.
+class _IndexedChanges(VaultChanges):
+    """Where there is a library, its index knows of a change when it is made. Of one of many files it knows soon after:
+    who asks for a refresh waits for it."""
 
-    Where there is a library, its index knows of a change when it is made. Of one of many files it knows soon after: who
-    asks for a refresh waits for it.
-    """
-
-    def __init__(self, open_store: Callable[[], VaultChanges], library: Library | None) -> None:
-        self._open_store = open_store
+    def __init__(self, files: VaultTree, journal: _JournalFile, library: Library | None, **more: Any) -> None:
+        super().__init__(files, journal, **more)
         self._library = library
 
-    @cached_property
-    def _store(self) -> VaultChanges:
-        return self._open_store()
-
-    def close(self) -> None:
-        if "_store" in self.__dict__:
-            self._store.close()
-
-    def recover(self) -> None:
-        """Take back a change set whose process was killed."""
-        self._store.recover()
-
-    def read_bytes(self, path: str) -> bytes | None:
-        return self._store.read_bytes(path)
-
-    def is_taken(self, path: str) -> bool:
-        return self._store.is_taken(path)
-
-    def records(
-        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
-    ) -> list[ChangeRecord]:
-        return self._store.records(since=since, limit=limit, with_contents=with_contents)
-
-    def record(self, record_id: int) -> ChangeRecord:
-        return self._store.record(record_id)
-
-    def last_move(self, move: FileMove) -> ChangeSet | None:
-        return self._store.last_move(move)
-
     def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
-        return self._refreshed(self._store.apply(changes, origin, bring))
+        return self._refreshed(super().apply(changes, origin, bring))
 
     def undo(self, record_id: int) -> ChangeRecord:
-        return self._refreshed(self._store.undo(record_id))
+        return self._refreshed(super().undo(record_id))
 
     def _refreshed(self, record: ChangeRecord) -> ChangeRecord:
         if self._library is None:
@@ -291,7 +263,7 @@ class _JournalFile(Struct, frozen=True):
     """Implements `storage.changes.store.JournalFile`."""
 
     workspace: Workspace
-    notices: Notices
+    notify: Callable[[str], object]
 
     @property
     def exists(self) -> bool:
@@ -300,39 +272,45 @@ class _JournalFile(Struct, frozen=True):
     def open(self) -> SqliteChangeJournal:
         opened = DurableFile(self.workspace, JOURNAL, writing.open_journal).recover()
         for notice in opened.notices:
-            self.notices.note(notice)
+            self.notify(notice)
         return opened.store
 
 
-class _Collected:
-    """Implements `Notices`."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.texts.append(text)
-
-
-class ProposalParts(Struct, kw_only=True):
+class ProposalParts:
     """What proposals are made of; opened with the conversation, used once writing is switched on."""
 
-    workspace: Workspace
-    model: LocatedModel
-    store: ChangeStore
-    staged: StagedChanges
-    options: WritingOptions
-    user_interface: UserInterface = UNATTENDED
-    local_globs: Sequence[str] = field(default_factory=tuple)
+    def __init__(
+        self,
+        store: ChangeStore,
+        workspace: Workspace,
+        model: LocatedModel,
+        user_interface: UserInterface,
+        options: WritingOptions,
+        local_only: Sequence[str] | None = None,
+    ) -> None:
+        """Nothing is staged yet. `local_only`: the patterns of local notes, where they may change meanwhile."""
+        self.staged = stage_over(store)
+        self._store = store
+        self._workspace = workspace
+        self._model = model
+        self._user_interface = user_interface
+        self._options = options
+        self._local_globs = local_globs(workspace) if local_only is None else local_only
 
     def proposals(self, library: GuardedLibrary, readings: Readings) -> Proposals:
         """Proposals over the notes that the model may see, which show what is staged, and what it was given of them."""
-        write, options = self.workspace.settings.write, self.options
+        write, options = self._workspace.settings.write, self._options
+
+        def tools() -> list[Tool]:
+            conventions, now = vault_conventions(self._workspace.paths.vault), self._workspace.environment.now
+            editor = writing.NoteEditor(library, self.staged, conventions, now, for_model=True)
+            return writing.write_tools(editor, readings)
+
         return writing.Proposals(
             staged=self.staged,
-            store=self.store,
-            make_tools=lambda: self._tools(library, readings),
-            reviewer=self.user_interface.change_reviewer,
+            store=self._store,
+            make_tools=tools,
+            reviewer=self._user_interface.change_reviewer,
             policy=writing.ReviewPolicy(
                 mode=write.mode,
                 accept=tuple(write.accept),
@@ -340,14 +318,8 @@ class ProposalParts(Struct, kw_only=True):
                 is_dry_run=options.proposes_only,
             ),
             is_withheld=lambda changes, path: self.is_withheld(library, changes, path),
-            follow_links=link_follower(self.workspace, library, self.store),
+            follow_links=link_follower(self._workspace, library, self._store),
             is_on=write.enabled if options.enabled is None else options.enabled,
-        )
-
-    def _tools(self, library: Library, readings: Readings) -> list[Tool]:
-        vault, now = self.workspace.paths.vault, self.workspace.environment.now
-        return writing.write_tools(
-            writing.NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings
         )
 
     def is_withheld(self, library: GuardedLibrary, changes: ChangeSet, path: str) -> bool:
@@ -361,28 +333,7 @@ class ProposalParts(Struct, kw_only=True):
             if write.path == path
             for content in (write.before, write.after)
         ]
-        classes = {privacy_of_text(text, place, self.local_globs) for text in texts or [""] for place in (path, before)}
-        return "never" in classes or ("local" in classes and not self.model.info.on_this_machine)
-
-
-def proposals_over(
-    store: ChangeStore,
-    workspace: Workspace,
-    model: LocatedModel,
-    user_interface: UserInterface,
-    options: WritingOptions,
-    local_only: Sequence[str] | None = None,
-) -> ProposalParts:
-    """What proposals are made of, with nothing staged yet over the files of a store.
-
-    `local_only`: the patterns of local notes, where they may change meanwhile.
-    """
-    return ProposalParts(
-        workspace=workspace,
-        model=model,
-        store=store,
-        staged=stage_over(store),
-        options=options,
-        user_interface=user_interface,
-        local_globs=local_globs(workspace) if local_only is None else local_only,
-    )
+        classes = {
+            privacy_of_text(text, place, self._local_globs) for text in texts or [""] for place in (path, before)
+        }
+        return "never" in classes or ("local" in classes and not self._model.info.on_this_machine)

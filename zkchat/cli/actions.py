@@ -12,12 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import render
-from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote, Vault
+from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote
 from zkchat.app import (
     VaultDocumentLinks,
     Workspace,
-    change_records,
-    daily_note_settings,
+    action_vault,
     embed_for_search,
     extract_for_search,
 )
@@ -59,7 +58,7 @@ def command_of(module: str, name: str, stream: Stream | None = None) -> Callable
                 stream.run(io, library, {**given, "json_output": json_output})
                 return ExitCode.OK
             result = action.run(
-                open_vault(io, workspace, library), **action.values(given, partial(_find, io, workspace, library))
+                action_vault(workspace, library, io), **action.values(given, partial(_find, io, workspace, library))
             )
             return print_result(io, workspace, library, result, json_output=json_output)
 
@@ -100,15 +99,6 @@ def _opened(io: CommandIO, action: Action) -> Iterator[tuple[Workspace, Library]
         yield workspace, library
         if action.by_meaning:
             tell_of_vectors(io, library)
-
-
-def open_vault(io: CommandIO, workspace: Workspace, library: Library) -> Vault:
-    return Vault(
-        library=library,
-        now=io.environment.now,
-        records=partial(change_records, workspace, io),
-        daily_notes=partial(daily_note_settings, workspace.paths.vault),
-    )
 
 
 def _find(io: CommandIO, workspace: Workspace, library: Library, name: str) -> Place:

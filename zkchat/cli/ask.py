@@ -339,7 +339,8 @@ def _show_day(
 ) -> OpenConversation | None:
     """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
     from zkchat.actions import today_of
-    from zkchat.cli.actions import open_vault, print_result
+    from zkchat.app import action_vault
+    from zkchat.cli.actions import print_result
 
     with ExitStack() as stack:
         opened, summary = _open(io, stack, model, view) if summarises else None, None
@@ -348,7 +349,7 @@ def _show_day(
         else:
             workspace, library = opened.workspace, opened.library
             opened.refresher.refresh()
-        found = today_of(open_vault(io, workspace, library), days, for_scripts=view.json)
+        found = today_of(action_vault(workspace, library, io), days, for_scripts=view.json)
         if not view.json:
             print_result(io, workspace, library, found, json_output=False, plain=view.plain)
         if opened and not opened.conversation.model.needs_notes:

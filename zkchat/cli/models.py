@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat.app import find_paths, import_models, pull_model, survey_models, weights_summary
+from zkchat.app import find_paths, import_models, pull_model, survey_models, weights_of
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, argument, current_io, flag, option
 from zkchat.cli.note_lookup import progress
 from zkchat.core import ModelOverview, install_command
@@ -70,9 +70,10 @@ def pull(
     changed: `zkchat config set model local:NAME` makes it the model in use.
     """
     io = current_io()
-    io.note(weights_summary(name))
+    weights = weights_of(name)
+    io.note(weights.summary)
     with progress(io.environment, f"Fetching {name}") as report:
-        path = pull_model(io.environment, name, report)
+        path = pull_model(io.environment, weights, report)
     if json_output:
         io.json({"model": f"local:{name}", "path": path})
         return

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, assert_never
@@ -20,6 +20,7 @@ from zkchat.app import (
     ModelCatalogue,
     OpenConversation,
     ServerConnections,
+    Unattended,
     WritingOptions,
     bounds_of,
     daily_note_settings,
@@ -29,7 +30,7 @@ from zkchat.app import (
     open_said,
     trust_states,
 )
-from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
+from zkchat.chat import CallReviewer, Conversation, SessionItems
 from zkchat.core import (
     ChangeSet,
     Environment,
@@ -52,6 +53,7 @@ from zkchat.repl import (
     Edit,
     Leave,
     Nothing,
+    Outcome,
     Play,
     Position,
     Send,
@@ -77,8 +79,6 @@ BUSY: Final = "This session is still answering. Wait for it to finish, or cancel
 NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "help", "quit"})
 """They need a terminal, an editor or a desktop, or the client has them itself."""
 HELP: Final = "help"
-_ALL: Final = "all"
-_HELP_SENTENCE: Final = "The commands you can use here; /help NAME explains one, /help all lists more."
 _FENCE: Final = lazy_pattern(r"`{3,}")
 
 
@@ -116,9 +116,9 @@ class Worker:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
-    def close(self, last: Coroutine[Any, Any, object]) -> None:
+    def close(self, *last: Coroutine[Any, Any, object]) -> None:
         """Run what is left to do, and end the thread. Whoever waits for work that is under way gets its end."""
-        for work in (last, _end_all()):
+        for work in (*last, _end_all()):
             with suppress(FutureTimeout):
                 self.submit(work).result(CLOSE_SECONDS)
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -204,7 +204,7 @@ class MarkdownSurface(Surface):
 
 
 class _NoEditor:
-    """Implements `PageEditor`, `DocumentEditor` and `MentionChooser` where nobody edits."""
+    """Where nobody edits."""
 
     name = ""
     style = LinkStyle()
@@ -216,11 +216,8 @@ class _NoEditor:
         raise UsageError("/link works only in a terminal.", hint="In a terminal: zkchat note link NAME")
 
 
-class HostedInterface:
-    """Implements `UserInterface`: asks about changes to notes and about servers."""
-
-    reviewer: Reviewer | None = None
-    file_reviewer = None  # a client sends files by itself
+class HostedInterface(Unattended):
+    """Asks about changes to notes and about servers; a client sends files by itself."""
 
     def __init__(
         self,
@@ -232,15 +229,9 @@ class HostedInterface:
         self.call_reviewer = call_reviewer
         self._background = background
 
-    def may_remember(self, _text: str) -> bool:
-        return False
-
     def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Indexing ends when the conversation is closed."""
         return self._background().progress("Indexing notes")
-
-    def waiting(self, _what: str) -> AbstractContextManager[object]:
-        return nullcontext()
 
 
 class HostedChat(ABC):
@@ -414,20 +405,39 @@ class HostedChat(ABC):
 
     async def _command(self, line: str) -> None:
         """Run a slash command, and show what it printed."""
+        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
         try:
-            await self._run_command(line)
+            if name.casefold() == HELP:
+                self._surface.print_markdown(self._help(argument))
+            else:
+                self._check_offered(name, argument)
+                await self._follow(await run(self._command_context(), line))
         except (UsageError, ProviderError, VaultError, SessionError) as error:
             self._surface.print(f"{error.message} {error.hint}".strip())
         if printed := self._surface.take():
             await self._show(printed)
 
-    async def _run_command(self, line: str) -> None:
-        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
-        if name.casefold() == HELP:
-            self._surface.print_markdown(help_text(argument, self.not_offered))
+    def _help(self, argument: str) -> str:
+        """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
+        if argument and argument != "all":
+            command = find_command(argument.removeprefix("/"))
+            return f"`{command.usage}`: {command.help}. {command.details}".strip()
+        offered = offered_commands(self.not_offered, every=argument == "all")
+        rows = [f"- `{command.usage}`: {command.help}" for command in offered]
+        first = "The commands you can use here; /help NAME explains one, /help all lists more."
+        return "\n".join([first, "", *rows])
+
+    def _check_offered(self, name: str, argument: str) -> None:
+        """Raises `UsageError` for a command that only the terminal has."""
+        if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
             return
-        check_offered(line, self.not_offered)
-        outcome = await run(self._command_context(), line)
+        command = find_command(name)
+        opens_editor = command.name == "memory" and not argument
+        if command.name in self.not_offered or opens_editor:
+            raise UsageError(f"/{command.name} works only in a terminal.", hint="/help lists what can be used here.")
+
+    async def _follow(self, outcome: Outcome) -> None:
+        """Show what a command printed, and do what it asks for."""
         if printed := self._surface.take():
             await self._show(f"{printed}\n\n")
         match outcome:
@@ -476,23 +486,3 @@ class HostedChat(ABC):
 def offered_commands(without: frozenset[str] = NOT_OFFERED, *, every: bool = False) -> tuple[Command, ...]:
     found = (command for command in COMMANDS if command.name not in without)
     return tuple(command for command in found if every or not command.is_minor)
-
-
-def help_text(argument: str, without: frozenset[str] = NOT_OFFERED) -> str:
-    """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
-    if argument and argument != _ALL:
-        command = find_command(argument.removeprefix("/"))
-        return f"`{command.usage}`: {command.help}. {command.details}".strip()
-    rows = [f"- `{command.usage}`: {command.help}" for command in offered_commands(without, every=argument == _ALL)]
-    return "\n".join([_HELP_SENTENCE, "", *rows])
-
-
-def check_offered(line: str, without: frozenset[str] = NOT_OFFERED) -> None:
-    """Raises `UsageError` for a command that only the terminal has."""
-    name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
-    if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
-        return
-    command = find_command(name)
-    opens_editor = command.name == "memory" and not argument
-    if command.name in without or opens_editor:
-        raise UsageError(f"/{command.name} works only in a terminal.", hint="/help lists what can be used here.")

@@ -6,7 +6,7 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -58,35 +58,28 @@ def access_token(file: Path | None, variables: Mapping[str, str], variable: str 
 
     Raises `ConfigError`, and `StorageError` where the file cannot be written.
     """
+    text, where = variables.get(variable, "").strip(), f"${variable}"
+    made = AccessToken(text=secrets.token_urlsafe(_RANDOM_BYTES), is_new=True, file=file)
     if file is not None:
-        return _of_file(file)
-    if text := variables.get(variable, "").strip():
-        return AccessToken(text=_checked(text, f"${variable}"))
-    return AccessToken(text=secrets.token_urlsafe(_RANDOM_BYTES), is_new=True)
-
-
-def _of_file(file: Path) -> AccessToken:
-    try:
-        content = read_bounded(file, max_bytes=2 * _MAX_CHARACTERS)
-        if file.stat().st_mode & 0o077:
-            raise ConfigError(f"Others on this machine may read {file}.", hint=f"Protect it: chmod 600 {file}")
-    except (FileNotFoundError, NotADirectoryError):
-        text = secrets.token_urlsafe(_RANDOM_BYTES)
-        write_atomically(file, f"{text}\n", mode=0o600)
-        return AccessToken(text=text, is_new=True, file=file)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Give another file.") from error
-    return AccessToken(text=_checked(content.decode(errors="replace").strip(), str(file)), file=file)
-
-
-def _checked(text: str, where: str) -> str:
+        where = str(file)
+        try:
+            text = read_bounded(file, max_bytes=2 * _MAX_CHARACTERS).decode(errors="replace").strip()
+            if file.stat().st_mode & 0o077:
+                raise ConfigError(f"Others on this machine may read {file}.", hint=f"Protect it: chmod 600 {file}")
+        except (FileNotFoundError, NotADirectoryError):
+            write_atomically(file, f"{made.text}\n", mode=0o600)
+            return made
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Give another file.") from error
+    elif not text:
+        return made
     if not _FORM.fullmatch(text):
         raise ConfigError(
             f"{where} does not hold a usable access token.",
             hint=f"A token is {MIN_CHARACTERS} or more letters, digits and -._~+/= without spaces. Remove "
             f"{where}, and zkchat makes a token.",
         )
-    return text
+    return AccessToken(text=text, file=file)
 
 
 def listen(port: int, host: str = ADDRESS) -> socket.socket:
@@ -192,7 +185,10 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
         if scope["type"] == "http":
-            if refusal := self._refusal(scope, _by_name(scope["headers"])):
+            given: dict[bytes, list[bytes]] = {}
+            for name, value in scope["headers"]:
+                given.setdefault(name.lower(), []).append(value)
+            if refusal := self._refusal(scope, given):
                 app = refusal
             else:
                 scope["state"]["admit"]()
@@ -230,13 +226,6 @@ class Gate:
         return PlainTextResponse(
             "The token is missing or wrong.", status_code=401, headers={"WWW-Authenticate": 'Bearer realm="zkchat"'}
         )
-
-
-def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    given: dict[bytes, list[bytes]] = {}
-    for name, value in headers:
-        given.setdefault(name.lower(), []).append(value)
-    return given
 
 
 def hosts_of(port: int) -> list[str]:

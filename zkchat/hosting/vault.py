@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
-from functools import partial
 from queue import SimpleQueue
 from typing import Annotated, Any, Final, Generic, TypeVar, cast
 
@@ -101,18 +100,16 @@ class NoteService(ABC, Generic[Opened]):
 
     async def use(self, work: Callable[[Opened], Done], progress: Progress | None = None) -> Done:
         """Bring the index up to date, then do the work. `progress` hears, in the thread, how far the indexing is."""
-        return await self._thread.run(partial(self._work, work, progress))
+
+        def act() -> Done:
+            opened = self._open()
+            self._refresh(progress)
+            return work(opened)
+
+        return await self._thread.run(act)
 
     def close(self) -> None:
-        self._thread.close(self._release)
-
-    def _release(self) -> None:
-        self._resources.close()  # of what is open by then
-
-    def _work(self, work: Callable[[Opened], Done], progress: Progress | None) -> Done:
-        opened = self._open()
-        self._refresh(progress)
-        return work(opened)
+        self._thread.close(lambda: self._resources.close())  # noqa: PLW0108 - of what is open by then
 
     @property
     def workspace(self) -> Workspace:
@@ -120,7 +117,15 @@ class NoteService(ABC, Generic[Opened]):
         return self._live.workspace
 
     def _open(self) -> Opened:
-        self._catch_up()
+        """A vault whose settings have changed is opened anew: they say which notes are local. Raises `ConfigError`."""
+        live, version = self._live, self._live.version
+        live.catch_up()
+        for notice in live.take_notices():
+            self._notices.note(notice)
+        if live.version != version:
+            self._resources.close()
+            self._opened, self._is_embedded = None, False
+        self._check_settings(live.problem)
         if self._opened is None:
             with ExitStack() as stack:
                 library, said = stack.enter_context(open_note_library(self.workspace))
@@ -131,17 +136,6 @@ class NoteService(ABC, Generic[Opened]):
                 self._library, self._opened = library, opened
                 self._resources = stack.pop_all()
         return self._opened
-
-    def _catch_up(self) -> None:
-        """Close a vault whose settings have changed: they say which notes are local. Raises `ConfigError`."""
-        live, version = self._live, self._live.version
-        live.catch_up()
-        for notice in live.take_notices():
-            self._notices.note(notice)
-        if live.version != version:
-            self._resources.close()
-            self._opened, self._is_embedded = None, False
-        self._check_settings(live.problem)
 
     def _refresh(self, progress: Progress | None) -> None:
         assert self._index is not None
@@ -156,16 +150,13 @@ class NoteService(ABC, Generic[Opened]):
             return
         if not self._is_embedded:
             embed_for_search(library)
-            self._say_unmatched(library)
+            # A mistyped folder of `privacy.local_only` guards nothing.
+            for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
+                self._notices.note(f"warning: {warning.text}")
         if not self._is_embedded or (refreshed and refreshed.changed):
             library.embed_in_background()
             library.extract_in_background()
         self._is_embedded = True
-
-    def _say_unmatched(self, library: Library) -> None:
-        """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
-        for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
-            self._notices.note(f"warning: {warning.text}")
 
 
 MAX_ROWS: Final = 200

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple
 
 from lsprotocol import types
 from msgspec.structs import replace
@@ -56,7 +56,14 @@ _SEVERITIES: Final[dict[FoundKind, types.DiagnosticSeverity]] = {
 }
 _WATCHED: Final = "**/*.md"
 
-Answer = TypeVar("Answer")
+
+class _Place(NamedTuple):
+    """What is asked about: a note, at an offset if a position is given."""
+
+    vault: EditorVault
+    path: str
+    positions: Positions
+    offset: int
 
 
 class _Server(LanguageServer):
@@ -112,20 +119,21 @@ class VaultServer:
         fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
         asked: dict[str, tuple[Callable[[Any], object], object]] = {
             types.WORKSPACE_WILL_RENAME_FILES: (self._will_rename, moves),
-            types.TEXT_DOCUMENT_COMPLETION: (
-                self._complete,
-                types.CompletionOptions(trigger_characters=["[", "#", "^"]),
-            ),
+            types.TEXT_DOCUMENT_RENAME: (self._rename, types.RenameOptions(prepare_provider=True)),
+            types.WORKSPACE_SYMBOL: (self._find_symbols, None),
+        }
+        triggers = types.CompletionOptions(trigger_characters=["[", "#", "^"])
+        of_notes: dict[str, tuple[Callable[[Any, _Place], object], object]] = {
+            types.TEXT_DOCUMENT_COMPLETION: (self._complete, triggers),
             types.TEXT_DOCUMENT_HOVER: (self._hover, None),
             types.TEXT_DOCUMENT_DEFINITION: (self._define, None),
             types.TEXT_DOCUMENT_REFERENCES: (self._refer, None),
             types.TEXT_DOCUMENT_PREPARE_RENAME: (self._prepare_rename, None),
-            types.TEXT_DOCUMENT_RENAME: (self._rename, types.RenameOptions(prepare_provider=True)),
             types.TEXT_DOCUMENT_CODE_ACTION: (self._act, fixes),
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (self._list_headings, None),
-            types.WORKSPACE_SYMBOL: (self._find_symbols, None),
             types.TEXT_DOCUMENT_DOCUMENT_LINK: (self._list_links, types.DocumentLinkOptions()),
         }
+        asked |= {method: (partial(self._ask, answer), options) for method, (answer, options) in of_notes.items()}
         for method, (take, options) in told.items():
             self.server.feature(method, options)(partial(take))  # which pygls may set attributes of
         for method, (answer, options) in asked.items():
@@ -233,8 +241,21 @@ class VaultServer:
             return
         positions = self._positions(document.text)
         with suppress(ZkchatError):
-            found = [*self._vault.problems(path), *(self._vault.hints(path) if self._with_mentions else ())]
-            self._publish(document.uri, [_diagnostic(each, positions) for each in found], document.version)
+            found = [*self._vault.problems(path)]
+            for first in (group.first for group in (self._vault.mentions(path) if self._with_mentions else ())):
+                said = f"{first.target} is mentioned without a link."
+                found.append(Found("unlinked-mention", first.start, first.end, said))
+            shown = [
+                types.Diagnostic(
+                    range=positions.range(each.start, each.end),
+                    message=each.message,
+                    severity=_SEVERITIES[each.kind],
+                    code=each.kind,
+                    source="zkchat",
+                )
+                for each in found
+            ]
+            self._publish(document.uri, shown, document.version)
 
     def _publish(self, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:
         params = types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
@@ -242,47 +263,41 @@ class VaultServer:
 
     # Questions.
 
-    def _complete(self, params: types.CompletionParams) -> types.CompletionList | None:
-        def answer(vault: EditorVault, path: str, positions: Positions, offset: int) -> types.CompletionList:
-            before = positions.line_before(offset)
-            document = Document(before + vault.text(path)[offset:], len(before))
-            rows = vault.completer(path).get_completions(document, CompleteEvent())
-            items = [
-                types.CompletionItem(
-                    label=row.display_text,
-                    detail=row.display_meta_text,
-                    kind=types.CompletionItemKind.Reference,
-                    sort_text=f"{number:04}",
-                    # They match as we compare names, and the next key asks again.
-                    filter_text=before[len(before) + row.start_position :] or None,
-                    text_edit=types.TextEdit(positions.range(offset + row.start_position, offset), row.text),
-                )
-                for number, row in enumerate(rows)
-            ]
-            return types.CompletionList(is_incomplete=True, items=items)
+    def _complete(self, _params: types.CompletionParams, at: _Place) -> types.CompletionList:
+        vault, path, positions, offset = at
+        before = positions.line_before(offset)
+        document = Document(before + vault.text(path)[offset:], len(before))
+        rows = vault.completer(path).get_completions(document, CompleteEvent())
+        items = [
+            types.CompletionItem(
+                label=row.display_text,
+                detail=row.display_meta_text,
+                kind=types.CompletionItemKind.Reference,
+                sort_text=f"{number:04}",
+                # They match as we compare names, and the next key asks again.
+                filter_text=before[len(before) + row.start_position :] or None,
+                text_edit=types.TextEdit(positions.range(offset + row.start_position, offset), row.text),
+            )
+            for number, row in enumerate(rows)
+        ]
+        return types.CompletionList(is_incomplete=True, items=items)
 
-        return self._ask(params, answer)
+    def _hover(self, _params: types.HoverParams, at: _Place) -> types.Hover | None:
+        vault, path, positions, offset = at
+        link = vault.link_at(path, offset)
+        passage = vault.passage(link, path) if link else ""
+        if link is None or not passage:
+            return None
+        content = types.MarkupContent(types.MarkupKind.Markdown, passage)
+        return types.Hover(content, positions.range(link.start, link.end))
 
-    def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        def answer(vault: EditorVault, path: str, positions: Positions, offset: int) -> types.Hover | None:
-            link = vault.link_at(path, offset)
-            passage = vault.passage(link, path) if link else ""
-            if link is None or not passage:
-                return None
-            content = types.MarkupContent(types.MarkupKind.Markdown, passage)
-            return types.Hover(content, positions.range(link.start, link.end))
-
-        return self._ask(params, answer)
-
-    def _define(self, params: types.DefinitionParams) -> types.Location | None:
-        def answer(vault: EditorVault, path: str, _: Positions, offset: int) -> types.Location | None:
-            link = vault.link_at(path, offset)
-            found = vault.resolve(link, path) if link else None
-            if not isinstance(found, Resolved | Ambiguous):
-                return None
-            return self._location(found.path, found.line or 1)
-
-        return self._ask(params, answer)
+    def _define(self, _params: types.DefinitionParams, at: _Place) -> types.Location | None:
+        vault, path, _, offset = at
+        link = vault.link_at(path, offset)
+        found = vault.resolve(link, path) if link else None
+        if not isinstance(found, Resolved | Ambiguous):
+            return None
+        return self._location(found.path, found.line or 1)
 
     def _location(self, path: str, line: int) -> types.Location:
         place = types.Position(line - 1, 0)
@@ -293,34 +308,30 @@ class VaultServer:
         document = self._vault.documents.get(path) if self._vault else None
         return document.uri if document else self._addresses.uri(path)
 
-    def _refer(self, params: types.ReferenceParams) -> list[types.Location] | None:
-        def answer(vault: EditorVault, path: str, _: Positions, offset: int) -> list[types.Location]:
-            target = vault.target_at(path, offset)
-            return [
-                types.Location(self._uri(each.path), self._positions(each.text).range(each.start, each.end))
-                for each in (vault.references(target) if target else ())
-            ]
+    def _refer(self, _params: types.ReferenceParams, at: _Place) -> list[types.Location]:
+        vault, path, _, offset = at
+        target = vault.target_at(path, offset)
+        return [
+            types.Location(self._uri(each.path), self._positions(each.text).range(each.start, each.end))
+            for each in (vault.references(target) if target else ())
+        ]
 
-        return self._ask(params, answer)
-
-    def _list_headings(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        def answer(vault: EditorVault, path: str, positions: Positions, _: int) -> list[types.DocumentSymbol]:
-            note = vault.note(path)
-            trail: list[list[types.DocumentSymbol]] = [[]]
-            for heading, depth, last in heading_tree(note.headings, note.line_count):
-                below: list[types.DocumentSymbol] = []
-                symbol = types.DocumentSymbol(
-                    name=heading.text or "#" * heading.level,
-                    kind=types.SymbolKind.String,
-                    range=positions.lines(heading.line, last),
-                    selection_range=positions.lines(heading.line, heading.line),
-                    children=below,
-                )
-                trail[depth].append(symbol)
-                trail[depth + 1 :] = [below]
-            return trail[0]
-
-        return self._ask(params, answer)
+    def _list_headings(self, _params: types.DocumentSymbolParams, at: _Place) -> list[types.DocumentSymbol]:
+        vault, path, positions, _ = at
+        note = vault.note(path)
+        trail: list[list[types.DocumentSymbol]] = [[]]
+        for heading, depth, last in heading_tree(note.headings, note.line_count):
+            below: list[types.DocumentSymbol] = []
+            symbol = types.DocumentSymbol(
+                name=heading.text or "#" * heading.level,
+                kind=types.SymbolKind.String,
+                range=positions.lines(heading.line, last),
+                selection_range=positions.lines(heading.line, heading.line),
+                children=below,
+            )
+            trail[depth].append(symbol)
+            trail[depth + 1 :] = [below]
+        return trail[0]
 
     def _find_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         if self._vault is None:
@@ -339,31 +350,27 @@ class VaultServer:
             for name, path, line in found
         ]
 
-    def _list_links(self, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
-        def answer(vault: EditorVault, path: str, positions: Positions, _: int) -> list[types.DocumentLink]:
-            followed = ((link, vault.resolve(link, path)) for link in vault.note(path).links)
-            return [
-                types.DocumentLink(
-                    range=positions.range(link.start, link.end),
-                    target=self._uri(found.path) + (f"#L{found.line}" if found.line else ""),
-                    tooltip=found.path,
-                )
-                for link, found in followed
-                if isinstance(found, Resolved | Ambiguous)
-            ]
-
-        return self._ask(params, answer)
+    def _list_links(self, _params: types.DocumentLinkParams, at: _Place) -> list[types.DocumentLink]:
+        vault, path, positions, _ = at
+        followed = ((link, vault.resolve(link, path)) for link in vault.note(path).links)
+        return [
+            types.DocumentLink(
+                range=positions.range(link.start, link.end),
+                target=self._uri(found.path) + (f"#L{found.line}" if found.line else ""),
+                tooltip=found.path,
+            )
+            for link, found in followed
+            if isinstance(found, Resolved | Ambiguous)
+        ]
 
     # Changes, which the editor makes.
 
-    def _act(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        def answer(vault: EditorVault, path: str, positions: Positions, _: int) -> list[types.CodeAction]:
-            place = positions.offset(params.range.start), positions.offset(params.range.end)
-            fixes = [*vault.fixes(path, *place)]
-            fixes += vault.linked_mentions(path, *place) if self._with_mentions else ()
-            return [*self._actions(fixes)]
-
-        return self._ask(params, answer)
+    def _act(self, params: types.CodeActionParams, at: _Place) -> list[types.CodeAction]:
+        vault, path, positions, _ = at
+        place = positions.offset(params.range.start), positions.offset(params.range.end)
+        fixes = [*vault.fixes(path, *place)]
+        fixes += vault.linked_mentions(path, *place) if self._with_mentions else ()
+        return [*self._actions(fixes)]
 
     def _actions(self, fixes: Sequence[Fix]) -> Iterator[types.CodeAction]:
         for fix in fixes:
@@ -372,17 +379,13 @@ class VaultServer:
                 kind = types.CodeActionKind.QuickFix
                 yield types.CodeAction(title=fix.title, kind=kind, is_preferred=fix.is_sure or None, edit=edit)
 
-    def _prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        def answer(
-            vault: EditorVault, path: str, positions: Positions, offset: int
-        ) -> types.PrepareRenamePlaceholder | None:
-            link, target = vault.link_at(path, offset), vault.target_at(path, offset)
-            if target is None:
-                return None
-            place = positions.range(link.start, link.end) if link else positions.range(offset, offset)
-            return types.PrepareRenamePlaceholder(place, file_title(target))
-
-        return self._ask(params, answer)
+    def _prepare_rename(self, _params: types.PrepareRenameParams, at: _Place) -> types.PrepareRenamePlaceholder | None:
+        vault, path, positions, offset = at
+        link, target = vault.link_at(path, offset), vault.target_at(path, offset)
+        if target is None:
+            return None
+        place = positions.range(link.start, link.end) if link else positions.range(offset, offset)
+        return types.PrepareRenamePlaceholder(place, file_title(target))
 
     def _rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
         path = self._path(params.text_document.uri)
@@ -434,30 +437,21 @@ class VaultServer:
     def _positions(self, text: str) -> Positions:
         return Positions(text, self._codec)
 
-    def _ask(self, params: Any, answer: Callable[[EditorVault, str, Positions, int], Answer]) -> Answer | None:
-        """Ask the vault about a note, at an offset if a position is given; None where it cannot say."""
+    def _ask(self, answer: Callable[[Any, _Place], object], params: Any) -> object:
+        """Ask the vault about a note; None where it cannot say."""
         path = self._path(params.text_document.uri)
         if self._vault is None or path is None:
             return None
         with suppress(ZkchatError):
             positions = self._positions(self._vault.text(path))
             position = getattr(params, "position", None)
-            return answer(self._vault, path, positions, positions.offset(position) if position else 0)
+            offset = positions.offset(position) if position else 0
+            return answer(params, _Place(self._vault, path, positions, offset))
         return None
 
 
 def _parts(edit: types.WorkspaceEdit) -> Sequence[object]:
     return edit.document_changes or ()
-
-
-def _diagnostic(found: Found, positions: Positions) -> types.Diagnostic:
-    return types.Diagnostic(
-        range=positions.range(found.start, found.end),
-        message=found.message,
-        severity=_SEVERITIES[found.kind],
-        code=found.kind,
-        source="zkchat",
-    )
 
 
 class _Output:

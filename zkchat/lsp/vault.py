@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from os.path import normpath
 from pathlib import Path
 from typing import Final, Literal
@@ -40,6 +40,7 @@ from zkchat.core import (
 )
 from zkchat.index import BrokenLink, Library, RepairFinder
 from zkchat.notes import PLACEHOLDER, Anchors, flatten, is_attachment, parse_note, section_lines, with_line_feeds
+from zkchat.render import common_length
 from zkchat.repl import LinkCompleter, NameCache, normalize_name
 from zkchat.writing import LinkRepairer, MentionGroup, MentionLinks, past_renames, stage_links, stage_move
 
@@ -156,15 +157,10 @@ def workspace_edit(
         if before != after:
             identifier = types.OptionalVersionedTextDocumentIdentifier(uri, document.version if document else None)
             edits.append(types.TextDocumentEdit(identifier, [*text_edits(before, after, codec)]))
-    edits += [
-        types.RenameFile(old_uri=_uri_of(move.source, addresses, documents), new_uri=addresses.uri(move.target))
-        for move in direct_moves(changes)
-    ]
+    for move in direct_moves(changes):
+        old = documents[move.source].uri if move.source in documents else addresses.uri(move.source)
+        edits.append(types.RenameFile(old_uri=old, new_uri=addresses.uri(move.target)))
     return types.WorkspaceEdit(document_changes=edits)
-
-
-def _uri_of(path: str, addresses: Addresses, documents: Mapping[str, OpenDocument]) -> str:
-    return documents[path].uri if path in documents else addresses.uri(path)
 
 
 def text_edits(before: str, after: str, codec: PositionCodec) -> Iterator[types.TextEdit]:
@@ -177,19 +173,11 @@ def text_edits(before: str, after: str, codec: PositionCodec) -> Iterator[types.
         pairs = [*zip(*lines, strict=True)] if len(lines[0]) == len(lines[1]) else [("".join(each) for each in lines)]
         offset = starts[block.old_start]
         for one, other in pairs:
-            first = _alike(one, other)
-            last = _alike(one[first:][::-1], other[first:][::-1])
+            first = common_length(one, other)
+            last = common_length(one[first:][::-1], other[first:][::-1])
             place = positions.range(offset + first, offset + len(one) - last)
             yield types.TextEdit(place, other[first : len(other) - last])
             offset += len(one)
-
-
-def _alike(one: str, other: str) -> int:
-    """How many letters two texts begin with together."""
-    return next(
-        (number for number, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
-    )
 
 
 class Found(Struct, frozen=True):
@@ -237,13 +225,14 @@ class EditorVault:
 
     def refresh(self) -> None:
         """Read what changed on disk. Takes long in a large vault that was never read, unless it `is_closing`."""
-        with suppress(_Closing):
-            self.library.refresh(self._go_on)
-            self._names.refresh(self.library, ())
 
-    def _go_on(self, _done: int, _total: int) -> None:
-        if self.is_closing:
-            raise _Closing
+        def go_on(_done: int, _total: int) -> None:
+            if self.is_closing:
+                raise _Closing
+
+        with suppress(_Closing):
+            self.library.refresh(go_on)
+            self._names.refresh(self.library, ())
 
     def text(self, path: str) -> str:
         """Raises `VaultError` where a file cannot be read."""
@@ -363,11 +352,6 @@ class EditorVault:
             self._mentions = generation, links
         return self._mentions[1].inside(path)
 
-    def hints(self, path: str) -> Iterator[Found]:
-        for group in self.mentions(path):
-            first = group.first
-            yield Found("unlinked-mention", first.start, first.end, f"{first.target} is mentioned without a link.")
-
     def fixes(self, path: str, start: int, end: int) -> Iterator[Fix]:
         """The repairs of the broken links between two offsets, as `zkchat check --fix` proposes them."""
         for problem in self.problems(path):
@@ -376,7 +360,11 @@ class EditorVault:
                 broken = BrokenLink(
                     source=path, link=link, is_missing=problem.kind == "broken-link", lines=(link.line,)
                 )
-                yield from chain(self._repairs(broken), self._creation(broken))
+                yield from self._repairs(broken)
+                if broken.is_missing and not is_attachment(link.target):
+                    with self._staging() as editing, suppress(VaultError):
+                        made = editing.editor.create(link.target, "", may_take_over=False)
+                        yield Fix(title=f"Create {made.path}", changes=editing.staged.change_set())
 
     def _repairs(self, broken: BrokenLink) -> Iterator[Fix]:
         generation = self.library.generation()
@@ -392,13 +380,6 @@ class EditorVault:
                 link = repairer.stage(broken, repair).after
                 title = f"Change to {link}: {repair.reason}"
                 yield Fix(title=title, changes=editing.staged.change_set(), is_sure=repair.is_sure)
-
-    def _creation(self, broken: BrokenLink) -> Iterator[Fix]:
-        if not broken.is_missing or is_attachment(broken.link.target):
-            return
-        with self._staging() as editing, suppress(VaultError):
-            made = editing.editor.create(broken.link.target, "", may_take_over=False)
-            yield Fix(title=f"Create {made.path}", changes=editing.staged.change_set())
 
     def linked_mentions(self, path: str, start: int, end: int) -> Iterator[Fix]:
         """Links in place of the mentions between two offsets."""

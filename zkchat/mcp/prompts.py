@@ -16,7 +16,6 @@ from zkchat.answers import MAX_LISTED_IN_BRIEF, as_data, make_brief, report_brie
 from zkchat.app import daily_note_settings
 from zkchat.core import (
     CatalogRow,
-    NoteDate,
     NoteNotFound,
     NoteUnreadable,
     UsageError,
@@ -47,7 +46,7 @@ def _completion(found: Iterable[str], total: int | None = None) -> types.Complet
 def complete_path(vault: OpenVault, typed: str) -> types.Completion:
     """The paths that begin with what is typed, then those of files whose name, title or alias does or has a word that
     does."""
-    return _completion(*_confirmed(vault.library, _ranked(vault.files.rows(), typed.removeprefix("/"))))
+    return _completion(*_ranked(vault.library, vault.files.rows(), typed.removeprefix("/")))
 
 
 def complete_link(vault: OpenVault, typed: str) -> types.Completion:
@@ -56,7 +55,7 @@ def complete_link(vault: OpenVault, typed: str) -> types.Completion:
     if not opening or "]]" in name:
         return _completion(())
     notes = [row for row in vault.files.rows() if is_note(row.path)]
-    paths, total = _confirmed(vault.library, _ranked(notes, name))
+    paths, total = _ranked(vault.library, notes, name)
     return _completion([f"{before}{vault.library.link_to(path)}" for path in paths], total)
 
 
@@ -78,18 +77,14 @@ def complete_day(vault: OpenVault, typed: str, words: Sequence[str] = ("today", 
     return _completion(each for each in (*words, *days) if each.startswith(typed.casefold()))
 
 
-def _confirmed(library: GuardedLibrary, paths: Sequence[str]) -> tuple[list[str], int]:
-    """The first of the paths that the host may know, and how many there are in all."""
+def _ranked(library: GuardedLibrary, rows: Iterable[CatalogRow], typed: str) -> tuple[list[str], int]:
+    """The first of the paths that fit and that the host may know, the best first, and how many there are in all."""
+    wanted = _key(typed)
+    ranks = ((_rank(row, wanted), row.path) for row in rows)
+    paths = [path for _, path in sorted(pair for pair in ranks if pair[0] is not None)]
     first = paths[:MAX_VALUES]
     shown = [*library.confirmed(first)]
     return shown, len(paths) - len(first) + len(shown)
-
-
-def _ranked(rows: Iterable[CatalogRow], typed: str) -> list[str]:
-    """The paths that fit, the best first, else by path."""
-    wanted = _key(typed)
-    ranks = ((_rank(row, wanted), row.path) for row in rows)
-    return [path for rank, path in sorted(pair for pair in ranks if pair[0] is not None)]
 
 
 def _rank(row: CatalogRow, wanted: str) -> int | None:
@@ -169,8 +164,10 @@ def what_changed(vault: OpenVault, arguments: Mapping[str, str]) -> list[types.P
     since = parse_instant("since", arguments.get("since") or "1w", library.calendar())
     assert since is not None
     begin, folder = since.astimezone(), arguments.get("folder", "").strip("/")
-    dates = _changed(library, begin)
-    paths = _inside(folder, dates)
+    zone = library.calendar().now.tzinfo
+    dates = {path: each.changed for path, each in library.dates().items() if is_note(path)}
+    found = sorted((-at.timestamp(), path) for path, each in dates.items() if (at := each.at(zone)) >= begin)
+    paths = _inside(folder, (path for _, path in found))  # the latest first
     shown = library.confirmed(paths[:MAX_LISTED_IN_BRIEF])
     lines = [f"{dates[path]}  {library.link_to(path)}" for path in shown]
     where = f" in {folder}/" if folder else ""
@@ -220,14 +217,6 @@ def _excerpts(library: Library, paths: Iterable[str]) -> list[tuple[str, str]]:
     return found[:MAX_EXCERPTS]
 
 
-def _changed(library: Library, begin: datetime) -> dict[str, NoteDate]:
-    """The notes that changed since a time, the latest first, and when."""
-    zone = library.calendar().now.tzinfo
-    dates = {path: each.changed for path, each in library.dates().items() if is_note(path)}
-    found = sorted((-at.timestamp(), path) for path, each in dates.items() if (at := each.at(zone)) >= begin)
-    return {path: dates[path] for _, path in found}
-
-
 def _inside(folder: str, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not folder or path.startswith(f"{folder}/")]
 
@@ -248,13 +237,6 @@ class HostPrompt(Struct, frozen=True, kw_only=True):
     description: str
     arguments: Mapping[str, HostArgument]
     write: Callable[[OpenVault, Mapping[str, str]], list[types.PromptMessage]]
-
-    def described(self, name: str) -> types.Prompt:
-        arguments = [
-            types.PromptArgument(name=each, description=about.description, required=about.is_required)
-            for each, about in self.arguments.items()
-        ]
-        return types.Prompt(name=name, title=self.title, description=self.description, arguments=arguments)
 
 
 _FOLDER: Final = HostArgument(description="A folder. Default: the whole vault.", complete=complete_folder)
@@ -312,7 +294,19 @@ class PromptHandlers:
     async def list_prompts(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         if params and params.cursor:
             raise MCPError(types.INVALID_PARAMS, "The list of prompts has one page.")
-        return types.ListPromptsResult(prompts=[prompt.described(name) for name, prompt in PROMPTS.items()])
+        arguments = {
+            name: [
+                types.PromptArgument(name=each, description=about.description, required=about.is_required)
+                for each, about in prompt.arguments.items()
+            ]
+            for name, prompt in PROMPTS.items()
+        }
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(name=name, title=each.title, description=each.description, arguments=arguments[name])
+                for name, each in PROMPTS.items()
+            ]
+        )
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = _prompt(params.name)
@@ -344,12 +338,11 @@ def _prompt(name: str) -> HostPrompt:
 
 def _completer(params: types.CompleteRequestParams) -> Complete:
     name = params.argument.name
+    found: dict[str, Complete] = {"path": complete_path}
     if isinstance(params.ref, types.PromptReference):
-        argument = _prompt(params.ref.name).arguments.get(name)
-        if argument:
-            return argument.complete
+        found = {each: about.complete for each, about in _prompt(params.ref.name).arguments.items()}
     elif params.ref.uri != TEMPLATE:
         raise MCPError(types.INVALID_PARAMS, f"The only template is {TEMPLATE}.")
-    elif name == "path":
-        return complete_path
-    raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")
+    if name not in found:
+        raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")
+    return found[name]

@@ -109,7 +109,9 @@ class ChangedFiles:
                 before, self._known = self._known, now
                 await self._tell({path for path in before.keys() & now.keys() if before[path] != now[path]})
                 if before.keys() != now.keys():
-                    await self._tell_of_list()
+                    await self._bus.publish(ResourcesListChanged())
+                    for session, _ in [*self._hosts.values()]:
+                        await session.send_resource_list_changed()
             took = anyio.current_time() - begun
 
     async def _tell(self, changed: Set[str]) -> None:
@@ -118,11 +120,6 @@ class ChangedFiles:
         for session, addresses in [*self._hosts.values()] if changed else ():
             for uri in [uri for uri in addresses if any(place.path in changed for place in places_in(uri))]:
                 await session.send_resource_updated(uri)
-
-    async def _tell_of_list(self) -> None:
-        await self._bus.publish(ResourcesListChanged())
-        for session, _ in [*self._hosts.values()]:
-            await session.send_resource_list_changed()
 
 
 class ResourceHandlers:
@@ -147,11 +144,9 @@ class ResourceHandlers:
     ) -> types.ListResourceTemplatesResult:
         if params and params.cursor:
             raise MCPError(types.INVALID_PARAMS, "The list of templates has one page.")
+        about = "A note or an attachment by its path; #heading after it names a section of a note."
         template = types.ResourceTemplate(
-            name="note",
-            title="File of the vault",
-            uri_template=TEMPLATE,
-            description="A note or an attachment by its path; #heading after it names a section of a note.",
+            name="note", title="File of the vault", uri_template=TEMPLATE, description=about
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 

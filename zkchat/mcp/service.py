@@ -1,7 +1,6 @@
 """A vault for one host: opened with the first call that needs it, up to date before each, used by one thread."""
 
 import asyncio
-import unicodedata
 from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from functools import cached_property, partial
 from hashlib import sha256
 from mimetypes import MimeTypes
 from typing import Final, NamedTuple
+from unicodedata import normalize
 from urllib.parse import quote, unquote
 
 import mcp_types as types
@@ -20,13 +20,22 @@ from msgspec.structs import replace
 from zkchat.app import (
     UNATTENDED,
     Notices,
+    ProposalParts,
     Unattended,
     Workspace,
     WritingOptions,
     open_change_store,
-    proposals_over,
 )
-from zkchat.chat import GivenBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
+from zkchat.chat import (
+    Elsewhere,
+    GivenBefore,
+    Readings,
+    Toolbox,
+    changed_paths,
+    documents_in,
+    explore_tools,
+    sentence_about,
+)
 from zkchat.core import (
     Ambiguous,
     CatalogRow,
@@ -35,7 +44,6 @@ from zkchat.core import (
     ConfigError,
     Link,
     LocatedModel,
-    ModelInfo,
     NoteNotFound,
     Resolved,
     ToolCallPart,
@@ -47,7 +55,7 @@ from zkchat.core import (
     touched_paths,
 )
 from zkchat.hosting import NoteService
-from zkchat.index import GuardedLibrary, Library, targets_of
+from zkchat.index import GuardedLibrary, Library, OnThisMachine, targets_of
 from zkchat.render import sanitize_text
 from zkchat.writing import Proposals, Verdict, why_asked
 
@@ -109,7 +117,7 @@ class HostChanges(GivenBefore):
         interface = Unattended()  # the host's user is asked about changes, and about nothing else
         interface.change_reviewer = changes
         with open_change_store(workspace, library, notices) as store:
-            parts = proposals_over(store, workspace, model, interface, WritingOptions(enabled=True))
+            parts = ProposalParts(store, workspace, model, interface, WritingOptions(enabled=True))
             visible = library.overlaid(parts.staged).guarded_for(model)
             changes.readings = Readings(visible, changes)
             changes._proposals = parts.proposals(visible, changes.readings)
@@ -159,7 +167,8 @@ class HostChanges(GivenBefore):
         proposals = self._proposals
         changes = proposals.staged.change_set()
         is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
-        if not is_refused and any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
+        unwritten = replace(changes, writes=tuple(replace(each, after=each.before or b"") for each in changes.writes))
+        if not is_refused and any(self._was_withheld(unwritten, path) for path in touched_paths(changes)):
             return Settled(text=WITHHELD_TOUCHED, failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
         if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
@@ -190,11 +199,6 @@ class HostChanges(GivenBefore):
             paths=paths,
             record=settled.record_id,
         )
-
-
-def _unwritten(changes: ChangeSet) -> ChangeSet:
-    """The same changes with what files hold before them."""
-    return replace(changes, writes=tuple(replace(write, after=write.before or b"") for write in changes.writes))
 
 
 def _shown(changes: ChangeSet, remarks: Sequence[str]) -> str:
@@ -284,7 +288,9 @@ class VisibleFiles:
         """By path."""
         state = self.library.generation(), self.library.hidden()
         if self._known != state:
-            kept_back = self._attachments_of(state[1])
+            links = self.library.whole.links_from(*state[1]) if state[1] else ()
+            attachments = {path for link in links for path in targets_of(link.resolution) if not is_note(path)}
+            kept_back = {path for path in attachments if not self.library.links_to(path)}
             self._rows = sorted(
                 (row for row in self.library.files() if row.path not in kept_back), key=lambda row: row.path
             )
@@ -293,18 +299,14 @@ class VisibleFiles:
             self._known = state
         return self._rows
 
-    def _attachments_of(self, hidden: frozenset[str]) -> set[str]:
-        if not hidden:
-            return set()
-        links = self.library.whole.links_from(*hidden)
-        attachments = {path for link in links for path in targets_of(link.resolution) if not is_note(path)}
-        return {path for path in attachments if not self.library.links_to(path)}
-
 
 def list_page(files: VisibleFiles, cursor: str = "") -> types.ListResourcesResult:
     """A page of all files. Raises `ValueError` for a cursor that is none of ours."""
     rows, library = files.rows(), files.library
-    start = bisect_right(rows, _path_of(cursor), key=lambda row: row.path) if cursor else 0
+    after = urlsafe_b64decode(cursor.encode()).decode()
+    if _cursor_of(after) != cursor:
+        raise ValueError(cursor)
+    start = bisect_right(rows, after, key=lambda row: row.path)
     page = rows[start : start + PAGE_FILES]
     stamps, zone = library.stamps(), library.calendar().now.tzinfo
     shown = {*library.confirmed(row.path for row in page)}
@@ -332,13 +334,6 @@ def _cursor_of(path: str) -> str:
     return urlsafe_b64encode(path.encode()).decode()
 
 
-def _path_of(cursor: str) -> str:
-    path = urlsafe_b64decode(cursor.encode()).decode()
-    if not path or _cursor_of(path) != cursor:
-        raise ValueError(cursor)
-    return path
-
-
 def read_uri(files: VisibleFiles, uri: str) -> tuple[Place, Content]:
     """What an address names, and which place that is.
 
@@ -348,7 +343,13 @@ def read_uri(files: VisibleFiles, uri: str) -> tuple[Place, Content]:
     place = _find(files.rows(), places_in(uri))
     if place is None:
         raise NoteNotFound("There is no such file in the vault.")
-    if place.heading and not _has_heading(library, place):
+    link = Link(text="", target=f"/{place.path}", anchor=place.heading)
+    if place.heading and not (
+        library.is_indexed(place.path)
+        and isinstance(found := library.resolve(link, suggestions=0), Resolved | Ambiguous)
+        and found.path == place.path
+        and found.anchor_found
+    ):
         raise NoteNotFound(f"{place.path} has no such heading.")
     if is_note(place.path) or is_drawing(place.path) or (place.heading and library.is_indexed(place.path)):
         section = library.section(place.path, place.heading)
@@ -367,17 +368,10 @@ def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:
     for place in places:
         if place.path in paths:
             return place
-        composed = _composed(place.path)
-        if found := next((path for path in paths if _composed(path) == composed), None):
+        composed = normalize("NFC", place.path)
+        if found := next((path for path in paths if normalize("NFC", path) == composed), None):
             return place._replace(path=found)
     return None
-
-
-def _has_heading(library: GuardedLibrary, place: Place) -> bool:
-    if not library.is_indexed(place.path):
-        return False
-    found = library.resolve(Link(text="", target=f"/{place.path}", anchor=place.heading), suggestions=0)
-    return isinstance(found, Resolved | Ambiguous) and found.path == place.path and found.anchor_found
 
 
 def media_type_of(path: str) -> str:
@@ -394,10 +388,6 @@ def _as_text(content: bytes, media_type: str) -> str | None:
         return None
 
 
-def _composed(path: str) -> str:
-    return unicodedata.normalize("NFC", path)
-
-
 class HostOptions(Struct, frozen=True, kw_only=True):
     """What the user allows the host."""
 
@@ -406,20 +396,10 @@ class HostOptions(Struct, frozen=True, kw_only=True):
     may_write: bool = False
 
 
-class HostModel(Struct, frozen=True):
-    """Implements `LocatedModel` for the model of a host, of which only the user knows where it runs."""
-
-    is_local: bool
-
-    @property
-    def info(self) -> ModelInfo:
-        return ModelInfo(provider="mcp", id="", calls_tools=True, on_this_machine=self.is_local)
-
-
 class OpenVault:
     """The notes as the host's model may see them. Only the worker's thread uses it."""
 
-    def __init__(self, workspace: Workspace, whole: Library, model: HostModel, changes: HostChanges | None) -> None:
+    def __init__(self, workspace: Workspace, whole: Library, model: LocatedModel, changes: HostChanges | None) -> None:
         self.workspace = workspace
         self.library: GuardedLibrary = whole.guarded_for(model)
         self.changes = changes
@@ -455,7 +435,7 @@ class VaultService(NoteService[OpenVault]):
         self.options = options
 
     def _enter(self, stack: ExitStack, library: Library) -> OpenVault:
-        model = HostModel(self.options.is_local)
+        model = OnThisMachine() if self.options.is_local else Elsewhere()  # only the user knows where a host's runs
         changes = None
         if self.options.may_write:
             changes = stack.enter_context(HostChanges.opened(self.workspace, library, model, self._notices))

@@ -15,7 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from zkchat.actions import Action, Vault, every_action, named_place
+from zkchat.actions import Action, Vault, every_action
 from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
 from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
 from zkchat.hosting import arguments_of
@@ -116,11 +116,16 @@ class HostTool(Struct, frozen=True, kw_only=True):
 
     def described(self) -> types.Tool:
         destructive, idempotent = _CHANGES.get(self.name, (False, True))
+        schema = full_schema_of(self.arguments)
+        # Every argument described: models of the chat do without, so that their definitions are short.
+        named = schema.get("properties", {})
+        described = {name: {"description": _ABOUT.get(name, ""), **each} for name, each in named.items()}
+        properties = {name: dict(sorted(each.items())) for name, each in described.items()}
         return types.Tool(
             name=self.name,
             title=self.name.replace("_", " ").capitalize(),
             description=self.description,
-            input_schema=_with_descriptions(full_schema_of(self.arguments)),
+            input_schema={**schema, "properties": properties},
             output_schema=schema_of(self.answer),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read is not None,
@@ -131,49 +136,26 @@ class HostTool(Struct, frozen=True, kw_only=True):
         )
 
 
-def _with_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
-    """Every argument described: models of the chat do without, so that their definitions are short."""
-    named = schema.get("properties", {})
-    described = {name: {"description": _ABOUT.get(name, ""), **each} for name, each in named.items()}
-    return {**schema, "properties": {name: dict(sorted(each.items())) for name, each in described.items()}}
-
-
 def tools_for(*, may_write: bool) -> dict[str, HostTool]:
     """The tools by name, in the order in which they are listed."""
+    about_ask = (
+        "Find what the notes say on a question: passages word for word, with note, lines and link, and whether "
+        "they answer it. Use it first for any question about the notes."
+    )
+    about_verify = (
+        "Check a draft against the notes, sentence by sentence: which stand there word for word or nearly, and "
+        "where, and which do not. Use it before you give an answer that quotes notes."
+    )
     own = [
-        _own(
-            "ask_vault",
-            "Find what the notes say on a question: passages word for word, with note, lines and link, and whether "
-            "they answer it. Use it first for any question about the notes.",
-            AskVault,
-            VaultAnswer,
-            partial(ask_vault, lists=True),
-        ),
-        _own(
-            "verify_quotes",
-            "Check a draft against the notes, sentence by sentence: which stand there word for word or nearly, and "
-            "where, and which do not. Use it before you give an answer that quotes notes.",
-            VerifyQuotes,
-            VerifiedText,
-            verify_quotes,
-        ),
+        _own("ask_vault", about_ask, AskVault, VaultAnswer, partial(ask_vault, lists=True)),
+        _own("verify_quotes", about_verify, VerifyQuotes, VerifiedText, verify_quotes),
         _own("search", "Find notes by words. Gives ids for fetch.", SearchNotes, Hits, search),
         _own("fetch", "Read a note that search found, by its id.", FetchNote, Document, fetch),
     ]
     chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
     changing = [_of_chat(tool, changes=True) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
-    return {tool.name: tool for tool in (*own, *map(_of_action, action_tools()), *chat, *changing)}
-
-
-def _of_action(action: Action) -> HostTool:
-    arguments = arguments_of(action)
-    return HostTool(
-        name=action.name,
-        description=action.sentence,
-        arguments=arguments,
-        answer=Found,
-        read=partial(run_action, action, arguments),
-    )
+    actions = [_of_action(action) for action in every_action().values() if action.for_hosts]
+    return {tool.name: tool for tool in (*own, *actions, *chat, *changing)}
 
 
 def _own(
@@ -228,21 +210,15 @@ class ToolHandlers:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shorten(params.name, 100)}")
+        arguments, read = json.dumps(params.arguments or {}, ensure_ascii=False), tool.read
         try:
-            return await self._called(tool, context, params)
+            if read is None:
+                return await self._changed(tool.name, arguments, context, params)
+            answer = await self._service.use(lambda vault: read(vault, arguments), progress_to(context))
         except CallFailed as error:
             return _failed(str(error))
         except ZkchatError as error:
             return _failed(f"{error.message} {error.hint}".strip())
-
-    async def _called(
-        self, tool: HostTool, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        arguments = json.dumps(params.arguments or {}, ensure_ascii=False)
-        read = tool.read
-        if read is None:
-            return await self._changed(tool.name, arguments, context, params)
-        answer = await self._service.use(lambda vault: read(vault, arguments), progress_to(context))
         return _answered(answer, context)
 
     async def _changed(
@@ -262,7 +238,9 @@ class ToolHandlers:
         for _ in range(MAX_QUESTIONS):
             outcome = await self._service.use(propose, progress_to(context))
             if isinstance(outcome, Settled):
-                return _settled(outcome, context)
+                text = outcome.text.replace(PROPOSED, "").strip()
+                changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
+                return _failed(outcome.text) if outcome.failed else _answered(changed, context)
             question = types.ElicitRequestFormParams(
                 message=outcome.message, requested_schema={"type": "object", "properties": {}}
             )
@@ -306,17 +284,13 @@ def progress_to(context: Context) -> Progress:
 
 def _answered(answer: Answer, context: Context) -> types.CallToolResult:
     """An answer, with a link to each note that it comes from where the protocol knows such links."""
-    links = []
-    if context.protocol_version >= FIRST_WITH_LINKS:
-        links = [
-            types.ResourceLink(
-                name=path,
-                title=title,
-                uri=uri_of(path),
-                mime_type="text/markdown" if is_note(path) else None,
-            )
-            for path, title in [*_titles(answer).items()][:50]
-        ]
+    titles = [*_titles(answer).items()][:50] if context.protocol_version >= FIRST_WITH_LINKS else []
+    links = [
+        types.ResourceLink(
+            name=path, title=title, uri=uri_of(path), mime_type="text/markdown" if is_note(path) else None
+        )
+        for path, title in titles
+    ]
     said = answer.model_dump(mode="json", exclude_defaults=True)  # what is empty says nothing
     text = types.TextContent(text=json.dumps(said, ensure_ascii=False, separators=(",", ":")))
     return types.CallToolResult(content=[text, *links], structured_content=said)
@@ -340,24 +314,11 @@ def _failed(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=shorten(sentence, MAX_TEXT_CHARS))], is_error=True)
 
 
-def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
-    if outcome.failed:
-        return _failed(outcome.text)
-    text = outcome.text.replace(PROPOSED, "").strip()
-    changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
-    return _answered(changed, context)
-
-
 class Found(Answer):
     """The rows that an action found."""
 
     text: str
     rows: list[Any]
-
-
-def action_tools() -> list[Action]:
-    """The actions that hosts are offered."""
-    return [action for action in every_action().values() if action.for_hosts]
 
 
 def _without_empty(data: Any) -> Any:
@@ -370,13 +331,17 @@ def _without_empty(data: Any) -> Any:
     return {name: each for name, each in filled if each is not None and each not in ("", [], {})}
 
 
-def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, given: str) -> Found:
-    """Run an action over what the host's model may see. Raises `CallFailed`."""
-    over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
+def _of_action(action: Action) -> HostTool:
+    arguments = arguments_of(action)
 
-    def act(wanted: Arguments) -> Found:
-        result = action.run(over, **action.values(asdict(wanted), partial(named_place, vault.library)))
-        text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
-        return Found(text=text, rows=[_without_empty(row.data) for row in result.rows])
+    def read(vault: OpenVault, given: str) -> Found:
+        over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
 
-    return run_validated(action.name, arguments, given, act)
+        def act(wanted: Arguments) -> Found:
+            result = action.on(over, asdict(wanted))
+            text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
+            return Found(text=text, rows=[_without_empty(row.data) for row in result.rows])
+
+        return run_validated(action.name, arguments, given, act)
+
+    return HostTool(name=action.name, description=action.sentence, arguments=arguments, answer=Found, read=read)

@@ -344,16 +344,8 @@ def _locator(library: Library) -> Callable[[str, str, str, LineRange, str], dict
     digest_of = cache(lambda path: digest(library.section(path)))
 
     def located(path: str, title: str, heading: str, lines: LineRange, link: str) -> dict[str, Any]:
-        return {
-            "path": path,
-            "title": title,
-            "heading": heading,
-            "first_line": lines.first,
-            "last_line": lines.last,
-            "digest": digest_of(path),
-            "link": link,
-            "uri": uri_of(path),
-        }
+        place = {"path": path, "title": title, "heading": heading, "first_line": lines.first, "last_line": lines.last}
+        return {**place, "digest": digest_of(path), "link": link, "uri": uri_of(path)}
 
     return located
 
@@ -378,21 +370,10 @@ def fetch(library: Library, wanted: FetchNote) -> Document:
     if wanted.offset and not page:
         raise UsageError(f"{path} has {len(text):,} characters.", hint="Fetch it with a smaller offset.")
     end = wanted.offset + len(page)
-    rest = {"next_offset": str(end)} if end < len(text) else {}
-    return Document(
-        id=path,
-        title=library.title(path),
-        text=page,
-        url=uri_of(path),
-        metadata={
-            "path": path,
-            "link": library.link_to(path),
-            "digest": digest(text),
-            "characters": str(len(text)),
-            **rest,
-            **({"remark": remark} if remark else {}),
-        },
-    )
+    about = {"path": path, "link": library.link_to(path), "digest": digest(text), "characters": str(len(text))}
+    about |= {"next_offset": str(end)} if end < len(text) else {}
+    about |= {"remark": remark} if remark else {}
+    return Document(id=path, title=library.title(path), text=page, url=uri_of(path), metadata=about)
 
 
 def find_note(library: Library, named: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         messages_line,
         totals_lines,
     )
-    from zkchat.render.diffs import diff_rows, print_changes, style_for
+    from zkchat.render.diffs import common_length, diff_rows, print_changes, style_for
     from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
     from zkchat.render.markdown import DrawnNote, MarkdownStream, note_rows, print_markdown
     from zkchat.render.markdown_parser import with_labels
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         passage_row,
         plain_sections,
         print_sections,
-        statement_rows,
+        statement_row,
         summary,
     )
     from zkchat.render.phrases import (

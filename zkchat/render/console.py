@@ -42,13 +42,10 @@ def render_rows(console: Console, renderable: RenderableType, *, width: int | No
     segments = [segment for line in lines for segment in (*line, Segment.line())]
     with console.capture() as capture:
         console.print(Segments(segments), end="", crop=False)
-    texts = _LINK_ID.sub(_stable_id, capture.get()).split("\n")[: len(lines)]
+    # Rich draws a new id of a link at random each time; a row that has not changed must look the same.
+    drawn = _LINK_ID.sub(lambda link: f"\x1b]8;id={crc32(link[1].encode())};{link[1]}\x1b", capture.get())
+    texts = drawn.split("\n")[: len(lines)]
     return [Row(text, Segment.get_line_length(line)) for text, line in zip(texts, lines, strict=True)]
-
-
-def _stable_id(link: re.Match[str]) -> str:
-    """Rich draws a new id at random each time; a row that has not changed must look the same."""
-    return f"\x1b]8;id={crc32(link[1].encode())};{link[1]}\x1b"
 
 
 def _trimmed(line: list[Segment]) -> list[Segment]:
@@ -76,18 +73,15 @@ class LiveRegion:
             return
         width, height = self._console.size
         rows = list(tail[-max(1, height - 2) :])
-        kept = 0 if printed or width != self._width else self._unchanged(rows)
         if not printed and rows == self._drawn and width == self._width:
             return
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._drawn, rows, strict=False)))
+        # The row of the cursor is always redrawn.
+        kept = 0 if printed or width != self._width else max(0, min(same, len(self._drawn) - 1, len(rows) - 1))
         # Terminals disagree about the width of some characters. Without wrapping, a row is one row on all of them.
         changed = [_WRAP_OFF, "\n".join(row.text for row in rows[kept:]), _WRAP_ON] if rows else []
         self.write("".join([self._back_to(kept, width), *printed, *changed]))
         self._drawn, self._width = rows, width
-
-    def _unchanged(self, rows: Sequence[Row]) -> int:
-        """How many rows at the top of the tail need no redrawing. The row of the cursor is always redrawn."""
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._drawn, rows, strict=False)))
-        return max(0, min(same, len(self._drawn) - 1, len(rows) - 1))
 
     def _back_to(self, kept: int, width: int) -> str:
         """Move to the first row of the tail that changes, and erase everything below.
@@ -139,12 +133,6 @@ Matches = Callable[[str], Iterable[tuple[int, int]]]
 _STYLES: Final = {"": "{}", "bold ": "bold {}", "reverse ": "reverse {}", "bold reverse ": "bold reverse {}"}
 
 
-def _theme(colors: Mapping[str, str]) -> Theme:
-    """The styles by the names that the code has for them: `bold accent` is bold, in the colour of what is named."""
-    found = {f"{how}{role}": form.format(color) for role, color in colors.items() for how, form in _STYLES.items()}
-    return Theme(found | {name: found.get(style, style) for name, style in _MARKDOWN.items()})
-
-
 _MARKDOWN: Final = {
     "markdown.h1": "bold underline",
     "markdown.h2": "bold",
@@ -164,14 +152,6 @@ _MARKDOWN: Final = {
     "markdown.table.border": "dim",
     "markdown.table.header": "bold",
 }
-
-
-_SIZES: Final = frozenset({"COLUMNS", "LINES"})
-
-
-def _is_size(value: str) -> bool:
-    """Whether the value is a plausible number of columns or lines; Rich accepts any digits."""
-    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= 10_000
 
 
 class _PipeConsole(Console):
@@ -231,6 +211,8 @@ def console_for(
     never_fail_to_encode(stream)
     can_move = is_tty and can_move_cursor(variables)
     name, colors = parse_theme(theme)
+    # By the names that the code has for them: `bold accent` is bold, in the colour of what is named.
+    styles = {f"{how}{role}": form.format(color) for role, color in colors.items() for how, form in _STYLES.items()}
     console = _PipeConsole(
         prose=prose if is_tty else sys.maxsize,
         file=stream,
@@ -239,12 +221,16 @@ def console_for(
         color_system="standard" if color == "always" and not can_move else "auto",
         no_color=name == NO_THEME or not uses_color(variables, color),
         width=width,
-        theme=_theme(colors),
+        theme=Theme(styles | {name: styles.get(style, style) for name, style in _MARKDOWN.items()}),
         code_theme="ansi_light" if name == "light" else "ansi_dark",
         markup=False,
         highlight=False,
         emoji=False,
-        _environ={name: value for name, value in variables.items() if name not in _SIZES or _is_size(value)},
+        _environ={
+            name: value
+            for name, value in variables.items()
+            if name not in {"COLUMNS", "LINES"} or re.fullmatch(r"0*([1-9]\d{0,3}|10000)", value, re.ASCII)
+        },
     )
     console.is_interactive = can_move and not console.legacy_windows
     return console

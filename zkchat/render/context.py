@@ -98,9 +98,15 @@ def context_line(usage: ContextUsage) -> str:
     return f"Context: {tokens_used(usage)}" + (f": {parts}" if parts else "")
 
 
+def _numbers(usage: ContextUsage) -> Text:
+    style = "bold doubt" if usage.window and usage.total >= usage.compacts_at else "none"
+    is_beyond = usage.window and usage.total > usage.window - usage.reserve
+    return Text(tokens_used(usage), style="bold error" if is_beyond else style)
+
+
 def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
     """The context window: its parts, the reserve for the answer, and the threshold of compaction."""
-    numbers = Text(tokens_used(usage), style=_usage_style(usage))
+    numbers = _numbers(usage)
     legend = _legend(usage, width)
     if not usage.window:
         return Group(numbers, *legend)
@@ -112,35 +118,25 @@ def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
 
 def context_gauge(usage: ContextUsage, *, width: int) -> Text:
     """The same in one short line: a bar of the parts, if there is room for one, and the numbers."""
-    numbers = Text(tokens_used(usage), style=_usage_style(usage))
+    numbers = _numbers(usage)
     room = min(_GAUGE_WIDTH, width - numbers.cell_len - 1)
     if not usage.window or room < _MIN_GAUGE_WIDTH:
         return numbers
     return Text.assemble(_bar(usage, room), " ", numbers)
 
 
-def _usage_style(usage: ContextUsage) -> str:
-    if usage.window and usage.total > usage.window - usage.reserve:
-        return "bold error"
-    return "bold doubt" if usage.window and usage.total >= usage.compacts_at else "none"
-
-
 def _bar(usage: ContextUsage, width: int) -> Text:
-    filled = [cell for (start, end), cell in zip(_spans(usage, width), _MARKS, strict=True) for _ in range(start, end)]
+    filled: list[tuple[str, str]] = []
+    used = 0
+    for (_, tokens), mark in zip(parts_of(usage), _MARKS, strict=True):
+        used += tokens
+        # Every part that is not empty gets at least one cell, while there are cells.
+        end = min(width, max(round(width * used / usage.window), len(filled) + (tokens > 0)))
+        filled += [mark] * (end - len(filled))
     reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
     cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
     cells[min(width - 1, width * (usage.compacts_at + 1) // usage.window)] = _THRESHOLD
     return Text.assemble(*((mark * len(list(run)), style) for (mark, style), run in groupby(cells)))
-
-
-def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
-    """Start and end of each part; every part that is not empty gets at least one cell, while there are cells."""
-    start = used = 0
-    for _, tokens in parts_of(usage):
-        used += tokens
-        end = min(width, max(round(width * used / usage.window), start + (tokens > 0)))
-        yield start, end
-        start = end
 
 
 def _legend(usage: ContextUsage, width: int) -> list[Text]:
@@ -336,7 +332,7 @@ def context_lines(
     """
     is_quoted, usage = provider == _QUOTE, context.usage
     of_part: dict[str, list[RequestItem]] = {}
-    for item in sorted(context.items, key=_place):
+    for item in sorted(context.items, key=lambda item: [*_TYPES].index(item.type)):
         of_part.setdefault(_TYPES[item.type][0], []).append(item)
     rows = (
         [("notes", of_part["notes"])] if is_quoted and "notes" in of_part else [] if is_quoted else [*of_part.items()]
@@ -378,7 +374,13 @@ def _why_sent(items: Sequence[RequestItem]) -> str:
         name = _titled(item) if item.type in {"rule", "outcome"} else _name(item)
         named.setdefault(meaning, Counter())[name, item.type == "evidence"] += 1
     told = [f"{messages} of this conversation"] if messages else []
-    return "; ".join([*told, *(f"{why}: {', '.join(map(_times, names.items()))}" for why, names in named.items())])
+    for why, names in named.items():
+        times = [
+            f"{name} ({counted(count, 'passage')})" if is_passage else f"{name} ({count} times)" if count > 1 else name
+            for (name, is_passage), count in names.items()
+        ]
+        told.append(f"{why}: {', '.join(times)}")
+    return "; ".join(told)
 
 
 def messages_line(history: History, *, is_read: bool = True) -> str:
@@ -386,17 +388,6 @@ def messages_line(history: History, *, is_read: bool = True) -> str:
     live, archived = len(history.window.live), len(history.archived)
     sent = f"{live} sent to the model, " if is_read else ""
     return f"{counted(live + archived, 'message')}: {sent}{archived} archived, {len(history.window.pinned)} pinned."
-
-
-def _times(named: tuple[tuple[str, bool], int]) -> str:
-    (name, is_passage), count = named
-    if is_passage:
-        return f"{name} ({counted(count, 'passage')})"
-    return f"{name} ({count} times)" if count > 1 else name
-
-
-def _place(item: RequestItem) -> int:
-    return list(_TYPES).index(item.type)
 
 
 def counts_line(context: RequestContext) -> str:
@@ -420,9 +411,10 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
     """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
     if context.usage:
         yield context_line(context.usage)
-    for item in sorted(context.items, key=_place):
+    for item in sorted(context.items, key=lambda item: [*_TYPES].index(item.type)):
         if item.type != "message":
-            yield f"+ {_titled(item)} {_badge(item)}, {item.tokens:,} tokens{_because(item.reason)}"
+            score = "" if item.score is None else f" {item.score:.2f}"
+            yield f"+ {_titled(item)} [{item.include}{score}], {item.tokens:,} tokens{_because(item.reason)}"
     messages = [item for item in context.items if item.type == "message"]
     if messages:
         attached = sum(item.tokens for item in context.items if item.part_of)
@@ -453,7 +445,3 @@ def _name(item: RequestItem) -> str:
         return sanitize_line(item.name)
     name = item.name.removeprefix(f"{item.server}__") if item.type == "tool" else item.name
     return sanitize_line(f"{item.server}/{name}")
-
-
-def _badge(item: RequestItem) -> str:
-    return f"[{item.include}]" if item.score is None else f"[{item.include} {item.score:.2f}]"

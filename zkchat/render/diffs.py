@@ -37,7 +37,7 @@ _MIN_TEXT_WIDTH: Final = 10
 _STYLES: Final = {"-": "error", "+": "good", " ": ""}
 _WORD_STYLES: Final = {"-": "bold reverse error", "+": "bold reverse good"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
-_VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
+_VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□", "\r": "␍", "\n": ""})
 _TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")
 """Words, blanks and signs; each character where words are not set apart by blanks."""
 _MAX_TOKENS: Final = 300
@@ -91,7 +91,21 @@ def file_rows(diff: FileDiff, style: DiffStyle) -> Iterator[Text]:
         return
     for remark in _remarks(diff.write):
         yield from _fitted(Text(remark, style="dim"), style.width)
-    yield from _hunk_rows([*hunks_of_write(diff.write)], style)
+    hunks = [*hunks_of_write(diff.write)]
+    highest = max((max(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count) for hunk in hunks), default=0)
+    gutter, total = len(str(highest)), sum(len(hunk.lines) for hunk in hunks)
+    left = total if style.most_lines is None else min(style.most_lines, total)
+    more = total - left
+    for number, hunk in enumerate(hunks):
+        if not left:
+            break
+        if number:
+            yield Text("⋮".rjust(gutter), style="dim")
+        for place, line, spans in islice(_marked(hunk), left):
+            yield from _line_rows(line, place, spans, gutter, style)
+        left -= min(left, len(hunk.lines))
+    if more:
+        yield Text(f"… {counted(more, 'more line')}", style="dim")
 
 
 def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[Text]:
@@ -146,24 +160,6 @@ def _line_ends(text: str) -> str:
     return "" if not lines else "CRLF" if windows == lines else "mixed" if windows else "LF"
 
 
-def _hunk_rows(hunks: Sequence[Hunk], style: DiffStyle) -> Iterator[Text]:
-    """The rows of all hunks, as far as they are not too many; the lines that follow are counted."""
-    highest = max((max(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count) for hunk in hunks), default=0)
-    gutter, total = len(str(highest)), sum(len(hunk.lines) for hunk in hunks)
-    left = total if style.most_lines is None else min(style.most_lines, total)
-    more = total - left
-    for number, hunk in enumerate(hunks):
-        if not left:
-            break
-        if number:
-            yield Text("⋮".rjust(gutter), style="dim")
-        for place, line, spans in islice(_marked(hunk), left):
-            yield from _line_rows(line, place, spans, gutter, style)
-        left -= min(left, len(hunk.lines))
-    if more:
-        yield Text(f"… {counted(more, 'more line')}", style="dim")
-
-
 def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
     """The lines of a hunk with their numbers in the file, and the words of each that differ."""
     old, new = hunk.old_start + 1, hunk.new_start + 1
@@ -176,7 +172,11 @@ def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
     for start, end in pairwise([*starts, len(hunk.lines)]):
         run = hunk.lines[start:end]
         removed, added = ([line for line in run if line.mark == mark] for mark in "-+")
-        spans = _spans([line.text for line in removed], [line.text for line in added])
+        spans: dict[tuple[str, int], tuple[Span, ...]] = {}
+        if removed and added and max(len(removed), len(added)) <= MAX_PAIRED:
+            for place, other in pair_lines([line.text for line in removed], [line.text for line in added]):
+                if marks := word_marks(removed[place].text, added[other].text):
+                    spans["-", place], spans["+", other] = marks
         for number, line in enumerate(removed):
             yield old + number, line, spans.get(("-", number), ())
         for number, line in enumerate(added):
@@ -185,15 +185,6 @@ def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
         if same:
             yield new, run[0], ()
         old, new = old + len(removed) + same, new + len(added) + same
-
-
-def _spans(old: Sequence[str], new: Sequence[str]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    spans: dict[tuple[str, int], tuple[Span, ...]] = {}
-    if old and new and max(len(old), len(new)) <= MAX_PAIRED:
-        for place, other in pair_lines(old, new):
-            if marks := word_marks(old[place], new[other]):
-                spans["-", place], spans["+", other] = marks
-    return spans
 
 
 def _line_rows(line: DiffLine, place: int, spans: tuple[Span, ...], gutter: int, style: DiffStyle) -> Iterator[Text]:
@@ -228,8 +219,9 @@ def _content(line: DiffLine, spans: tuple[Span, ...], style: DiffStyle) -> Text:
         if a >= b and not (only_blanks and span_start < span_end):
             continue
         shown.append(_plain(text[place:a]))
-        word = _plain(line.text[a : min(end, span_end)] if only_blanks else text[a:b], visible=only_blanks)
-        if word:
+        # A carriage return, which is otherwise dropped, is a symbol where it matters.
+        word = line.text[a : min(end, span_end)].translate(_VISIBLE) if only_blanks else text[a:b]
+        if word := _plain(word):
             shown.append(f"{opening}{word}{closing}", style=_WORD_STYLES[line.mark] if style.colored else None)
         place = max(place, b)
     shown.append(_plain(text[place:end]))
@@ -238,10 +230,8 @@ def _content(line: DiffLine, spans: tuple[Span, ...], style: DiffStyle) -> Text:
     return shown
 
 
-def _plain(text: str, *, visible: bool = False) -> str:
-    """Sanitized, on one line; a carriage return, which is otherwise dropped, is a symbol where it matters."""
-    if visible:
-        text = text.replace("\r", "␍").replace("\n", "").translate(_VISIBLE)
+def _plain(text: str) -> str:
+    """Sanitized, on one line."""
     return sanitize_text(text.replace("\n", " ")).expandtabs(4)
 
 
@@ -280,7 +270,11 @@ def word_marks(old: str, new: str) -> WordMarks | None:
         return (), ()
     before, after = ((_TOKEN.findall(line) if len(line) <= _MAX_CHARS else None) for line in (old, new))
     if before is None or after is None or max(len(before), len(after)) > _MAX_TOKENS:
-        return _ends(old, new)
+        # Of long lines, what stands between their common beginning and their common end.
+        start = common_length(old, new)
+        end = common_length(old[start:][::-1], new[start:][::-1])
+        first, second = (((start, len(line) - end),) if start < len(line) - end else () for line in (old, new))
+        return (first, second) if start + end >= _ALIKE * min(len(old), len(new)) else None
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     same = sum(len(token.strip()) for i, _, size in matcher.get_matching_blocks() for token in before[i : i + size])
     least = min(len(old.strip()), len(new.strip()))
@@ -294,17 +288,7 @@ def word_marks(old: str, new: str) -> WordMarks | None:
     )
 
 
-def _ends(old: str, new: str) -> WordMarks | None:
-    """Of long lines, what stands between their common beginning and their common end."""
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    if start + end < _ALIKE * min(len(old), len(new)):
-        return None
-    first, second = (((start, len(line) - end),) if start < len(line) - end else () for line in (old, new))
-    return first, second
-
-
-def _common(one: str, other: str) -> int:
+def common_length(one: str, other: str) -> int:
     """How many characters two texts begin with in common."""
     differing = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
     return next(differing, min(len(one), len(other)))

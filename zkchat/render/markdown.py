@@ -77,7 +77,8 @@ class BlockRenderer:
             for token in block.tokens
         ]
         rows = render_rows(self._console, _TokenMarkdown(_without_empty_paragraphs(tokens)), width=width)
-        return rows if block.is_code else _without_blank_ends(rows)
+        filled = [index for index, row in enumerate(rows) if row.text or block.is_code]
+        return rows[filled[0] : filled[-1] + 1] if filled else []
 
     def all_rows(
         self, blocks: Iterable[DrawableBlock], previous: DrawableBlock | None = None, *, fold_code: bool = False
@@ -130,11 +131,6 @@ def _without_empty_paragraphs(tokens: Sequence[Token]) -> Iterator[Token]:
         else:
             yield token
             number += 1
-
-
-def _without_blank_ends(rows: list[Row]) -> list[Row]:
-    filled = [index for index, row in enumerate(rows) if row.text]
-    return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
 _SPACE: Final = Token("text", "", 0, content=" ")
@@ -198,14 +194,13 @@ class Quotation(BlockQuote):
     """A quotation whose paragraphs stand apart, or a callout."""
 
     _is_after_paragraph = False
+    _bar: str
 
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(_callout_style(token))
-
-    def __init__(self, bar: str) -> None:
-        super().__init__()
-        self._bar = bar
+        quotation = cls()
+        quotation._bar = _callout_style(token)
+        return quotation
 
     def on_child_close(self, context: MarkdownContext, child: MarkdownElement) -> bool:
         is_paragraph = isinstance(child, Paragraph)
@@ -227,22 +222,21 @@ class CalloutTitle(Paragraph):
 
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> "CalloutTitle":
-        return cls(_callout_style(token))
-
-    def __init__(self, style: str) -> None:
-        super().__init__("left")
-        self.style_name = f"bold {style}" if style != "none" else "bold"
+        title, style = cls("left"), _callout_style(token)
+        title.style_name = f"bold {style}" if style != "none" else "bold"
+        return title
 
 
 class Formula(MarkdownElement):
     """A formula, as it is written."""
 
+    _text: str
+
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(token.content)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
+        formula = cls()
+        formula._text = token.content
+        return formula
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self._text)
@@ -300,13 +294,14 @@ def _syntax(language: str, theme: str) -> Syntax | None:
 class TaskItem(ListItem):
     """An item, which may be a task."""
 
+    box = ""
+
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(token.meta.get("task", ""))
-
-    def __init__(self, task: str) -> None:
-        super().__init__()
-        self.box = _BOXES.get(task, f"[{task}] ") if task else ""
+        item = cls()
+        if task := token.meta.get("task"):
+            item.box = _BOXES.get(task, f"[{task}] ")
+        return item
 
 
 class MarkedList(ListElement):
@@ -499,15 +494,14 @@ class MarkdownStream:
             self._pending_size += len(safe)
             if self._pending_size > MAX_PENDING:
                 self._region.show(self._take_final())  # without the unfinished end
-            self._throttle.draw(self._draw)
+            self._throttle.draw(lambda: self._region.show(self._take_final(), self._tail_rows()))
         elif safe:
             self._region.write(safe)
             self._is_at_line_start = safe.endswith("\n")
 
     def draw(self, below: Sequence[Row]) -> None:
         """Draw all that came, also what may still become something else, and these rows below it."""
-        final = self._take_final()
-        self._region.show(final, [*self._tail_rows(whole=True), *below])
+        self._region.show(self._take_final(), [*self._tail_rows(whole=True), *below])
 
     def finish(self) -> None:
         """Draw the rest, and leave the cursor at the beginning of a line."""
@@ -515,10 +509,6 @@ class MarkdownStream:
         self._region.show(self._final_rows(self._splitter.close()))
         if not self._is_at_line_start:
             self._region.write("\n")
-
-    def _draw(self) -> None:
-        final = self._take_final()
-        self._region.show(final, self._tail_rows())
 
     def _tail_rows(self, *, whole: bool = False) -> list[Row]:
         rows, _ = self._renderer.all_rows(self._splitter.tail(whole=whole), self._last, fold_code=True)

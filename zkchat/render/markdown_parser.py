@@ -5,7 +5,7 @@ of a long code fence. Where the text is split depends on the text alone, never o
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Final, NamedTuple
 
@@ -59,16 +59,29 @@ _UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?
 
 
 def parse(text: str) -> list[Token]:
-    return _parser().parse(escape_pipes(text))
+    if "[[" in text:  # so that the pipe of `[[X|y]]` does not end a table cell
+        text = WIKILINK.sub(lambda link: _PIPE.sub(_ESCAPED_PIPE, link.group()), text)
+    return _parser().parse(text)
 
 
 @cache
 def _parser() -> MarkdownIt:
     # Link definitions and HTML blocks would not be drawn. Disabled, they are shown as they are written.
     parser = MarkdownIt().enable(["strikethrough", "table"]).disable(["reference", "html_block"])
-    parser.inline.ruler.before("link", "wikilink", partial(_take, WIKILINK, "wikilink"))  # before emphasis
+    parser.block.ruler.before("fence", "enclosed", _enclosed, {"alt": ["paragraph", "blockquote", "list"]})
+    inline: dict[str, Callable[[StateInline, bool], bool]] = {
+        "wikilink": partial(_take, WIKILINK, "wikilink"),  # before emphasis
+        "comment": _comment,
+        "formula": partial(_take, _FORMULA, "formula"),  # its signs mean nothing else
+        "highlight": _highlight,
+        "tag": _tag,
+        "footnote": partial(_take, _FOOTNOTE, "footnote"),
+    }
+    for name, take in inline.items():
+        parser.inline.ruler.before("link", name, take)
     parser.core.ruler.push("sanitize", _sanitize)
-    return parser.use(_note_syntax)
+    parser.core.ruler.push("note_blocks", _note_blocks)
+    return parser
 
 
 def _sanitize(state: StateCore) -> None:
@@ -80,8 +93,8 @@ def _sanitize(state: StateCore) -> None:
 
 def _sanitize_token(token: Token) -> Token:
     """Sanitize again: the parser has just decoded entities such as `&#x202e;`."""
-    token.content = unescape_pipes(sanitize_text(token.content))
-    token.info = unescape_pipes(sanitize_text(token.info))
+    token.content = sanitize_text(token.content).replace(_ESCAPED_PIPE, "|")
+    token.info = sanitize_text(token.info).replace(_ESCAPED_PIPE, "|")
     return token
 
 
@@ -107,15 +120,6 @@ def _drawable(tokens: Iterable[Token]) -> Iterator[Token]:
                 yield token
             case _:
                 yield _sanitize_token(token)
-
-
-def escape_pipes(text: str) -> str:
-    """Escape the pipe of `[[X|y]]`, so that it does not end a table cell."""
-    return WIKILINK.sub(lambda link: _PIPE.sub(_ESCAPED_PIPE, link.group()), text) if "[[" in text else text
-
-
-def unescape_pipes(text: str) -> str:
-    return text.replace(_ESCAPED_PIPE, "|")
 
 
 def with_labels(text: str) -> str:
@@ -148,17 +152,6 @@ def _title(target: str, with_folder: bool) -> str:
     return title[: len(title) - len(suffix)] or target
 
 
-def _note_syntax(parser: MarkdownIt) -> None:
-    """A plugin for markdown-it: tokens for what only notes have. Comments and the ids of blocks are left out."""
-    parser.block.ruler.before("fence", "enclosed", _enclosed, {"alt": ["paragraph", "blockquote", "list"]})
-    parser.inline.ruler.before("link", "comment", _comment)
-    parser.inline.ruler.before("link", "formula", partial(_take, _FORMULA, "formula"))  # its signs mean nothing else
-    parser.inline.ruler.before("link", "highlight", _highlight)
-    parser.inline.ruler.before("link", "tag", _tag)
-    parser.inline.ruler.before("link", "footnote", partial(_take, _FOOTNOTE, "footnote"))
-    parser.core.ruler.push("note_blocks", _note_blocks)
-
-
 def opens_enclosed(line: str) -> bool:
     """Whether a comment or formula begins with this line that a later line may end."""
     bare = line.lstrip(" \t")
@@ -175,10 +168,14 @@ def _enclosed(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     mark = line[:2]
     if mark not in _MARKS or state.is_code_block(first):
         return False
+    last = first if line.count(mark) == 2 and _closes(line, mark) else -1
     if opens_enclosed(line):
-        last = _closing_line(state, mark, first + 1, min(end, first + 1 + MAX_ENCLOSED_LINES))
-    else:
-        last = first if line.count(mark) == 2 and _closes(line, mark) else -1
+        for number in range(first + 1, min(end, first + 1 + MAX_ENCLOSED_LINES)):
+            if not state.isEmpty(number) and state.sCount[number] < state.blkIndent:
+                break
+            if _closes(_line(state, number), mark):
+                last = number
+                break
     if last < 0:
         return False
     if not silent:
@@ -191,16 +188,6 @@ def _enclosed(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 def _line(state: StateBlock, number: int) -> str:
     return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
-
-
-def _closing_line(state: StateBlock, mark: str, first: int, end: int) -> int:
-    """The line that ends with the mark; negative where the block ends before it."""
-    for number in range(first, end):
-        if not state.isEmpty(number) and state.sCount[number] < state.blkIndent:
-            break
-        if _closes(_line(state, number), mark):
-            return number
-    return -1
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
@@ -295,24 +282,20 @@ def _begin_callout(tokens: list[Token], inline: Token, callout: re.Match[str]) -
     children = inline.children or []
     breaks = [number for number, child in enumerate(children) if child.type in {"softbreak", "hardbreak"}]
     title, rest = (children[: breaks[0]], children[breaks[0] + 1 :]) if breaks else (children, [])
+    # The kind stands before the title, since there is no icon that tells it.
+    name = kind.replace("-", " ").replace("_", " ")
+    name = name[:1].upper() + name[1:]
+    text = "".join(child.content for child in title).strip()
+    is_said = not text or text.casefold() == name.casefold()
+    shown = [Token("text", "", 0, content=name if is_said else f"{name}: "), *([] if is_said else title)]
     tokens += [
         Token("callout_title_open", "", 1, meta=tokens[-1].meta, level=opening.level),
-        Token("inline", "", 0, children=_callout_title(kind, title), level=inline.level),
+        Token("inline", "", 0, children=shown, level=inline.level),
         Token("callout_title_close", "", -1, level=opening.level),
     ]
     body = inline.copy(children=rest, content=inline.content.partition("\n")[2])
     _cut_block_id(body)
     tokens += [opening, body]
-
-
-def _callout_title(kind: str, written: Sequence[Token]) -> list[Token]:
-    """The kind stands before the title, since there is no icon that tells it."""
-    name = kind.replace("-", " ").replace("_", " ")
-    name = name[:1].upper() + name[1:]
-    text = "".join(child.content for child in written).strip()
-    if not text or text.casefold() == name.casefold():
-        return [Token("text", "", 0, content=name)]
-    return [Token("text", "", 0, content=f"{name}: "), *written]
 
 
 class DrawableBlock(Struct, frozen=True):
@@ -354,7 +337,8 @@ class _Fence(Struct):
         """The chunks that these lines complete, and how many of the lines were consumed."""
         blocks = []
         for taken, line in enumerate(lines, start=1):
-            self.ended = self._is_ended_by(line)
+            bare = line.strip(" \t")
+            self.ended = len(bare) >= len(self.mark) and not bare.strip(self.mark[0]) and _indent(line) < 4
             if not self.ended:
                 self.lines.append(self._unindented(line))
             if self.ended or len(self.lines) == FENCE_CHUNK_LINES:
@@ -378,10 +362,6 @@ class _Fence(Struct):
         token = Token("fence", "code", 0, info=self.info, markup=self.mark)
         token.meta = {"context": context, "code": code, "begun": self.begun, "ended": self.ended}
         return DrawableBlock([token], joined=self.begun)
-
-    def _is_ended_by(self, line: str) -> bool:
-        bare = line.strip(" \t")
-        return len(bare) >= len(self.mark) and not bare.strip(self.mark[0]) and _indent(line) < 4
 
     def _unindented(self, line: str) -> str:
         return line[min(self.indent, len(line) - len(line.lstrip(" "))) :]
@@ -412,7 +392,20 @@ class _Group(Struct, frozen=True):
         return _lines_of(self.tokens)[1]
 
     def parts(self) -> list[_Part]:
-        return self._items() if self.kind in _LISTS else [_Part(DrawableBlock(self.tokens), self.first)]
+        """The items of a list, else the block."""
+        if self.kind not in _LISTS:
+            return [_Part(DrawableBlock(self.tokens), self.first)]
+        parts = []
+        opened, closed = (
+            [index for index, token in enumerate(self.tokens) if token.level == 1 and token.type == kind]
+            for kind in ("list_item_open", "list_item_close")
+        )
+        for index, (first, last) in enumerate(zip(opened, closed, strict=True)):
+            item = self.tokens[first : last + 1]
+            opening = self.tokens[0].copy(attrs={"start": self._number + index})
+            block = DrawableBlock([opening, *item, self.tokens[-1]], joined=index > 0 or self.following is not None)
+            parts.append(_Part(block, _lines_of(item)[0]))
+        return parts
 
     def following_after(self, finished: int) -> int | None:
         """The number of the next item, once so many more of its parts are final."""
@@ -422,25 +415,10 @@ class _Group(Struct, frozen=True):
     def _number(self) -> int:
         return self.following or int(self.tokens[0].attrs.get("start", 1))
 
-    def _items(self) -> list[_Part]:
-        parts = []
-        for index, item in enumerate(_list_items(self.tokens)):
-            opening = self.tokens[0].copy(attrs={"start": self._number + index})
-            block = DrawableBlock([opening, *item, self.tokens[-1]], joined=index > 0 or self.following is not None)
-            parts.append(_Part(block, _lines_of(item)[0]))
-        return parts
-
 
 def _lines_of(tokens: Sequence[Token]) -> tuple[int, int]:
     first, end = tokens[0].map or (0, 0)
     return first, end
-
-
-def _list_items(tokens: Sequence[Token]) -> list[Sequence[Token]]:
-    """The tokens of each item of a list."""
-    opened = [index for index, token in enumerate(tokens) if token.level == 1 and token.type == "list_item_open"]
-    closed = [index for index, token in enumerate(tokens) if token.level == 1 and token.type == "list_item_close"]
-    return [tokens[first : last + 1] for first, last in zip(opened, closed, strict=True)]
 
 
 def _groups(lines: Sequence[str], following: int | None) -> list[_Group]:
@@ -462,25 +440,6 @@ def _split_line(line: str) -> list[str]:
     return [*blocks, line]
 
 
-class _ParagraphSplitter:
-    """Splits paragraphs that are too long to be redrawn with each word."""
-
-    def __init__(self) -> None:
-        self._size = 0
-        self._is_code = False
-
-    def after(self, line: str) -> list[str]:
-        """The line, followed by a blank one where the paragraph is split."""
-        bare = line.lstrip(" >")
-        if bare.startswith(("```", "~~~")):
-            self._is_code = not self._is_code
-        self._size = self._size + len(line) + 1 if bare else 0
-        if self._size <= MAX_PARAGRAPH_LENGTH or self._is_code or _PARTWISE.match(bare):
-            return [line]
-        self._size = 0
-        return [line, ""]
-
-
 class BlockSplitter:
     """`add` takes text; `take_final` returns each final block once; `tail` the unfinished rest."""
 
@@ -489,7 +448,9 @@ class BlockSplitter:
         self._arriving = ""
         self._has_new_lines = False
         self._open: _Fence | int | None = None
-        self._paragraphs = _ParagraphSplitter()
+        self._size = 0
+        """Characters of the paragraph that is arriving."""
+        self._is_code = False
 
     def add(self, text: str) -> None:
         *complete, arriving = (self._arriving + text).split("\n")
@@ -500,7 +461,14 @@ class BlockSplitter:
 
     def _take(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self._lines += self._paragraphs.after(line)
+            self._lines.append(line)
+            bare = line.lstrip(" >")
+            if bare.startswith(("```", "~~~")):
+                self._is_code = not self._is_code
+            self._size = self._size + len(line) + 1 if bare else 0
+            if self._size > MAX_PARAGRAPH_LENGTH and not self._is_code and not _PARTWISE.match(bare):
+                self._lines.append("")  # a paragraph that is too long to be redrawn with each word is split
+                self._size = 0
         self._has_new_lines = self._has_new_lines or bool(lines)
 
     def take_final(self) -> list[DrawableBlock]:
@@ -529,16 +497,12 @@ class BlockSplitter:
     def _finalize(self, *, closing: bool) -> list[DrawableBlock]:
         self._has_new_lines = False
         blocks: list[DrawableBlock] = []
-        if isinstance(self._open, _Fence):
-            blocks += self._settle_code(self._open)
+        if isinstance(fence := self._open, _Fence):
+            blocks, taken = fence.consume(self._lines)
+            del self._lines[:taken]
+            self._open = None if fence.ended else fence
         if not isinstance(self._open, _Fence):
             blocks += self._finalize_blocks(self._open, closing)
-        return blocks
-
-    def _settle_code(self, fence: _Fence) -> list[DrawableBlock]:
-        blocks, taken = fence.consume(self._lines)
-        del self._lines[:taken]
-        self._open = None if fence.ended else fence
         return blocks
 
     def _finalize_blocks(self, following: int | None, closing: bool) -> list[DrawableBlock]:
@@ -550,12 +514,15 @@ class BlockSplitter:
             if not closing and self._may_be_enclosed(group):
                 start, still_open = group.first, group.following
                 break
-            if not closing and self._may_be_table(group):
+            # The next line may make the last one the head of a table, which goes before fences and headings.
+            if not closing and group.following is None and group.first == len(lines) - 1 and "|" in lines[-1]:
                 start = group.first
                 continue
             if group.kind == "fence":
-                code, still_open = self._code(group)
-                blocks += code
+                token = group.tokens[0]
+                fence = _Fence(token.info, token.markup, indent=_indent(lines[group.first]))
+                blocks += fence.consume(lines[group.first + 1 : group.end])[0]
+                still_open = None if fence.ended else fence
                 continue
             parts = group.parts()
             if not (closing or group is not groups[-1] or self._is_whole(group)):
@@ -564,17 +531,6 @@ class BlockSplitter:
             blocks += [part.block for part in parts]
         self._lines, self._open = lines[start:], still_open
         return blocks
-
-    def _code(self, group: _Group) -> tuple[list[DrawableBlock], _Fence | None]:
-        opening, lines = self._lines[group.first], self._lines[group.first + 1 : group.end]
-        token = group.tokens[0]
-        fence = _Fence(token.info, token.markup, indent=_indent(opening))
-        blocks, _ = fence.consume(lines)
-        return blocks, None if fence.ended else fence
-
-    def _may_be_table(self, group: _Group) -> bool:
-        """Whether the next line may make the last one the head of a table, which goes before fences and headings."""
-        return group.following is None and group.first == len(self._lines) - 1 and "|" in self._lines[-1]
 
     def _may_be_enclosed(self, group: _Group) -> bool:
         """Whether a later line may make a comment or formula of what now is text."""

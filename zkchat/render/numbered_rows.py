@@ -27,7 +27,6 @@ from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.style import Style
     from rich.text import Text
 
     from zkchat.render.console import Matches
@@ -131,15 +130,11 @@ def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> Numbere
     page = page_of(passage.path, passage.heading_path)
     where = f"{passage.path}#page={page}" if page else line_place(passage.path, passage.first_line)
     place = f"{where} · {passage.why}{repeated}"
-    title = passage_title(passage)
+    # Without a heading that repeats the title.
+    headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
+    title = " › ".join(sanitize_line(text) for text in (passage.title, *headings))
     to = Place(path=passage.path, line=passage.first_line, name=title)
     return NumberedRow(name=title, place=place, text=preview, to=to)
-
-
-def passage_title(passage: Passage) -> str:
-    """The title of the note and the headings of the passage, without a heading that repeats the title."""
-    headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
-    return " › ".join(sanitize_line(text) for text in (passage.title, *headings))
 
 
 _MAX_SENTENCE: Final = 240
@@ -151,12 +146,8 @@ _DIFFERENCES: Final[dict[Difference, str]] = {
 }
 
 
-def statement_rows(statements: Sequence[CheckedStatement]) -> list[NumberedRow]:
-    """A row for each statement: a mark, what it says, the verdict with the place, and what stands there."""
-    return [*map(_row, statements)]
-
-
-def _row(statement: CheckedStatement) -> NumberedRow:
+def statement_row(statement: CheckedStatement) -> NumberedRow:
+    """A mark, what the statement says, the verdict with the place, and what stands there."""
     best = statement.places[0] if statement.places else statement.nearest
     return NumberedRow(
         name=f"{_MARKS[statement.verdict]} {_shortened(statement.text)}",
@@ -233,6 +224,7 @@ def draw_sections(
     sections: Sequence[RowSection], links: ClickableLinks | None = None, matches: "Matches | None" = None
 ) -> Iterator["RenderableType"]:
     from rich.padding import Padding
+    from rich.style import Style
     from rich.table import Table
     from rich.text import Text
 
@@ -251,7 +243,11 @@ def draw_sections(
         for row in section.rows:
             number += 1
             name = (sanitize_line(row.name), "doubt" if row.is_doubtful else "bold")
-            place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
+            path = row.to.path if row.to else None
+            reference = DocumentReference(wikilink=path, relative_path=path) if path else None
+            address = links.clickable(reference) if links and reference else None
+            style = Style(dim=True, link=percent_encoded(address) if address else None)
+            place = ("  ", (sanitize_line(row.place), style)) if row.place else ()
             grid.add_row(f"{number}." if width else "", Text.assemble(lead(row, at_most), name, *place))
             if row.text:
                 grid.add_row("", _marked(sanitize_line(row.text), matches))
@@ -259,15 +255,6 @@ def draw_sections(
             yield grid
         if section.rest:
             yield Padding(Text(sanitize_line(section.rest), style="dim"), (0, 0, 0, width + 2 if width else 1))
-
-
-def _place_style(row: NumberedRow, links: ClickableLinks | None) -> "Style":
-    from rich.style import Style
-
-    path = row.to.path if row.to else None
-    reference = DocumentReference(wikilink=path, relative_path=path) if path else None
-    address = links.clickable(reference) if links and reference else None
-    return Style(dim=True, link=percent_encoded(address) if address else None)
 
 
 def _marked(text: str, matches: "Matches | None") -> "Text":

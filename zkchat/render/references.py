@@ -108,10 +108,6 @@ def describe_content(reference: DocumentReference) -> str:
     return shorten(sanitize_line(reference.snippet or reference.summary), 160)
 
 
-def _content_line(reference: DocumentReference) -> list[str]:
-    return [f"   {content}"] if (content := describe_content(reference)) else []
-
-
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
     """The references as plain lines."""
     if references:
@@ -119,7 +115,8 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
     for number, reference in enumerate(references[:most], start=1):
         about = [describe_location(reference), describe_reason(reference), describe_doubt(reference)]
         yield f"{number}. {sanitize_line(reference.wikilink)}: {'; '.join(filter(None, about))}"
-        yield from _content_line(reference)
+        if content := describe_content(reference):
+            yield f"   {content}"
     if len(references) > most:
         yield f"… and {len(references) - most} more"
 
@@ -132,25 +129,20 @@ def references_panel(
     rows.add_column(justify="right", style="bold", no_wrap=True)
     rows.add_column(overflow="fold")
     for number, reference in enumerate(references[:shown], start=1):
-        rows.add_row(str(number), _entry(reference, links.clickable(reference)))
+        name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold accent", "dim")
+        link = linked(sanitize_line(reference.wikilink), name, links.clickable(reference))
+        entry = Text.assemble(link, "  ", (describe_reason(reference), reason))
+        for words, style in (
+            (describe_location(reference), "none"),
+            (describe_doubt(reference), DOUBTFUL_STYLE),
+            (describe_content(reference), "dim"),
+        ):
+            if words:
+                entry.append("\n").append(words, style=style)
+        rows.add_row(str(number), entry)
     if len(references) > shown:
         rows.add_row("", Text(f"… and {len(references) - shown} more", style="dim"))
     return Panel(rows, title="Referenced Documents", title_align="left", box=box.ROUNDED, border_style="dim")
-
-
-def _entry(reference: DocumentReference, address: str | None) -> Text:
-    name, reason = (DOUBTFUL_STYLE, DOUBTFUL_STYLE) if reference.is_doubtful else ("bold accent", "dim")
-    lines = Text.assemble(
-        linked(sanitize_line(reference.wikilink), name, address), "  ", (describe_reason(reference), reason)
-    )
-    for words, style in (
-        (describe_location(reference), "none"),
-        (describe_doubt(reference), DOUBTFUL_STYLE),
-        (describe_content(reference), "dim"),
-    ):
-        if words:
-            lines.append("\n").append(words, style=style)
-    return lines
 
 
 def linked(text: str, style: str, address: str | None) -> Text:
@@ -180,11 +172,7 @@ def flow(entries: Iterable[Text], width: int, *, gap: str = "  ") -> list[Text]:
 _GAP: Final = "  "
 _MIN_LINK_WIDTH: Final = 14
 """Cells of a link that is cut; less of it says nothing."""
-
-
 _MAX_SUGGESTED: Final = 3
-
-
 _MIN_CONTENT_WIDTH: Final = 20
 """Cells of what a document says; less of it tells nothing."""
 
@@ -221,9 +209,7 @@ def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: 
     hidden = [each.via == "index" or (each.via == "context" and not each.cited) for each in references]
     numbered = [(number, each) for number, each in enumerate(references, start=1) if not hidden[number - 1]]
     listed = [
-        (number, each)
-        for number, each in numbered
-        if all_listed or each.cited or each.reference_type == "direct" or each.is_doubtful
+        row for row in numbered if all_listed or row[1].cited or row[1].reference_type == "direct" or row[1].is_doubtful
     ]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]
@@ -283,7 +269,8 @@ def brief_lines(brief: BriefList, *, with_content: bool = True) -> Iterator[str]
     """The list as plain lines, each with a line about what the document says."""
     for number, reference in brief.rows:
         yield f"{number}. {_GAP.join(filter(None, _cells(reference)))}"
-        yield from _content_line(reference) if with_content else ()
+        if with_content and (content := describe_content(reference)):
+            yield f"   {content}"
 
 
 def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> RenderableType | None:
@@ -304,7 +291,9 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
     for number, reference in brief.rows:
         address = links.clickable(reference)
         if reference.is_doubtful:
-            row = _doubtful(reference, address)
+            link, *about = _cells(reference)
+            words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
+            row = Text.assemble(linked(link, DOUBTFUL_STYLE, address), *words)
         elif is_aligned:
             row = _styled(_cells(reference), address, columns)
         else:
@@ -351,9 +340,3 @@ def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = 
         if text:
             row.append(_GAP if row else "").append_text(linked(text, *style)).append(" " * (width - cell_len(text)))
     return row
-
-
-def _doubtful(reference: DocumentReference, address: str | None) -> Text:
-    link, *about = _cells(reference)
-    words = ((f"{_GAP}{each}", DOUBTFUL_STYLE) for each in about if each)
-    return Text.assemble(linked(link, DOUBTFUL_STYLE, address), *words)

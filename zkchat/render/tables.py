@@ -1,13 +1,11 @@
 """Lists of models and of changes as lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Final
 
 from zkchat.core import (
     ChangeRecord,
     ChangeSet,
-    FileChange,
     FileConflict,
     FileWrite,
     ModelListing,
@@ -50,21 +48,18 @@ def undone_lines(records: Sequence[ChangeRecord]) -> Iterator[str]:
     """What became of each file of changes that were undone, and of how many more."""
     for record in records:
         files = file_changes(record.changes)
-        yield from (_undone(record, each) for each in islice(files, _MAX_FILES))
+        for each in files[:_MAX_FILES]:
+            match each.action:
+                case "created" | "removed":
+                    yield f"{each.path} is removed again."
+                case "edited":
+                    yield f"{path_before(record.changes, each.path)} is as it was."
+                case "moved":
+                    yield f"{each.moved_from} is back (it was {each.path})."
+                case "trashed":
+                    yield f"{each.moved_from} is back from the trash."
         if (more := len(files) - _MAX_FILES) > 0:
             yield f"… and {counted(more, 'more file')}."
-
-
-def _undone(record: ChangeRecord, each: FileChange) -> str:
-    match each.action:
-        case "created" | "removed":
-            return f"{each.path} is removed again."
-        case "edited":
-            return f"{path_before(record.changes, each.path)} is as it was."
-        case "moved":
-            return f"{each.moved_from} is back (it was {each.path})."
-        case "trashed":
-            return f"{each.moved_from} is back from the trash."
 
 
 def describe_conflict(conflict: FileConflict) -> Iterator[tuple[str, ChangeSet]]:

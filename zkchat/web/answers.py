@@ -84,13 +84,10 @@ def error_answer(error: ZkchatError, status: int) -> Response:
 class Json(JSONResponse):
     """Values of ours are as `--json` prints them; half a character, which the name of a file may hold, is replaced."""
 
-    def render(self, content: Any) -> bytes:
-        return encoded(content)
-
-
-def encoded(content: Any) -> bytes:
-    text = json.dumps(cleaned(to_plain(content)), ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode(errors="replace")
+    @staticmethod
+    def render(content: Any) -> bytes:
+        text = json.dumps(cleaned(to_plain(content)), ensure_ascii=False, separators=(",", ":"), default=str)
+        return text.encode(errors="replace")
 
 
 async def body_of(request: Request) -> Plain:
@@ -113,9 +110,7 @@ async def body_of(request: Request) -> Plain:
 
 def text_in(content: Plain, name: str, *, required: bool = False) -> str:
     """A text of a request. Raises `UsageError` where it is none."""
-    value = content.get(name)
-    if value is None:
-        value = ""
+    value = "" if content.get(name) is None else content[name]
     if not isinstance(value, str) or (required and not value.strip()):
         raise UsageError(f"{name} must be a text{'' if not required else ' that is not empty'}.")
     return value
@@ -141,7 +136,7 @@ class Stream(StreamingResponse):
 
 
 def sent(content: Any) -> bytes:
-    return b"data: " + encoded(content) + b"\n\n"
+    return b"data: " + Json.render(content) + b"\n\n"
 
 
 class Outbox(Struct, frozen=True):

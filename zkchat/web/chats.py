@@ -2,10 +2,9 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import aclosing, suppress
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -112,9 +111,10 @@ class Asker:
         if asked := self._asked:
             asked[1].cancel()
 
-    def review_changes(
-        self, changes: ChangeSet, remarks: Sequence[str], *, may_always: bool, is_asked: bool
+    def review(
+        self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
+        """Implements `ChangeReviewer`."""
         diff = patch_of(changes)
         if not is_asked:
             self.send({"kind": "proposed", "title": changes.title, "diff": diff[:MAX_DIFF_CHARS]})
@@ -125,15 +125,6 @@ class Asker:
         if answer in {"yes", "always"}:
             return Verdict(answer="yes", changes=changes, always=answer == "always" and may_always)
         return Verdict(answer="no" if answer else "stop", changes=changes)
-
-
-class _ChangeReviewer(Struct, frozen=True):
-    asker: Asker
-
-    def review(
-        self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
-    ) -> Verdict:
-        return self.asker.review_changes(changes, remarks, may_always=may_always, is_asked=is_asked)
 
 
 class _CallReviewer(Struct, frozen=True):
@@ -174,9 +165,7 @@ class WebChat(HostedChat):
         """Whether it is answering or about to; read and set on the loop of the server."""
 
     async def open(self, vault: Path, *, stored: bool) -> None:
-        interface = HostedInterface(
-            _ChangeReviewer(self.asker), _CallReviewer(self.asker), background=lambda: self._background
-        )
+        interface = HostedInterface(self.asker, _CallReviewer(self.asker), background=lambda: self._background)
         self._start(vault, self.session_id, interface, stored=stored)
         self._background.submit(self._opened.refresher.refresh)
 
@@ -298,14 +287,21 @@ class Chats:
             self.places.release()
             raise
         chat.is_busy = True
-        return Stream(_turn(chat, text, agent), partial(self._end_turn, chat))
 
-    def _end_turn(self, chat: WebChat) -> None:
-        """Stop an answer that nobody hears any more."""
-        chat.is_busy = False
-        self.places.release()
-        if chat.asking is not None and not chat.asking.done():
-            chat.cancel()
+        async def turn() -> AsyncGenerator[bytes, None]:
+            outbox = Outbox.here()
+            chat.asking = chat.worker.submit(chat.ask(text, agent, outbox))
+            async for items in outbox.items():
+                yield b"".join(map(sent, items)) or BEAT
+
+        def end() -> None:
+            """Stop an answer that nobody hears any more."""
+            chat.is_busy = False
+            self.places.release()
+            if chat.asking is not None and not chat.asking.done():
+                chat.cancel()
+
+        return Stream(turn(), end)
 
     async def stop(self, request: Request) -> Response:
         """Stop an answer; what came of it is kept."""
@@ -320,25 +316,13 @@ class Chats:
         answer = body.get("answer")
         if answer not in {"yes", "no", "always"}:
             raise UsageError("answer must be yes, no or always.")
-        if chat is None:
-            raise UsageError("This question no longer waits for an answer.")
-        chat.asker.reply(text_in(body, "id", required=True), answer)
+        (chat.asker if chat else Asker()).reply(text_in(body, "id", required=True), answer)
         return Json({"answered": True})
 
     async def commands(self, _request: Request) -> Response:
         offered = offered_commands(commands_left_out(self._options), every=True)
-        return Json(
-            [
-                {
-                    "name": each.name,
-                    "arguments": each.arguments,
-                    "help": each.help,
-                    "details": each.details,
-                    "minor": each.is_minor,
-                }
-                for each in offered
-            ]
-        )
+        told = ("name", "arguments", "help", "details")
+        return Json([{**{each: getattr(row, each) for each in told}, "minor": row.is_minor} for row in offered])
 
     async def state(self, _request: Request) -> Response:
         return Json({"vault": self._vault.name, "write": bool(self._options.write), "version": __version__})
@@ -387,7 +371,9 @@ class Chats:
             while self._watchers:
                 with suppress(ZkchatError):  # the next look may succeed
                     now = {session.id: session for session in await asyncio.to_thread(self._stored)}
-                    for item in _differences(before, now):
+                    found = [_changed(session) for session in now.values() if before.get(session.id) != session]
+                    found += [{"kind": "deleted", "session": gone} for gone in before.keys() - now.keys()]
+                    for item in found:
                         for outbox in self._watchers:
                             outbox.queue.put_nowait(item)
                     before = now
@@ -401,7 +387,7 @@ class Chats:
             if session_id in self._chats:
                 self._chats.move_to_end(session_id)
                 return self._chats[session_id]
-            options = self._options if session_id or not agent else _with_agent(self._options, agent)
+            options = self._options if session_id or not agent else replace(self._options, agent=agent)
             chat = WebChat(self._environment, options, session_id or self._environment.new_id())
             try:
                 await chat.worker.run(chat.open(self._vault, stored=bool(session_id)))
@@ -416,31 +402,16 @@ class Chats:
             return chat
 
 
-async def _turn(chat: WebChat, text: str, agent: str) -> AsyncGenerator[bytes, None]:
-    outbox = Outbox.here()
-    chat.asking = chat.worker.submit(chat.ask(text, agent, outbox))
-    async for items in outbox.items():
-        yield b"".join(map(sent, items)) or BEAT
-
-
-def _with_agent(options: WebOptions, agent: str) -> WebOptions:
-    return replace(options, agent=agent)
-
-
 async def _closed(chat: WebChat) -> None:
     chat.cancel()
     await asyncio.to_thread(chat.worker.close, chat.close())
 
 
-def _differences(before: Mapping[str, Session], now: Mapping[str, Session]) -> Iterator[Plain]:
-    for session in now.values():
-        if before.get(session.id) != session:
-            yield {
-                "kind": "changed",
-                "session": session.id,
-                "title": session.title,
-                "message_count": session.message_count,
-                "updated_at": session.updated_at.isoformat(),
-            }
-    for gone in before.keys() - now.keys():
-        yield {"kind": "deleted", "session": gone}
+def _changed(session: Session) -> Plain:
+    return {
+        "kind": "changed",
+        "session": session.id,
+        "title": session.title,
+        "message_count": session.message_count,
+        "updated_at": session.updated_at.isoformat(),
+    }

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from base64 import b64encode
 from collections import OrderedDict
@@ -64,10 +65,8 @@ MAX_COMPARED: Final = 10
 """Sessions that begin alike, of which it is looked whether a client goes on with one."""
 MAX_TEXTS: Final = 2_048
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
-_TEXTS: Final = ("text", "input_text", "output_text")
 _PLACE: Final[Plain] = {"output_index": 0, "content_index": 0}
 _GONE: Final = 499
-_END: Final = b"data: [DONE]\n\n"
 
 
 class Said(Struct, frozen=True):
@@ -131,22 +130,22 @@ class Asked(Struct, frozen=True, kw_only=True):
         )
 
 
-def _text(message: Plain) -> str:
+def _parts(message: Plain, *kinds: str) -> list[Plain]:
     content = message.get("content") or ""
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in _TEXTS]
+    return [part for part in parts if isinstance(part, dict) and part.get("type") in kinds]
+
+
+def _text(message: Plain) -> str:
+    texts = [part.get("text") for part in _parts(message, "text", "input_text", "output_text")]
     if not all(isinstance(text, str) for text in texts):
         raise UsageError("The content of a message must be a text, or a list of parts.")
-    return "\n\n".join(text for text in texts if isinstance(text, str))
+    return "\n\n".join(map(str, texts))
 
 
 def _images(message: Plain) -> tuple[ImagePart, ...]:
-    content = message.get("content")
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     found = []
-    for part in parts:
-        if part.get("type") not in {"image_url", "input_image"}:
-            continue
+    for part in _parts(message, "image_url", "input_image"):
         image = part.get("image_url")
         address = image.get("url") if isinstance(image, dict) else image
         head, _, data = str(address).partition(";base64,")
@@ -170,7 +169,7 @@ class Completion:
         self.finish = "stop"
         self.usage: Plain = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
         self.id = f"{time.time_ns():x}"
-        self._head = {"id": f"chatcmpl-{self.id}", "created": int(time.time()), "model": model}
+        self.head = {"id": f"chatcmpl-{self.id}", "created": int(time.time()), "model": model}
         self._answer = ""
         """What was said since the last request to the model."""
 
@@ -223,7 +222,8 @@ class Completion:
         for number, (title, address) in enumerate(found):
             below += ", " if number else ""
             start = len(self.text) + len(below)
-            below += f"[{_escaped(title)}]({address.replace('(', '%28').replace(')', '%29')})"
+            escaped = re.sub(r"[\\\[\]]", r"\\\g<0>", title)
+            below += f"[{escaped}]({address.replace('(', '%28').replace(')', '%29')})"
             citation = {
                 "url": address,
                 "title": title,
@@ -236,17 +236,14 @@ class Completion:
 
     def chunk(self, delta: Plain, finish: str | None = None) -> Plain:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
-
-    def last_chunk(self) -> Plain:
-        return {**self._head, "object": "chat.completion.chunk", "choices": [], "usage": self.usage}
+        return {**self.head, "object": "chat.completion.chunk", "choices": [choice]}
 
     def whole(self) -> Plain:
         message = {"role": "assistant", "content": self.text, "annotations": self.annotations, "refusal": None}
         if self.thinking:
             message["reasoning_content"] = self.thinking
         choice = {"index": 0, "message": message, "finish_reason": self.finish, "logprobs": None}
-        return {**self._head, "object": "chat.completion", "choices": [choice], "usage": self.usage}
+        return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage}
 
     def item(self, status: str = "completed") -> Plain:
         """The message of a response."""
@@ -271,7 +268,7 @@ class Completion:
         return {
             "id": f"resp_{self.id}",
             "object": "response",
-            "created_at": self._head["created"],
+            "created_at": self.head["created"],
             "model": self.model,
             "status": status,
             "error": None,
@@ -286,10 +283,6 @@ class Completion:
             "top_p": None,
             "usage": usage if is_over else None,
         }
-
-
-def _escaped(title: str) -> str:
-    return title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
 class Completions:
@@ -330,28 +323,38 @@ class Completions:
         return load_workspace(self._workspace.environment, self._workspace.paths.vault)
 
     async def complete(self, request: Request) -> Response:
-        asked = Asked.read(await body_of(request))
+        return await self._answer(request, Asked.read(await body_of(request)), _chunks, Completion.whole)
+
+    async def respond(self, request: Request) -> Response:
+        asked = Asked.read_response(await body_of(request))
+        return await self._answer(request, asked, _response_events, Completion.response)
+
+    async def _answer(
+        self,
+        request: Request,
+        asked: Asked,
+        streamed: Callable[
+            [Completion, list[Plain], AsyncGenerator[list[Plain], None], Asked], AsyncGenerator[bytes, None]
+        ],
+        whole: Callable[[Completion], Plain],
+    ) -> Response:
+        """The answer as a stream, or at once; nobody waits for it any more where the client is gone."""
         completion = Completion(asked.model)
         pieces = self._pieces(asked, completion)
         if asked.streams:
             first = await anext(pieces)  # what fails before the model speaks is an error, and no stream
-            return Stream(_chunks(completion, first, pieces, asked))
-        return await _whole(request, pieces, completion.whole)
-
-    async def respond(self, request: Request) -> Response:
-        asked = Asked.read_response(await body_of(request))
-        completion = Completion(asked.model)
-        pieces = self._pieces(asked, completion)
-        if asked.streams:
-            first = await anext(pieces)
-            return Stream(_response_events(completion, first, pieces))
-        return await _whole(request, pieces, completion.response)
+            return Stream(streamed(completion, first, pieces, asked))
+        async with aclosing(pieces):
+            async for items in pieces:
+                if not items and await request.is_disconnected():
+                    return Response(status_code=_GONE)
+        return Json(whole(completion))
 
     async def _pieces(self, asked: Asked, completion: Completion) -> AsyncGenerator[list[Plain], None]:
         """The pieces of the answer. Raises `ZkchatError` where there is none."""
         async with self._places:
             outbox, worker = Outbox.here(), Worker("web-completion")
-            answering = worker.submit(self._answer(asked, completion, outbox))
+            answering = worker.submit(self._play_or_fail(asked, completion, outbox))
             self._answering.add(answering)
             try:
                 async for items in outbox.items():
@@ -362,9 +365,9 @@ class Completions:
             finally:  # also where the client is gone
                 answering.cancel()
                 self._answering.discard(answering)
-                await asyncio.shield(asyncio.to_thread(worker.close, _nothing()))
+                await asyncio.shield(asyncio.to_thread(worker.close))
 
-    async def _answer(self, asked: Asked, completion: Completion, outbox: Outbox) -> None:
+    async def _play_or_fail(self, asked: Asked, completion: Completion, outbox: Outbox) -> None:
         """Runs on a thread of its own."""
         try:
             await self._play(asked, completion, outbox)
@@ -472,21 +475,8 @@ class Completions:
             answering.cancel()
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _whole(request: Request, pieces: AsyncGenerator[list[Plain], None], made: Callable[[], Plain]) -> Response:
-    """The answer at once; nobody waits for it any more where the client is gone."""
-    async with aclosing(pieces):
-        async for items in pieces:
-            if not items and await request.is_disconnected():
-                return Response(status_code=_GONE)
-    return Json(made())
-
-
 async def _response_events(
-    completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None]
+    completion: Completion, first: list[Plain], pieces: AsyncGenerator[list[Plain], None], _asked: Asked
 ) -> AsyncGenerator[bytes, None]:
     numbers, of_item = count(), {**_PLACE, "item_id": f"msg_{completion.id}"}
 
@@ -529,8 +519,9 @@ async def _chunks(
             yield b"".join(sent(completion.chunk(piece)) for piece in items) or BEAT
         yield sent(completion.chunk({}, completion.finish))
         if asked.with_usage:
-            yield sent(completion.last_chunk())
-        yield _END
+            last = {"object": "chat.completion.chunk", "choices": [], "usage": completion.usage}
+            yield sent({**completion.head, **last})
+        yield b"data: [DONE]\n\n"
     except ZkchatError as error:
         yield sent({"error": {"message": f"{error.message} {error.hint}".strip(), "type": type(error).__name__}})
     finally:
@@ -539,17 +530,13 @@ async def _chunks(
 
 def _session_with(store: SessionStore, before: Sequence[Said]) -> str:
     """The session in which this, and nothing else, was said; empty where there is none."""
-    wanted = [(each.role, _without_sources(each.text)) for each in before]
+    wanted = [(each.role, (each.text.rpartition(SOURCES)[0] or each.text).strip()) for each in before]
     alike = (each for each in store.sessions() if each.first_words and wanted[0][1].startswith(each.first_words[:30]))
     for session in islice(alike, MAX_COMPARED):
         thread = thread_of(store.entries(session.id))
         if [(each.role, each.text.strip()) for each in thread if each.role in _ROLES and each.text.strip()] == wanted:
             return session.id
     return ""
-
-
-def _without_sources(text: str) -> str:
-    return (text.rpartition(SOURCES)[0] or text).strip()
 
 
 def _digest(said: Sequence[Said]) -> str:

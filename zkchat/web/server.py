@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zkchat.actions import Action, Vault, every_action, named_place
-from zkchat.app import ProfileStore, Workspace, change_records, daily_note_settings
+from zkchat.app import ProfileStore, Workspace, action_vault
 from zkchat.chat import Arguments, InvalidArguments, full_schema_of, read_arguments
 from zkchat.core import UsageError
 from zkchat.hosting import AccessToken, Gate, Headers, NoteService, arguments_of, offered_commands, port_of, serve_app
@@ -87,14 +87,8 @@ class Notes(NoteService[Vault]):
 
     def _enter(self, stack: ExitStack, library: Library) -> Vault:
         del stack
-        workspace = self.workspace
         self._names = NameCache()
-        return Vault(
-            library=library,
-            now=workspace.environment.now,
-            records=partial(change_records, workspace),
-            daily_notes=partial(daily_note_settings, workspace.paths.vault),
-        )
+        return action_vault(self.workspace, library)
 
     @property
     def routes(self) -> list[Route]:
@@ -144,7 +138,7 @@ class Notes(NoteService[Vault]):
             wanted = asdict(read_arguments(arguments, given))
         except InvalidArguments as error:
             raise UsageError(str(error)) from None
-        return Json(await self.use(partial(_run, action=action, wanted=wanted)))
+        return Json(await self.use(lambda vault: action.on(vault, wanted).plain))
 
     async def describe(self, _request: Request) -> Response:
         """The actions, as OpenAPI describes them."""
@@ -158,10 +152,6 @@ class Notes(NoteService[Vault]):
                 "security": [{"token": []}],
             }
         )
-
-
-def _run(vault: Vault, action: Action, wanted: Mapping[str, Any]) -> Any:
-    return action.run(vault, **action.values(wanted, partial(named_place, vault.library))).plain
 
 
 def _note(vault: Vault, name: str) -> Plain:
@@ -227,20 +217,25 @@ class Entrance(Gate):
         names = (options.host, f"[{options.host}]", socket.gethostname().lower())
         more = {f"{name}:{self._port}".encode() for name in names} | {self._origin.partition(b"://")[2]} - {b""}
         self._hosts |= more
-        self._once = AccessToken(text=secrets.token_urlsafe(32))
+        self.once = AccessToken(text=secrets.token_urlsafe(32))
         self._is_used = False
         self._cookie_name = f"zkchat-{self._port}"  # a browser knows no ports of cookies
         self._cookie = AccessToken(text=secrets.token_urlsafe(32))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """With the headers that keep a browser from doing more than the page needs."""
+
+        async def send_more(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        await super().__call__(scope, receive, send_more)
 
     @property
     def base(self) -> str:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return self._origin.decode() or f"http://{host}:{self._port}"
-
-    @property
-    def once(self) -> str:
-        """A token that is good for one cookie."""
-        return self._once.text
 
     def _is_host(self, host: bytes) -> bool:
         if host in self._hosts:
@@ -273,7 +268,7 @@ class Entrance(Gate):
         if scope["path"] != "/":
             return super()._unknown(scope)
         (token,) = parse_qs(scope["query_string"].decode(errors="replace")).get("token", [""])[:1]
-        if token and not self._is_used and self._once.matches(token.encode()):
+        if token and not self._is_used and self.once.matches(token.encode()):
             self._is_used = True
             return self._welcome()
         used = "This address works only once, and was opened before. " if token else ""
@@ -299,21 +294,6 @@ class Entrance(Gate):
 
 def _login_page(why: str) -> Response:
     return HTMLResponse(_LOGIN_PAGE.format(why=html.escape(why)), status_code=401)
-
-
-class _WithHeaders:
-    """Sends the headers that keep a browser from doing more than the page needs."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_more(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
-            await send(message)
-
-        await self._app(scope, receive, send_more)
 
 
 async def _page(request: Request) -> Response:
@@ -345,7 +325,7 @@ class Site:
     @property
     def address(self) -> str:
         """For a browser, once."""
-        return f"{self._entrance.base}/?token={self._entrance.once}"
+        return f"{self._entrance.base}/?token={self._entrance.once.text}"
 
     @property
     def api(self) -> str:
@@ -354,7 +334,7 @@ class Site:
 
     @property
     def app(self) -> ASGIApp:
-        return _WithHeaders(self._entrance)
+        return self._entrance
 
     def serve(self) -> None:
         """Serve until a signal ends it."""

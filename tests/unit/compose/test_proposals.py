@@ -10,7 +10,7 @@ from tests.support.world import World
 from zkchat.app.conversation_core import WritingOptions
 from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, load_workspace
-from zkchat.app.writing import open_change_store, proposals_over
+from zkchat.app.writing import ProposalParts, open_change_store
 from zkchat.chat.tools.readings import Readings
 from zkchat.core.changes import ChangeSet, FileMove, FileWrite
 
@@ -39,7 +39,7 @@ def test_a_note_that_is_was_or_will_be_private_is_kept_from_a_model_elsewhere(tm
         library.refresh()
         model = Located(is_here)
         store = stack.enter_context(open_change_store(workspace, library))
-        parts = proposals_over(store, workspace, model, UNATTENDED, WritingOptions())
+        parts = ProposalParts(store, workspace, model, UNATTENDED, WritingOptions())
         guarded = library.overlaid(parts.staged).guarded_for(model)
         proposals = parts.proposals(guarded, Readings(guarded))
 

@@ -9,7 +9,7 @@ from tests.support.change_disk import HERE, Killed, StoppingTree, change, move, 
 from tests.support.world import World
 from zkchat.app.databases import DatabasePaths
 from zkchat.app.library import open_note_library
-from zkchat.app.workspace import UNATTENDED, Workspace, load_workspace
+from zkchat.app.workspace import Workspace, load_workspace
 from zkchat.app.writing import JOURNAL, _JournalFile, open_change_store
 from zkchat.writing.changes.store import VaultChanges
 
@@ -23,7 +23,7 @@ def interrupt(workspace: Workspace) -> None:
     files = StoppingTree(workspace.paths.vault, exclude=(), max_note_bytes=1000)
     files.stop(4, Killed(), is_done_first=True)
     with (
-        closing(VaultChanges(files, _JournalFile(workspace, UNATTENDED))) as store,
+        closing(VaultChanges(files, _JournalFile(workspace, print))) as store,
         pytest.raises(Killed),
     ):
         store.apply(change(write("A.md", b"a", b"torn"), write("B.md", b"b", b"torn"), title="Edit two notes"), HERE)

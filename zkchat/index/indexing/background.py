@@ -34,7 +34,6 @@ from zkchat.storage import SqliteExtractedTexts
 
 if TYPE_CHECKING:
     from zkchat.index.search.method_vectors import Vectors
-    from zkchat.storage import SqliteExtractedTexts
 
 
 _FIRST_REFRESH_SECONDS: Final = 2.0

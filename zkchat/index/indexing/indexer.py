@@ -7,7 +7,7 @@ with by the next one.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,9 +33,6 @@ from zkchat.index.indexing.reader import Listed, PartRead, names_of_file, names_
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes import LiveCatalog, is_indexed, name_date, without_templates
 from zkchat.storage import GitHistory
-
-if TYPE_CHECKING:
-    from zkchat.storage import GitHistory
 
 
 class DateSources(Struct, frozen=True, kw_only=True):

@@ -12,18 +12,14 @@ from zkchat.render.presenters.text import OutputStream, Presenter
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 
-class ContextPresenter:
-    """Shows every event by another presenter, and prints the record of each request as soon as it is built."""
+class _Beside:
+    """Shows every event by another presenter, and does more."""
 
-    def __init__(self, presenter: Presenter, print_line: Callable[[str], None]) -> None:
+    def __init__(self, presenter: Presenter) -> None:
         self._presenter = presenter
-        self._print_line = print_line
 
     def show(self, event: Event) -> None:
         self._presenter.show(event)
-        if isinstance(event, PromptReady) and event.context:
-            for line in (*detailed_lines(event.context), ""):
-                self._print_line(line)
 
     def tick(self, activity: str = "") -> None:
         self._presenter.tick(activity)
@@ -32,7 +28,21 @@ class ContextPresenter:
         self._presenter.close()
 
 
-class BellPresenter:
+class ContextPresenter(_Beside):
+    """Shows every event by another presenter, and prints the record of each request as soon as it is built."""
+
+    def __init__(self, presenter: Presenter, print_line: Callable[[str], None]) -> None:
+        super().__init__(presenter)
+        self._print_line = print_line
+
+    def show(self, event: Event) -> None:
+        super().show(event)
+        if isinstance(event, PromptReady) and event.context:
+            for line in (*detailed_lines(event.context), ""):
+                self._print_line(line)
+
+
+class BellPresenter(_Beside):
     """Shows every event by another presenter, and rings once when what lasted so many seconds is done."""
 
     def __init__(
@@ -43,25 +53,19 @@ class BellPresenter:
         seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._presenter = presenter
+        super().__init__(presenter)
         self._ring = ring
         self._clock = clock
         self._due = clock() + seconds
         self._is_goal = False
 
     def show(self, event: Event) -> None:
-        self._presenter.show(event)
+        super().show(event)
         self._is_goal = self._is_goal or isinstance(event, events.GoalPlanned | events.StepStarted)
         ends = events.GoalEnded if self._is_goal else events.TurnFinished | events.TurnFailed
         if isinstance(event, ends) and self._clock() >= self._due:
             self._due = math.inf
             self._ring()
-
-    def tick(self, activity: str = "") -> None:
-        self._presenter.tick(activity)
-
-    def close(self) -> None:
-        self._presenter.close()
 
 
 class PlainPresenter:
@@ -85,7 +89,9 @@ class PlainPresenter:
     def show(self, event: events.Event) -> None:
         match event:
             case events.PromptReady():
-                self._begin_prompt(event)
+                self._prompts += 1
+                is_held = self._prompts == 1 and event.is_provisional and not self._details
+                self._held_back = [] if is_held else self._held_back
             case events.TextDelta():
                 self._write(sanitize_text(event.text))
             case events.Remarked() if event.is_heading:
@@ -128,11 +134,6 @@ class PlainPresenter:
         self._release()
         self._answer.end_line()
 
-    def _begin_prompt(self, event: events.PromptReady) -> None:
-        self._prompts += 1
-        if self._prompts == 1 and event.is_provisional and not self._details:
-            self._held_back = []
-
     def _write(self, text: str) -> None:
         if self._prompts > 1:
             self._held_back = None  # the second answer replaces the first one
@@ -162,10 +163,7 @@ class PlainPresenter:
         self._prompts = 0
         if isinstance(event, events.TurnFailed):
             self._print(error_lines(event.text, event.hint).rstrip("\n"))
-        else:
-            self._finish_turn(event)
-
-    def _finish_turn(self, event: events.TurnFinished) -> None:
+            return
         self._answer.end_line()
         below = [*self._footer.lines(event)] if self._details else []
         for line in ["", *below] if below else []:

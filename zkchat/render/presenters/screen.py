@@ -94,42 +94,33 @@ class ActivitySection:
         self._throttle = Throttle(clock)
         self._tail = LiveRegion(console)
         self._finished: list[_Call] = []
-        self._running: dict[str, _Call] = {}
+        self.running: dict[str, _Call] = {}
         self._thought: str = ""
-        self._thinking_since: float | None = None
+        self.thinking_since: float | None = None
         self._seconds: float | None = None
         """How long the model thought before; None where it did not."""
 
-    @property
-    def is_calling(self) -> bool:
-        """Whether a tool runs."""
-        return bool(self._running)
-
-    @property
-    def is_thinking(self) -> bool:
-        return self._thinking_since is not None
-
     def think(self, text: str, *, since: float | None = None) -> None:
         """Add to what the model thinks; `since` says when it began, where that was before."""
-        if self._thinking_since is None:
-            self._thinking_since = self._clock() if since is None else since
+        if self.thinking_since is None:
+            self.thinking_since = self._clock() if since is None else since
         self._thought += text
         self._throttle.draw(self.draw)
 
     def take_thought(self) -> tuple[str, float]:
         """What the model is thinking, and since when; it is to be shown elsewhere."""
-        since = self._clock() if self._thinking_since is None else self._thinking_since
-        thought, self._thought, self._thinking_since = self._thought, "", None
+        since = self._clock() if self.thinking_since is None else self.thinking_since
+        thought, self._thought, self.thinking_since = self._thought, "", None
         return thought, since
 
     def started(self, call_id: str, name: str, arguments: str, server: str = "") -> None:
         self._stop_thinking()
-        self._running[call_id] = _Call(name, arguments, server=server)
+        self.running[call_id] = _Call(name, arguments, server=server)
         self.draw()
 
     def finished(self, call_id: str, name: str, summary: str, *, failed: bool) -> None:
         self._stop_thinking()
-        call = self._running.pop(call_id, _Call(name, ""))
+        call = self.running.pop(call_id, _Call(name, ""))
         result = phrases.tool_result(summary, failed=failed)
         self._finished.append(replace(call, result=result, failed=failed))
         self.draw()
@@ -137,15 +128,15 @@ class ActivitySection:
     def finish(self) -> None:
         """Leave one line. Calls that were stopped have no result."""
         self._stop_thinking()
-        self._finished += [replace(call, result="") for call in self._running.values()]
-        self._running.clear()
+        self._finished += [replace(call, result="") for call in self.running.values()]
+        self.running.clear()
         self._print_unless_redrawn()
         self._tail.show(self._line())
 
     def _stop_thinking(self) -> None:
-        if self._thinking_since is not None:
-            self._seconds = (self._seconds or 0) + self._clock() - self._thinking_since
-            self._thinking_since, self._thought = None, ""
+        if self.thinking_since is not None:
+            self._seconds = (self._seconds or 0) + self._clock() - self.thinking_since
+            self.thinking_since, self._thought = None, ""
 
     def draw(self, below: Sequence[Row] = ()) -> None:
         """Draw all that came, and these rows below it."""
@@ -166,7 +157,7 @@ class ActivitySection:
 
     def _line(self) -> list[Row]:
         """All entries in one row, as much of each as there is room for."""
-        calls = [*self._finished, *self._running.values()]
+        calls = [*self._finished, *self.running.values()]
         thoughts = self._thoughts()
         if not calls and not thoughts:
             return []
@@ -286,7 +277,7 @@ class ScreenPresenter:
         """A row says what is waited for and for how long, from the first second on, until something arrives."""
         section = self._section
         doing = "waiting for the model" if self._is_asked else activity or "getting ready"
-        if isinstance(section, ActivitySection) and section.is_calling:
+        if isinstance(section, ActivitySection) and section.running:
             doing = "working"
         seconds = 0 if self._waiting_since is None else int(self._clock() - self._waiting_since)
         rows = _dimmed_rows(self._out, f"… {doing}, {seconds:,} s; {self.stops_by} stops it" if seconds else "")
@@ -311,7 +302,7 @@ class ScreenPresenter:
         """Show thinking as the user wants it now; what was folded is drawn whole once it is not any more."""
         section, view = self._section, self._thinking_view()
         is_begun = isinstance(section, ThinkingSection) or (
-            isinstance(section, ActivitySection) and section.is_thinking
+            isinstance(section, ActivitySection) and section.thinking_since is not None
         )
         if not is_begun and (view == "hidden" or not text.strip()):
             return
@@ -382,7 +373,5 @@ class ScreenPresenter:
     def _finish_turn(self, event: events.TurnFinished) -> None:
         self._begin_section(None)
         below = [*self._footer.draw(event, width=self._out.width)]
-        if below:
-            self._out.print()
-        for each in below:
+        for each in [Text(), *below] if below else ():
             LiveRegion(self._out).show(render_rows(self._out, each))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import chain, count, repeat
 from typing import Final, Protocol, TextIO
 
 from zkchat.core import (
@@ -302,9 +303,7 @@ class GoalJsonPresenter(_Document):
 
 
 def _steps(ended: events.GoalEnded) -> list[Json]:
-    count = len(ended.goal.steps)
-    summaries = [*ended.summaries, *[""] * count][:count]
-    checked = [*ended.check.steps, *[AnswerSupport()] * count][:count]
+    summaries, checked = chain(ended.summaries, repeat("")), chain(ended.check.steps, repeat(AnswerSupport()))
     return [
         {
             "number": number,
@@ -314,9 +313,7 @@ def _steps(ended: events.GoalEnded) -> list[Json]:
             "message": step.message_id or None,
             "check": _support(support),
         }
-        for number, (step, summary, support) in enumerate(
-            zip(ended.goal.steps, summaries, checked, strict=True), start=1
-        )
+        for number, step, summary, support in zip(count(1), ended.goal.steps, summaries, checked, strict=False)
     ]
 
 

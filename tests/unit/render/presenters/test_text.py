@@ -120,8 +120,6 @@ def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> No
 
 
 PROMPT = PromptReady(message_id="u1", usage=a_usage(), is_provisional=True)
-
-
 FINISHED = TurnFinished(message=an_answer(), usage=a_usage())
 
 
@@ -175,24 +173,10 @@ def test_a_whole_turn_is_one_object() -> None:
         TextDelta(text="Hi."),
         TurnFinished(message=message, usage=a_usage(messages=1)),
     )
-    assert list(whole) == [
-        "answer",
-        "remarks",
-        "abstained",
-        "references",
-        "passages",
-        "nearest",
-        "doubtful",
-        "searched_for",
-        "usage",
-        "context",
-        "session",
-        "message",
-        "model",
-        "status",
-        "changes",
-        "warnings",
-    ]
+    assert " ".join(whole) == (
+        "answer remarks abstained references passages nearest doubtful searched_for usage context session message "
+        "model status changes warnings"
+    )
     assert whole["answer"] == "Hi."
     assert whole["references"][0]["relative_path"] == "Sleep.md"
     assert whole["usage"]["context"]["messages"] == 1
@@ -238,11 +222,7 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     )
     assert whole["answer"] == "Half an answer"
     assert len(whole["references"]) == 2
-    assert whole["usage"] == {
-        "context": None,
-        "reported": to_plain(TokenUsage(completion_tokens=3)),
-        "cost": None,
-    }
+    assert whole["usage"] == {"context": None, "reported": to_plain(TokenUsage(completion_tokens=3)), "cost": None}
     assert whole["status"] == "error"
     assert whole["message"] is None
     assert whole["error"] == {"text": "The model went away.", "hint": "Try again.", "exit_code": 6}

@@ -13,7 +13,7 @@ from tests.support.world import World
 from zkchat.app.conversation_core import WritingOptions
 from zkchat.app.library import open_note_library
 from zkchat.app.workspace import UNATTENDED, load_workspace
-from zkchat.app.writing import open_change_store, proposals_over
+from zkchat.app.writing import ProposalParts, open_change_store
 from zkchat.chat.tools.readings import Readings
 from zkchat.core.changes import ChangeOrigin, ChangeSet
 from zkchat.writing.links.renames import stage_move
@@ -43,7 +43,7 @@ def rename(folder: Path, meanwhile: Meanwhile, *answers: Any, edit: str = "", **
         library.refresh()
         model = Located(on_this_machine=False)
         store = stack.enter_context(open_change_store(workspace, library))
-        parts = proposals_over(store, workspace, model, UNATTENDED, WritingOptions())
+        parts = ProposalParts(store, workspace, model, UNATTENDED, WritingOptions())
         guarded = library.overlaid(parts.staged).guarded_for(model)
         proposals = parts.proposals(guarded, Readings(guarded))
         proposals.reviewer, proposals.policy = reviewer, ReviewPolicy(**policy)
