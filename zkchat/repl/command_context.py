@@ -164,7 +164,7 @@ NOTHING = Nothing()
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One row of the table of commands (`commands.table`)."""
+    """A slash command, as the table of commands has it (`commands.table`)."""
 
     name: str
     """Without the slash."""
@@ -175,7 +175,7 @@ class Command(Struct, frozen=True, kw_only=True):
     """A few words, for the list."""
     details: str = ""
     """Whole sentences, for `/help NAME`."""
-    is_minor: bool = False
+    is_minor: bool = True
     """Whether only `/help all` lists it; the menu offers it once its name is typed."""
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: []
@@ -190,3 +190,25 @@ class Command(Struct, frozen=True, kw_only=True):
     @property
     def usage(self) -> str:
         return f"/{self.name} {self.arguments}".rstrip()
+
+
+def slash(
+    usage: str,
+    help: str,
+    *,
+    aliases: tuple[str, ...] = (),
+    complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: [],
+    describe: Callable[[CommandContext, str], str] = lambda _context, _text: "",
+) -> Callable[[Callable[[CommandContext, str], Awaitable[Outcome]]], Command]:
+    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name."""
+    name, _, arguments = usage.partition(" ")
+    return lambda act: Command(
+        name=name,
+        aliases=aliases,
+        arguments=arguments,
+        help=help,
+        details=" ".join((act.__doc__ or "").split()),
+        act=act,
+        complete=complete,
+        describe=describe,
+    )

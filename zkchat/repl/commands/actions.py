@@ -16,7 +16,7 @@ from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
 from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
 from zkchat.index import old_and_new_name, read_note
 from zkchat.render import Place, RowSection
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
 from zkchat.writing import NO_MENTIONS, MentionLinks, NoteEditor, StagedChanges, VaultConventions, stage_links
@@ -151,12 +151,17 @@ _COMPLETERS: Final[dict[str, Callable[[CommandContext, str], list[str]]]] = {
 }
 
 
+@slash("brief [DAYS]", "/today --summary")
 async def brief(context: CommandContext, argument: str) -> Outcome:
-    return await today(context, f"{argument} {_SUMMARY}")
+    """The old name of /today --summary."""
+    return await today.run(context, f"{argument} {_SUMMARY}")
 
 
+@slash("today [DAYS]", "tasks and changes")
 async def today(context: CommandContext, argument: str) -> Outcome:
-    """The lists, and then, where it is asked for, the turn in which a model sums them up."""
+    """Shows today's daily note, open tasks by due date, notes changed in the last DAYS days (default: 7), notes from
+    this day in earlier years, and mentions without a link. With --summary, a model adds a summary.
+    """
     given = " ".join(word for word in argument.split() if word != _SUMMARY)
     if given and not (given.isascii() and given.isdigit() and 0 < int(given[:9]) <= MAX_DAYS):
         raise UsageError(f"{given!r} is not a number of days up to {MAX_DAYS}.", hint="For example /today 3")
@@ -165,7 +170,11 @@ async def today(context: CommandContext, argument: str) -> Outcome:
     return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else shown
 
 
+@slash("link [NOTE]", "link mentioned notes", complete=complete_place, describe=describe_number)
 async def link(context: CommandContext, argument: str) -> Outcome:
+    """Shows each mention of a note without a link: y links it, n does not. With NOTE (as in /show): first those of
+    NOTE, then those in it. Without NOTE: those in the newest notes. /undo reverts all links at once.
+    """
     path = find_file(context, argument, "link")[1] if argument else None
     staged = StagedChanges(context.changes)
     library = context.browser.library
@@ -193,8 +202,11 @@ async def link(context: CommandContext, argument: str) -> Outcome:
 _HOW_TO_RENAME: Final = "For example: /rename [[Raised bed]] Larch bed"
 
 
+@slash("rename NOTE NAME", "rename a note", complete=complete_place, describe=describe_number)
 async def rename(context: CommandContext, argument: str) -> Outcome:
-    """Rename a note after a yes to its change; every link to it follows."""
+    """/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; /undo
+    reverts it.
+    """
     library = context.browser.refreshed()
     old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
     path = find_file(context, old, "rename")[1]
@@ -216,8 +228,19 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
 VIEWS: Final = {f"--{name}": name for name in ("links", "mentions", "neighbours", "timeline")}
 
 
+def complete_show(context: CommandContext, text: str) -> list[str]:
+    reading = context.browser.view.reading
+    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
+    return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
+
+
+@slash("show [NOTE]", "read a note, its links", complete=complete_show, describe=describe_number)
 async def show(context: CommandContext, argument: str) -> Outcome:
-    """A note from its beginning, the next page of the one that is being read, or all that is left of it; or a view."""
+    """NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long note comes in
+    pages: /show more continues, /show all shows the rest. Without NOTE: the first source of the last answer. --links
+    shows the links in it and to it, --mentions where it is mentioned without a link, --neighbours the notes linked to
+    or from it, --timeline its history.
+    """
     words = argument.split()
     if views := [word for word in words if word in VIEWS]:
         named = " ".join(word for word in words if word not in VIEWS)
@@ -236,13 +259,11 @@ async def show(context: CommandContext, argument: str) -> Outcome:
     return end_page(context, ShownNote(place=place, path=path, note=note), shown)
 
 
-def complete_show(context: CommandContext, text: str) -> list[str]:
-    reading = context.browser.view.reading
-    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
-    return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
-
-
+@slash("open [NOTE]", "open in your editor", complete=complete_place, describe=describe_number)
 async def open_(context: CommandContext, argument: str) -> Outcome:
+    """NOTE as in /show. Notes of an Obsidian vault open in Obsidian, others in your system's default program; without a
+    desktop, in $VISUAL or $EDITOR at the line. The setting ui.open_with changes this.
+    """
     place, path = find_file(context, argument, "open")
     if not context.changes.is_taken(path):  # raises for a path outside the vault
         raise UsageError(f"{path} no longer exists.")

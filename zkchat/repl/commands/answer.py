@@ -37,10 +37,13 @@ from zkchat.render import (
     undo_question,
     undone_lines,
 )
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Send
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Send, slash
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import (
     answer_numbered,
+    complete_answer_number,
+    complete_message_number,
+    complete_reference_number,
     describe_next_steps,
     last_answer,
     message_numbered,
@@ -64,35 +67,14 @@ _LIST: Final = "--list"
 _WHICH: Final = "/undo 2 reverts the last two changes, /undo #2 only change 2."
 
 
-async def changes(context: CommandContext, argument: str) -> Outcome:
-    if argument:
-        record = context.changes.record(parse_number(argument.removeprefix("#"), "/undo --list 12 shows change 12."))
-        context.surface.print(headline(record, *_known_here(context)))
-        context.surface.print_changes(record.changes)
-        return NOTHING
-    found = context.changes.records(limit=10, with_contents=False)
-    if not found:
-        context.surface.print("zkchat changed nothing in this vault.")
-        return NOTHING
-    sessions, messages = _known_here(context)
-    for record in found:
-        context.surface.print(headline(record, sessions, messages))
-    number = next((record.id for record in found if record.state == "applied"), None)
-    undo = f"/undo reverts the last change, /undo #{number} only change {number}; " if number else ""
-    context.surface.print_dimmed(f"{undo}/undo --list {number or found[0].id} shows it.")
-    return NOTHING
-
-
-def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]]:
-    """The name of this session by its id, and the numbers of its messages by theirs."""
-    session = context.conversation.session_id
-    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
-    return ({session: "this session"} if session else {}), numbers
-
-
+@slash("undo [N or #ID]", "undo a change")
 async def undo(context: CommandContext, argument: str) -> Outcome:
+    """Shows the last change that zkchat made to your notes, or the last N, and reverts it if you say yes; /undo #3
+    reverts change 3, /undo --list lists changes. Files are restored exactly, to the last byte. A file that has changed
+    since is left alone.
+    """
     if argument.startswith(_LIST):
-        return await changes(context, argument.removeprefix(_LIST).strip())
+        return await changes.run(context, argument.removeprefix(_LIST).strip())
     try:
         plan = plan_undo_named(context.changes, argument, _WHICH)
     except FilesChanged as error:
@@ -141,14 +123,21 @@ def create_file(context: CommandContext, path: str, text: str, *, command: str) 
     context.changes.apply(ChangeSet(title=f"Create {path}", writes=(new,)), origin)
 
 
+@slash("check [N]", "check the answer", aliases=("verify",), complete=complete_answer_number)
 async def verify(context: CommandContext, argument: str) -> Outcome:
+    """Checks which statements of the last answer, or of answer N in /history, are in your notes: ✓ word for word, ≈
+    nearly, ✗ with another number, another name or the opposite, ? not at all, or in very different words. /show N shows
+    where.
+    """
     message = answer_numbered(context, argument) if argument else last_answer(context)
     if not message.text.strip():
         raise UsageError("That answer has no text to check.")
     return show_result(context, verified(context.browser.refreshed(), message.text))
 
 
+@slash("sources [N]", "sources of an answer", aliases=("refs",), complete=complete_reference_number)
 async def refs(context: CommandContext, argument: str) -> Outcome:
+    """Lists the sources of the last answer, and why each was used; N shows what was found in source N."""
     if not argument:
         context.surface.print_references(references_of_last_answer(context))
         context.browser.view.places = ()  # what is numbered again are the documents of the answer
@@ -161,7 +150,11 @@ async def refs(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("more", "further passages")
 async def more(context: CommandContext, _argument: str) -> Outcome:
+    """What else your notes say about your last question, or the next notes of a list. Repeat it until there is no
+    more.
+    """
     page = context.conversation.next_passages()
     if page.listing:
         return _show_rows(context, page.listing)
@@ -192,7 +185,9 @@ def _markdown(piece: TextChunk | RemarkChunk) -> str:
     return piece.text if isinstance(piece, TextChunk) else phrases.remark(piece.text)
 
 
+@slash("copy [N]", "copy the answer", complete=complete_message_number)
 async def copy(context: CommandContext, argument: str) -> Outcome:
+    """The last answer, or message N, goes to the clipboard; if your terminal cannot do that, it is printed."""
     message = message_numbered(context, argument) if argument else last_answer(context)
     if not message.text:
         raise UsageError("That message has no text to copy.")
@@ -203,14 +198,21 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("paste QUESTION", "ask about a copied image")
 async def paste(context: CommandContext, argument: str) -> Outcome:
+    """Sends the image on the clipboard with the question, to a model that sees images."""
     if not argument:
         raise UsageError("Ask a question about the image.", hint="For example: /paste What does this show?")
     context.conversation.keep(argument, images=[context.clipboard_image()])
     return Send(argument)
 
 
+@slash("save [NOTE]", "answer as a new note")
 async def save(context: CommandContext, argument: str) -> Outcome:
+    """Saves the last answer with its question and its sources as NOTE; without NOTE, zkchat suggests a name made of the
+    question and asks. Nothing is ever overwritten, and /undo reverts it. Its property `zkchat-note: answer` tells it
+    from your own notes.
+    """
     answer = last_answer(context)
     if not answer.text.strip():
         raise UsageError("The last answer has no text to save.")
@@ -222,7 +224,12 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     return await _write(context, path, text, f"Save the answer as {path}?", command="/save")
 
 
+@slash("export [FILE]", "session as a file")
 async def export(context: CommandContext, argument: str) -> Outcome:
+    """Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. It is Markdown with
+    links, or JSON with everything if FILE ends in .json. /undo reverts it. To write elsewhere: zkchat context export
+    --output FILE.
+    """
     session_id = context.conversation.session_id
     if not session_id:
         raise UsageError("There is nothing to export yet.", hint="Ask something first.")
@@ -236,6 +243,34 @@ async def export(context: CommandContext, argument: str) -> Outcome:
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
     question = f"Save the conversation as {path}?"
     return await _write(context, path, text, question, command="/export")
+
+
+@slash("changes [ID]", "what zkchat changed")
+async def changes(context: CommandContext, argument: str) -> Outcome:
+    """The last changes to your notes, with their numbers and who made them; with ID, one of them as a diff."""
+    if argument:
+        record = context.changes.record(parse_number(argument.removeprefix("#"), "/undo --list 12 shows change 12."))
+        context.surface.print(headline(record, *_known_here(context)))
+        context.surface.print_changes(record.changes)
+        return NOTHING
+    found = context.changes.records(limit=10, with_contents=False)
+    if not found:
+        context.surface.print("zkchat changed nothing in this vault.")
+        return NOTHING
+    sessions, messages = _known_here(context)
+    for record in found:
+        context.surface.print(headline(record, sessions, messages))
+    number = next((record.id for record in found if record.state == "applied"), None)
+    undo = f"/undo reverts the last change, /undo #{number} only change {number}; " if number else ""
+    context.surface.print_dimmed(f"{undo}/undo --list {number or found[0].id} shows it.")
+    return NOTHING
+
+
+def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]]:
+    """The name of this session by its id, and the numbers of its messages by theirs."""
+    session = context.conversation.session_id
+    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
+    return ({session: "this session"} if session else {}), numbers
 
 
 async def _write(context: CommandContext, path: str, text: str, question: str, *, command: str) -> Outcome:

@@ -25,10 +25,17 @@ from zkchat.core import (
     turn_of,
 )
 from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, totals_lines, vector_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.actions import show_result
-from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
-from zkchat.repl.commands.session import parse_item
+from zkchat.repl.commands.places import (
+    complete_message_number,
+    is_answer,
+    last_answer,
+    last_question,
+    message_numbered,
+    number_of,
+)
+from zkchat.repl.commands.session import complete_item, parse_item
 
 DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
@@ -63,7 +70,108 @@ class _Subject(Struct, frozen=True, kw_only=True):
         return bool(self.items(answer) or self.found(answer))
 
 
+@slash("stats", "what fills the context")
+async def stats(context: CommandContext, _argument: str) -> Outcome:
+    """How full the context window is, and how many messages are in it, archived and pinned."""
+    conversation = context.conversation
+    if conversation.model.needs_notes:
+        context.surface.print(phrases.NO_MODEL)
+    elif conversation.usage:
+        context.surface.print_usage(conversation.usage)
+    else:
+        context.surface.print("Nothing has been sent to the model yet.")
+    context.surface.print(messages_line(conversation.history, is_read=not conversation.model.needs_notes))
+    for line in _importance_lines(conversation.messages, conversation.window.pinned):
+        context.surface.print(line)
+    for line in cost_lines(conversation.history.messages.values()):
+        context.surface.print(line)
+    for line in vector_lines(context.embedding_progress()):
+        context.surface.print(f"{line[:1].upper()}{line[1:]}")
+    window = conversation.usage.window if conversation.usage and not conversation.model.needs_notes else None
+    context.surface.print_dimmed(
+        f"{phrases.model_line(conversation.model.shown, window)}. "
+        f"Session {conversation.session_id or '(begins with your first message)'}."
+    )
+    return NOTHING
+
+
+def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str]) -> Iterator[str]:
+    """The numbers of the pinned messages, and of those with another priority than usual."""
+    numbered = [*enumerate(messages, start=1)]
+    if held := [str(number) for number, message in numbered if message.id in pinned]:
+        yield f"Pinned: {', '.join(held)}."
+    others = [(number, message.priority) for number, message in numbered if not message.has_usual_priority]
+    for priority in sorted({priority for _, priority in others}, reverse=True):
+        numbers = ", ".join(str(number) for number, each in others if each == priority)
+        yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
+
+
+_COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
+
+
+@slash("context [N]", "what was sent and why", complete=complete_message_number)
+async def context(context: CommandContext, argument: str) -> Outcome:
+    """For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), and what was
+    left out.
+    """
+    if argument == "stats":  # as in a shell
+        return await stats.run(context, "")
+    message = message_numbered(context, argument) if argument else last_answer(context)
+    if message.request_context is None:
+        raise UsageError(
+            "No record says what was sent for that message.", hint="Only answers have one; /history shows the numbers."
+        )
+    conversation = context.conversation
+    history, count = conversation.history, conversation.tokenizer.count
+    is_summarised = conversation.messages[-1] in conversation.window.compactions
+    if is_summarised and not argument and not conversation.model.needs_notes:
+        coming = await conversation.measure()
+        context.surface.print(_COMING)
+        context.surface.print("\n".join(context_lines(replace(coming.context, usage=coming.usage))))
+        return NOTHING
+    turn = totals_of(turn_of(message, history.messages), count)
+    lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
+    context.surface.print("\n".join(lines))
+    if not argument:
+        for line in totals_lines(totals_of(history.messages.values(), count)):
+            context.surface.print_dimmed(line)
+    for changed in context.items.changed(message.request_context):
+        context.surface.print_dimmed(changed.sentence)
+    return NOTHING
+
+
+@slash("compact [FOCUS]", "summarise what is old")
+async def compact(context: CommandContext, argument: str) -> Outcome:
+    """Older messages leave the context and a summary replaces them. It keeps most about FOCUS, if given; brief or full
+    before FOCUS makes it shorter or longer. Nothing is deleted, and /uncompact reverts it.
+    """
+    if not context.conversation.window.live:
+        raise UsageError("There is nothing to summarise yet.")
+    first, _, rest = argument.partition(" ")
+    detail = next((each for each in DETAILS if each == first.lower()), None)
+    return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
+
+
+@slash("uncompact", "undo a summary")
+async def uncompact(context: CommandContext, _argument: str) -> Outcome:
+    """The model sees the messages of the last summary again."""
+    message = context.conversation.uncompact()
+    part = compaction_of(message) if message else None
+    if part is None:
+        raise UsageError("Nothing is summarised in this conversation.")
+    archived, whole = len(part.archived), len(part.shortened | part.stripped)
+    back = [f"{counted(archived, 'message')} in the context again"] if archived else []
+    back += [f"{counted(whole, 'message')} whole again"] if whole else []
+    what = ", ".join(back) or "the earlier summary is used again"
+    context.surface.print(f"Summary #{part.number} is undone: {what}.")
+    return NOTHING
+
+
+@slash("why [[NOTE]]", "why it was (not) sent", complete=complete_item)
 async def why(context: CommandContext, argument: str) -> Outcome:
+    """For the last answer: why the note was sent, or was not, and for which messages it was sent. Also /why rule NAME
+    and /why tool NAME.
+    """
     answer = last_answer(context)
     if answer.request_context is None:
         raise UsageError("No record says what was sent for the last answer.")
@@ -123,88 +231,3 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "off": "{reason}",
     "repeated": "{reason}",
 }
-
-
-async def stats(context: CommandContext, _argument: str) -> Outcome:
-    conversation = context.conversation
-    if conversation.model.needs_notes:
-        context.surface.print(phrases.NO_MODEL)
-    elif conversation.usage:
-        context.surface.print_usage(conversation.usage)
-    else:
-        context.surface.print("Nothing has been sent to the model yet.")
-    context.surface.print(messages_line(conversation.history, is_read=not conversation.model.needs_notes))
-    for line in _importance_lines(conversation.messages, conversation.window.pinned):
-        context.surface.print(line)
-    for line in cost_lines(conversation.history.messages.values()):
-        context.surface.print(line)
-    for line in vector_lines(context.embedding_progress()):
-        context.surface.print(f"{line[:1].upper()}{line[1:]}")
-    window = conversation.usage.window if conversation.usage and not conversation.model.needs_notes else None
-    context.surface.print_dimmed(
-        f"{phrases.model_line(conversation.model.shown, window)}. "
-        f"Session {conversation.session_id or '(begins with your first message)'}."
-    )
-    return NOTHING
-
-
-def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str]) -> Iterator[str]:
-    """The numbers of the pinned messages, and of those with another priority than usual."""
-    numbered = [*enumerate(messages, start=1)]
-    if held := [str(number) for number, message in numbered if message.id in pinned]:
-        yield f"Pinned: {', '.join(held)}."
-    others = [(number, message.priority) for number, message in numbered if not message.has_usual_priority]
-    for priority in sorted({priority for _, priority in others}, reverse=True):
-        numbers = ", ".join(str(number) for number, each in others if each == priority)
-        yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
-
-
-_COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
-
-
-async def context(context: CommandContext, argument: str) -> Outcome:
-    if argument == "stats":  # as in a shell
-        return await stats(context, "")
-    message = message_numbered(context, argument) if argument else last_answer(context)
-    if message.request_context is None:
-        raise UsageError(
-            "No record says what was sent for that message.", hint="Only answers have one; /history shows the numbers."
-        )
-    conversation = context.conversation
-    history, count = conversation.history, conversation.tokenizer.count
-    is_summarised = conversation.messages[-1] in conversation.window.compactions
-    if is_summarised and not argument and not conversation.model.needs_notes:
-        coming = await conversation.measure()
-        context.surface.print(_COMING)
-        context.surface.print("\n".join(context_lines(replace(coming.context, usage=coming.usage))))
-        return NOTHING
-    turn = totals_of(turn_of(message, history.messages), count)
-    lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
-    context.surface.print("\n".join(lines))
-    if not argument:
-        for line in totals_lines(totals_of(history.messages.values(), count)):
-            context.surface.print_dimmed(line)
-    for changed in context.items.changed(message.request_context):
-        context.surface.print_dimmed(changed.sentence)
-    return NOTHING
-
-
-async def compact(context: CommandContext, argument: str) -> Outcome:
-    if not context.conversation.window.live:
-        raise UsageError("There is nothing to summarise yet.")
-    first, _, rest = argument.partition(" ")
-    detail = next((each for each in DETAILS if each == first.lower()), None)
-    return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
-
-
-async def uncompact(context: CommandContext, _argument: str) -> Outcome:
-    message = context.conversation.uncompact()
-    part = compaction_of(message) if message else None
-    if part is None:
-        raise UsageError("Nothing is summarised in this conversation.")
-    archived, whole = len(part.archived), len(part.shortened | part.stripped)
-    back = [f"{counted(archived, 'message')} in the context again"] if archived else []
-    back += [f"{counted(whole, 'message')} whole again"] if whole else []
-    what = ", ".join(back) or "the earlier summary is used again"
-    context.surface.print(f"Summary #{part.number} is undone: {what}.")
-    return NOTHING
