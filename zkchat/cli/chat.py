@@ -22,10 +22,6 @@ from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
 from zkchat.core import UnconfirmedVault, UsageError
 from zkchat.render import ShownUsage
 
-FirstQuestionArgument = Annotated[
-    list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
-]
-NewOption = Annotated[bool, flag("--new", "Start a new session (the default).")]
 ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")]
 
 
@@ -49,13 +45,15 @@ folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def chat(
-    question: FirstQuestionArgument = None,
+    question: Annotated[
+        list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
+    ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
     continue_last: ContinueOption = False,
     resume: ResumeOption = False,
-    new: NewOption = False,
+    new: Annotated[bool, flag("--new", "Start a new session (the default).")] = False,
     agent: AgentOption = None,
     private: PrivateOption = False,
     plain: PlainOption = False,

@@ -119,16 +119,15 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-FormatOption = Annotated[
-    Format | None, option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON.")
-]
-OutputOption = Annotated[Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")]
-
-
 def export_(
     session: OptionalSessionArgument = None,
-    format_: FormatOption = None,
-    output: OutputOption = None,
+    format_: Annotated[
+        Format | None,
+        option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON."),
+    ] = None,
+    output: Annotated[
+        Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")
+    ] = None,
     yes: YesOption = False,
     schema: Annotated[bool, flag("--schema", "Print the JSON schema of an export instead.")] = False,
     vault: VaultOption = None,

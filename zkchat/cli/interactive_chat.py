@@ -316,10 +316,6 @@ def choose_session(io: CommandIO, words: str, *, plain: bool) -> str | None:
     return sessions[chosen].id
 
 
-_SHOWN: Final = "Thinking is now shown; Ctrl-T hides it."
-_NOT_SHOWN: Final = "Thinking is now {}; Ctrl-T shows it."
-
-
 _FIRST_TURN: Final = (
     "zkchat.chat.evidence_lookup",
     "zkchat.answers.dated_evidence",
@@ -353,7 +349,11 @@ class ThinkingToggle:
         """Say how thinking is shown, where that changed since it was said."""
         if self.view != self._announced:
             self._announced = self.view
-            surface.print_dimmed(_SHOWN if self.view == "shown" else _NOT_SHOWN.format(self.view))
+            surface.print_dimmed(
+                "Thinking is now shown; Ctrl-T hides it."
+                if self.view == "shown"
+                else f"Thinking is now {self.view}; Ctrl-T shows it."
+            )
 
 
 def _last_thinking(messages: Sequence[ChatMessage]) -> str:

@@ -75,9 +75,6 @@ def _shadowed(file: ProfileFile) -> str:
 app = typer.Typer(help="List, show and create rules for answers.", no_args_is_help=True)
 
 
-NameArgument = Annotated[str, argument("NAME", "Its name.")]
-
-
 @command(app, "list", vault=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the rules with their modes: the vault's and your own."""
@@ -112,7 +109,7 @@ def show(
 @command(app, vault=SettingsVaultOption)
 def new(
     io: CommandIO,
-    name: NameArgument,
+    name: Annotated[str, argument("NAME", "Its name.")],
     text: Annotated[str, argument("TEXT", "The text of the rule.")] = "",
     include: Annotated[
         IncludeMode,
