@@ -129,29 +129,25 @@ def print_result(
     elif result.document:
         _print_note(io, workspace, library, result.document)
     elif result.rows:
-        _print_rows(io, workspace, library, result, plain=plain)
+        console = None if plain else stdout_console(io, workspace.paths)
+        is_titled = bool(result.sections[0].title)
+        if result.heading and (console or is_titled):
+            Listing(io, workspace.paths).title(result.heading + "\n" * is_titled)
+        if console:
+            links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
+            render.print_sections(console, result.sections, links, result.matches)
+        else:
+            io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
+            io.flush_out()
+            for section in result.sections:
+                if section.rest:
+                    io.note(section.rest)
+        if result.summary:
+            io.flush_out()
+            io.note(result.summary)
     elif result.empty and not library.is_empty():
         io.note(result.empty)
     return result.exit_code
-
-
-def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: Result, *, plain: bool) -> None:
-    console = None if plain else stdout_console(io, workspace.paths)
-    is_titled = bool(result.sections[0].title)
-    if result.heading and (console or is_titled):
-        Listing(io, workspace.paths).title(result.heading + "\n" * is_titled)
-    if console:
-        links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
-        render.print_sections(console, result.sections, links, result.matches)
-    else:
-        io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
-        io.flush_out()
-        for section in result.sections:
-            if section.rest:
-                io.note(section.rest)
-    if result.summary:
-        io.flush_out()
-        io.note(result.summary)
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:

@@ -166,7 +166,11 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
         conversation.open_conversation(io.environment, replace(options, servers=servers)) as opened,
     ):
         announce_model(io, opened)
-        _check_writing(opened, options)
+        # Refuse options about changes where the model may propose none.
+        writing = options.writing
+        if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
+            option = "--dry-run" if writing.proposes_only else "--yes"
+            raise UsageError(f"{option} works only if the model may change notes.", hint="Add: --write")
         if options.writing.enabled and opened.conversation.writing.is_on:
             warn_of_no_review(io, opened, options)
         presenter = create_presenter(io.environment, opened, view)
@@ -181,7 +185,15 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
             tell_of_vectors(io, opened.library)
         if not view.json:
             suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.further_passages.read)
-        return _exit_code(seen)
+        code: int = ExitCode.OK
+        for event in seen:
+            if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
+                code = ExitCode.NO_ANSWER
+            elif isinstance(event, TurnFailed):
+                code = event.exit_code
+            elif isinstance(event, ChangesReviewed):
+                code = code or event.exit_code
+        return code
 
 
 async def _show(opened: OpenConversation, presenter: Presenter, seen: list[Event]) -> None:
@@ -195,18 +207,6 @@ async def _show(opened: OpenConversation, presenter: Presenter, seen: list[Event
                 seen.append(event)
 
 
-def _exit_code(seen: list[Event]) -> int:
-    code: int = ExitCode.OK
-    for event in seen:
-        if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
-            code = ExitCode.NO_ANSWER
-        elif isinstance(event, TurnFailed):
-            code = event.exit_code
-        elif isinstance(event, ChangesReviewed):
-            code = code or event.exit_code
-    return code
-
-
 def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOptions, seen: list[Event]) -> None:
     """Print the diff of a dry run, and say what was dropped with an answer that was stopped."""
     tell_dropped_changes(io, opened)
@@ -218,14 +218,6 @@ def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOption
         io.out_exactly(changes.diff)
     elif changes.reason == PROPOSE_ONLY and not (environment.stdin_is_tty and environment.stderr_is_tty):
         io.note(changes.diff.removesuffix("\n"), as_it_is=True)  # which no reviewer has shown
-
-
-def _check_writing(opened: OpenConversation, options: ConversationOptions) -> None:
-    """Refuse options about changes where the model may propose none."""
-    writing = options.writing
-    if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
-        option = "--dry-run" if writing.proposes_only else "--yes"
-        raise UsageError(f"{option} works only if the model may change notes.", hint="Add: --write")
 
 
 def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: ConversationOptions) -> None:

@@ -124,7 +124,15 @@ class _Question:
     def _act(self, key: str) -> None:
         """What does not end the question."""
         if key in _MORE:
-            self._show_more()
+            # The next page of the whole diff.
+            if self._unseen is None:
+                self._unseen = self._rows(whole=True)
+            size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+            self._print(islice(self._unseen, size))
+            following = next(self._unseen, None)
+            self._unseen = None if following is None else chain([following], self._unseen)
+            if self._unseen:
+                self._io.note("… press d for more")
         elif key == "e":
             self._edit()
         elif key.isdecimal():
@@ -156,17 +164,6 @@ class _Question:
                 self._io.note(row.plain.rstrip())
             else:
                 self._console.print(row)
-
-    def _show_more(self) -> None:
-        """The next page of the whole diff."""
-        if self._unseen is None:
-            self._unseen = self._rows(whole=True)
-        size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
-        self._print(islice(self._unseen, size))
-        following = next(self._unseen, None)
-        self._unseen = None if following is None else chain([following], self._unseen)
-        if self._unseen:
-            self._io.note("… press d for more")
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""

@@ -148,7 +148,11 @@ def answer(arguments: Sequence[str], environment: Environment) -> None:
     variables = environment.variables
     if shell == "bash":
         line = split_line(variables.get("COMP_LINE", ""), variables.get("COMP_WORDBREAKS", ""))
-        line = _without_program(line)
+        # Without the name of the program, and the variables that are set before it.
+        words = [*line.words]
+        while words and re.match(r"\w+=", words[0]):
+            del words[0]
+        line = TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
     else:
         # Fish hands over the last word as it stands on the line, Zsh without quotes.
         last = arguments[-1] if arguments else ""
@@ -222,14 +226,6 @@ def _safe(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [
         each for each in unique.values() if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}
     ]
-
-
-def _without_program(line: TypedLine) -> TypedLine:
-    """Without the name of the program, and the variables that are set before it."""
-    words = [*line.words]
-    while words and re.match(r"\w+=", words[0]):
-        del words[0]
-    return TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
 
 
 def split_line(line: str, breaks: str = "") -> TypedLine:

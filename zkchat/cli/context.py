@@ -266,7 +266,11 @@ def show(
         if message is not None or request:
             answer = _find_answer(history, message)
             told = _answer_told(history, answer, whole=request)
-            _note_changes(io, answer)
+            # Which rules, notes and agents are not what they were then, beside the result.
+            assert answer.request_context is not None
+            with open_library(io.environment, io.vault, io) as (_, library):
+                for changed in changed_items(answer.request_context, profile_store(io).load(), library):
+                    io.note(changed.sentence)
             return told
         model, record = history.model, _last_record(history)
         head = [f"{found.title or '(untitled)'}  {found.id}"]
@@ -317,14 +321,6 @@ def _status(message: ChatMessage) -> str:
 
 def _last_record(history: History) -> RequestContext | None:
     return next((message.request_context for message in history.newest_first if message.request_context), None)
-
-
-def _note_changes(io: CommandIO, answer: ChatMessage) -> None:
-    """Which rules, notes and agents are not what they were then, beside the result."""
-    assert answer.request_context is not None
-    with open_library(io.environment, io.vault, io) as (_, library):
-        for changed in changed_items(answer.request_context, profile_store(io).load(), library):
-            io.note(changed.sentence)
 
 
 def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:

@@ -164,21 +164,18 @@ class ChatGreeting:
         if active.opened.conversation.is_private:
             self._io.note("This conversation is private: nothing from it is remembered in other conversations.")
         if is_new and self._io.environment.stdin_is_tty:
-            self._print_last_exchanges(active)
-
-    def _print_last_exchanges(self, active: ActiveConversation) -> None:
-        talk = active.opened.conversation
-        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
-        if earlier:
-            self._io.out(f"\n… {counted(earlier, 'earlier message')}; /history shows all")
-        for exchange in exchanges:
-            print_question(self._io, active.opened, self._view, exchange.question)
-            presenter = create_presenter(self._io.environment, active.opened, self._view)
-            for event in exchange.events:
-                presenter.show(event)
-            presenter.close()
-        if exchanges:
-            self._io.out("")
+            talk = active.opened.conversation
+            earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
+            if earlier:
+                self._io.out(f"\n… {counted(earlier, 'earlier message')}; /history shows all")
+            for exchange in exchanges:
+                print_question(self._io, active.opened, self._view, exchange.question)
+                presenter = create_presenter(self._io.environment, active.opened, self._view)
+                for event in exchange.events:
+                    presenter.show(event)
+                presenter.close()
+            if exchanges:
+                self._io.out("")
 
     def tell_way_back(self, active: ActiveConversation, vault: Path | None) -> None:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
@@ -418,7 +415,11 @@ class InteractiveChat:
     def run(self) -> None:
         with self._servers, closing(self):
             if self._prompt is None:
-                self._refresh_index()
+                # Refresh before the greeting, where nothing can be done while the user types.
+                try:
+                    self._active.refresh()
+                except (StorageError, VaultError) as error:
+                    self.io.fail(error)
             self._greeting.greet(self._active)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
@@ -427,13 +428,6 @@ class InteractiveChat:
 
     def close(self) -> None:
         self._active.close(self.io)
-
-    def _refresh_index(self) -> None:
-        """Refresh before the greeting, where nothing can be done while the user types."""
-        try:
-            self._active.refresh()
-        except (StorageError, VaultError) as error:
-            self.io.fail(error)
 
     def _converse(self) -> None:
         while True:

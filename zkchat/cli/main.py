@@ -52,7 +52,22 @@ class LazyCommands(MutableMapping[str, Command]):
 
     def __getitem__(self, name: str) -> Command:
         if name not in self._loaded:
-            self._loaded[name] = load_command(name, self._places[name])
+            # The command at `module.attribute` of this package, or the one made of an action.
+            *package, module, attribute = self._places[name].split(".")
+            if package:
+                target = import_module("zkchat.cli.actions").command_of(module, attribute)
+            else:
+                target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
+            alone = typer.Typer(rich_markup_mode=None)
+            if isinstance(target, typer.Typer):
+                alone.add_typer(target, name=name)
+            else:
+                alone.command(name=name)(target)
+            use_layout(alone)
+            command = typer.main.get_group(alone).commands[name]
+            if name in BELOW and isinstance(command, TyperGroup):
+                command.commands = LazyCommands(BELOW[name], command.commands)
+            self._loaded[name] = command
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
@@ -69,25 +84,6 @@ class LazyCommands(MutableMapping[str, Command]):
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("Commands stand in the table.")
-
-
-def load_command(name: str, place: str) -> Command:
-    """The command at `module.attribute` of this package, or the one made of an action."""
-    *package, module, attribute = place.split(".")
-    if package:
-        target = import_module("zkchat.cli.actions").command_of(module, attribute)
-    else:
-        target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
-    alone = typer.Typer(rich_markup_mode=None)
-    if isinstance(target, typer.Typer):
-        alone.add_typer(target, name=name)
-    else:
-        alone.command(name=name)(target)
-    use_layout(alone)
-    command = typer.main.get_group(alone).commands[name]
-    if name in BELOW and isinstance(command, TyperGroup):
-        command.commands = LazyCommands(BELOW[name], command.commands)
-    return command
 
 
 class RootGroup(DescribedGroup):
@@ -188,7 +184,15 @@ def _run(arguments: Sequence[str], environment: Environment) -> int:
             io.note(f"zkchat: Ended by {end.signal.name}. Any unfinished answer is kept.")
             return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
-            return _discard_output(environment)
+            # `zkchat … | head` is not an error; what is left in the buffer has nowhere to go.
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            try:
+                os.dup2(devnull, environment.stdout.fileno())
+            except (OSError, ValueError):
+                pass
+            finally:
+                os.close(devnull)
+            return ExitCode.OK
         except Exception as error:  # noqa: BLE001 - the error boundary
             code = _report_error(io, error)
             # The name stood in the place of a command.
@@ -232,7 +236,12 @@ def _report_error(io: CommandIO, error: Exception) -> int:
         io.note(f"zkchat: {_usage_message(error)}")
         io.note(f"        {_way_out(error)}")
         return ExitCode.USAGE
-    return _report_bug(io, error)
+    report = io.environment.cache_dir / "crash.txt"
+    # Frames and the message, never local variables: those may hold a key or a note.
+    lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
+    io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
+    io.note(f"        {_write_crash_report(report, ''.join(lines))}")
+    return ExitCode.BUG
 
 
 def _check_output(io: CommandIO, code: int) -> int:
@@ -244,27 +253,6 @@ def _check_output(io: CommandIO, code: int) -> int:
     io.note(f"zkchat: The result could not be written to standard output: {reason}.")
     io.note("        The command finished; only its output is lost.")
     return ExitCode.OUTPUT
-
-
-def _discard_output(environment: Environment) -> int:
-    """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(devnull, environment.stdout.fileno())
-    except (OSError, ValueError):
-        pass
-    finally:
-        os.close(devnull)
-    return ExitCode.OK
-
-
-def _report_bug(io: CommandIO, error: Exception) -> int:
-    report = io.environment.cache_dir / "crash.txt"
-    # Frames and the message, never local variables: those may hold a key or a note.
-    lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
-    io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
-    io.note(f"        {_write_crash_report(report, ''.join(lines))}")
-    return ExitCode.BUG
 
 
 def _write_crash_report(report: Path, text: str) -> str:

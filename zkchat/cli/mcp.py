@@ -236,17 +236,15 @@ def mcp(
         if http:
             _serve_http(io, workspace, options, PORT if port is None else port, token_file)
         else:
-            _serve_stdio(io, workspace, options)
+            if io.environment.stdin_is_tty:
+                io.note(
+                    "Waiting for an MCP host, which usually starts this itself; see zkchat help mcp. Ctrl-D stops it."
+                )
+            from zkchat.mcp import serve_stdio
+
+            serve_stdio(workspace, options, io)
     except Terminated as end:  # the usual way in which hosts end a server
         raise typer.Exit(128 + end.signal) from None
-
-
-def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
-    if io.environment.stdin_is_tty:
-        io.note("Waiting for an MCP host, which usually starts this itself; see zkchat help mcp. Ctrl-D stops it.")
-    from zkchat.mcp import serve_stdio
-
-    serve_stdio(workspace, options, io)
 
 
 def _serve_http(

@@ -87,7 +87,15 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
     for remark in result.remarks:
         surface.print_dimmed(remark)
     if result.document:
-        return show_note(context, result.document)
+        # Show the first page of a note, or the page with its line.
+        note, place = result.document.note, result.document.place
+        tags = " ".join(f"#{tag}" for tag in note.tags)
+        context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
+        first_line = 1 if place.anchor else place.line or 1
+        position = context.surface.print_note(note.body, source=result.document.path, first_line=first_line)
+        if not position.is_from_top:
+            context.surface.print_dimmed(f"To see it from the start: /show {result.document.path}")
+        return end_page(context, result.document, position)
     if not result.rows:
         if result.empty:
             surface.print(result.empty)
@@ -109,18 +117,6 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
 def _cut(section: RowSection) -> RowSection:
     more = len(section.rows) - MAX_LISTED
     return replace(section, rows=section.rows[:MAX_LISTED], rest=f"… and {more:,} more") if more > 0 else section
-
-
-def show_note(context: CommandContext, shown: ShownNote) -> Outcome:
-    """Show the first page of a note, or the page with its line."""
-    note, place = shown.note, shown.place
-    tags = " ".join(f"#{tag}" for tag in note.tags)
-    context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
-    first_line = 1 if place.anchor else place.line or 1
-    position = context.surface.print_note(note.body, source=shown.path, first_line=first_line)
-    if not position.is_from_top:
-        context.surface.print_dimmed(f"To see it from the start: /show {shown.path}")
-    return end_page(context, shown, position)
 
 
 def end_page(context: CommandContext, shown: ShownNote, position: Position) -> Outcome:

@@ -216,7 +216,9 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     answer = last_answer(context)
     if not answer.text.strip():
         raise UsageError("The last answer has no text to save.")
-    question = _question_of(context, answer)
+    # The last message of the user before the answer.
+    before = context.conversation.messages[: context.conversation.messages.index(answer)]
+    question = next((message for message in reversed(before) if message.role == "user"), None)
     title = question.text if question else "Answer"
     path = _note_path(argument) if argument else _free_path(context, title, [answer])
     local = context.conversation.stays_here(_turn_of(context, question, answer))
@@ -284,12 +286,6 @@ async def _write(context: CommandContext, path: str, text: str, question: str, *
     create_file(context, path, text, command=command)
     context.surface.print("\n".join([f"Saved as {path}. /undo reverts it.", *remarks]))
     return NOTHING
-
-
-def _question_of(context: CommandContext, answer: ChatMessage) -> ChatMessage | None:
-    """The last message of the user before the answer."""
-    before = context.conversation.messages[: context.conversation.messages.index(answer)]
-    return next((message for message in reversed(before) if message.role == "user"), None)
 
 
 def _turn_of(context: CommandContext, question: ChatMessage | None, answer: ChatMessage) -> Sequence[ChatMessage]:

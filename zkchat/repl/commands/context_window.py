@@ -186,7 +186,10 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     else:
         context.surface.print(f"{subject.name} was not sent for the last answer: it did not match the question.")
         if kind == "reference":
-            _explain(context, subject.name)
+            # Say where the search for the last question lost a note.
+            asked, messages = last_question(context), context.conversation.messages
+            question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
+            show_result(context, explained(context.browser.refreshed(), question, subject.name))
     for reason in reasons:
         context.surface.print(f"- {reason}")
     answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
@@ -197,13 +200,6 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     else:
         context.surface.print_dimmed("It was never sent in this session.")
     return NOTHING
-
-
-def _explain(context: CommandContext, path: str) -> None:
-    """Say where the search for the last question lost a note."""
-    asked, messages = last_question(context), context.conversation.messages
-    question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
-    show_result(context, explained(context.browser.refreshed(), question, path))
 
 
 def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:

@@ -72,7 +72,21 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
     """
     messages = context.conversation.messages
     if not argument:
-        return _list_branches(context)
+        conversation = context.conversation
+        branches = conversation.branches()
+        if not branches:
+            raise UsageError("Nothing has been said yet.")
+        for each in branches:
+            mark = "*" if each.is_current else " "
+            start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
+            words = sanitize_line(each.first_words) or "(no text)"
+            context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+        if not any(each.is_current for each in branches):
+            context.surface.print(f"You are after message {len(conversation.messages)}; your next begins a new branch.")
+        context.surface.print_dimmed(
+            "* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4."
+        )
+        return NOTHING
     if not argument.removeprefix("#").isdigit():
         return _continue_after(context, _head_named(context, argument))
     message = message_numbered(context, argument)
@@ -266,22 +280,6 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where you were; /branch lists all branches.")
-    return NOTHING
-
-
-def _list_branches(context: CommandContext) -> Outcome:
-    conversation = context.conversation
-    branches = conversation.branches()
-    if not branches:
-        raise UsageError("Nothing has been said yet.")
-    for each in branches:
-        mark = "*" if each.is_current else " "
-        start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
-        words = sanitize_line(each.first_words) or "(no text)"
-        context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
-    if not any(each.is_current for each in branches):
-        context.surface.print(f"You are after message {len(conversation.messages)}; your next begins a new branch.")
-    context.surface.print_dimmed("* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4.")
     return NOTHING
 
 

@@ -67,7 +67,15 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     """
     is_named = bool(argument) and not argument.isdigit()
     if "://" in argument:
-        return await _use_server(context, argument)
+        row = await until_interrupted(context.models.of_server(argument))
+        goes = "" if row and row.on_this_machine else _GOES
+        where = without_password(argument)
+        question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
+        if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
+            context.surface.print(f"{context.conversation.model.shown} still answers.")
+            return NOTHING
+        context.models.keep_server(argument)
+        return Switch(session=context.conversation.session_id or None, model=row.name)
     name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
         return NOTHING
@@ -84,18 +92,6 @@ async def model(context: CommandContext, argument: str) -> Outcome:
 
 
 _GOES: Final = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
-
-
-async def _use_server(context: CommandContext, address: str) -> Outcome:
-    row = await until_interrupted(context.models.of_server(address))
-    goes = "" if row and row.on_this_machine else _GOES
-    where = without_password(address)
-    question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
-    if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
-        context.surface.print(f"{context.conversation.model.shown} still answers.")
-        return NOTHING
-    context.models.keep_server(address)
-    return Switch(session=context.conversation.session_id or None, model=row.name)
 
 
 def _full_name(context: CommandContext, typed: str) -> str:
