@@ -38,7 +38,6 @@ from zkchat.repl.commands.table import run
 from zkchat.repl.picker import Further, PickRow
 from zkchat.repl.surface import Position, Surface, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
-from zkchat.writing.targets import LinkStyle
 
 
 class SessionsWithCounts(SessionsInMemory):
@@ -260,18 +259,6 @@ class _NoItems:
         raise UsageError("There are no rules, notes and tools here.")
 
 
-class RecordingPageEditor:
-    """Implements `repl.command_context.PageEditor`: remembers what was edited; some pages are not approved by it."""
-
-    def __init__(self) -> None:
-        self.edited: list[str] = []
-        self.unapproved: set[str] = set()
-
-    def edit(self, page: str, *, is_new: bool) -> bool:
-        self.edited.append(page)
-        return is_new or page not in self.unapproved
-
-
 class RecordingEditor:
     """Implements `repl.vault_browser.DocumentEditor`."""
 
@@ -334,18 +321,6 @@ class GoalsInMemory:
         yield Warned(text="went on")
 
 
-class EveryMention:
-    """Implements `repl.command_context.MentionChooser`: a user who says yes to all, until they leave."""
-
-    def __init__(self) -> None:
-        self.style = LinkStyle()
-        self.leaves = False
-
-    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
-        chosen = [(group, group.links) for group in groups]
-        return None if self.leaves else chosen
-
-
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
@@ -356,7 +331,9 @@ class CommandHarness:
         self.conversation = ConversationInMemory(self.store)
         self.surface = RecordingSurface()
         self.changes = ChangesInMemory()
-        self.page_editor = RecordingPageEditor()
+        self.pages_edited: list[str] = []
+        self.unapproved: set[str] = set()
+        """Pages that are not approved by being edited."""
         self.editor = RecordingEditor()
         self.daily_notes = DailyNoteSettings()
         self.browser = VaultBrowser(
@@ -367,7 +344,8 @@ class CommandHarness:
         )
         self.models = ModelsInMemory()
         self.goals = GoalsInMemory()
-        self.mentions = EveryMention()
+        self.leaves = False
+        """Whether the user says yes to all mentions, and then leaves."""
         self.context = CommandContext(
             conversation=cast(Conversation, self.conversation),
             store=self.store,
@@ -375,14 +353,22 @@ class CommandHarness:
             surface=self.surface,
             links=LinksInMemory(),
             items=items or cast(SessionItems, _NoItems()),
-            page_editor=self.page_editor,
+            edit_page=self._edit_page,
             browser=self.browser,
             now=lambda: NOON,
             models=self.models,
             goals=cast(GoalRun, self.goals),
-            mentions=self.mentions,
+            choose_mentions=self._every_mention,
             keys=["canary-of-the-test"],
         )
+
+    def _edit_page(self, page: str, is_new: bool) -> bool:
+        self.pages_edited.append(page)
+        return is_new or page not in self.unapproved
+
+    def _every_mention(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
+        chosen = [(group, group.links) for group in groups]
+        return None if self.leaves else chosen
 
     @property
     def files(self) -> dict[str, str]:

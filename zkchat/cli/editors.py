@@ -3,7 +3,7 @@
 import shlex
 import sys
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -49,32 +49,20 @@ def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
     raise UsageError("There is no image on the clipboard.", hint="Copy one, such as a screenshot, and try again.")
 
 
-class SystemDesktop:
-    """Implements `repl.surface.Desktop`."""
+def desktop_opener(environment: Environment) -> Callable[[str], object] | None:
+    """Hands an address to the desktop; None where none can be seen, or no program that does so."""
+    variables, is_mac = environment.variables, sys.platform == "darwin"
+    has_desktop = is_mac or any(variables.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    opener = find_program("open" if is_mac else "xdg-open", variables) if has_desktop else None
+    if opener is None:
+        return None
 
-    def __init__(self, environment: Environment) -> None:
-        self._variables = environment.variables
-
-    @property
-    def is_there(self) -> bool:
-        """Whether a desktop can be seen, and a program that hands addresses to it."""
-        return self._opener is not None
-
-    @property
-    def _opener(self) -> str | None:
-        is_mac = sys.platform == "darwin"
-        has_desktop = is_mac or any(self._variables.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-        return find_program("open" if is_mac else "xdg-open", self._variables) if has_desktop else None
-
-    def open(self, address: str) -> bool:
-        """Hand an address to the desktop; False where there is none to be seen."""
-        opener = self._opener
-        if opener is None:
-            return False
+    def run(address: str) -> None:
         # Some openers stay until the window is closed; nobody waits for that.
-        run = partial(run_program, [opener, address], quietly=True)
-        Thread(target=run, name="zkchat-open", daemon=True).start()
-        return True
+        work = partial(run_program, [opener, address], quietly=True)
+        Thread(target=work, name="zkchat-open", daemon=True).start()
+
+    return run
 
 
 _CONVENTIONS: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {

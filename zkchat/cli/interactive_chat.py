@@ -23,6 +23,7 @@ from zkchat.app import (
     bounds_of,
     count_files_of_notes,
     daily_note_settings,
+    link_style,
     open_goal_run,
     open_said,
     page_item,
@@ -39,9 +40,9 @@ from zkchat.cli.change_review import (
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, clipboard_image, edit_file
+from zkchat.cli.editors import VaultDocumentEditor, clipboard_image, desktop_opener, edit_file
 from zkchat.cli.key_questions import can_draw_prompt, read_line
-from zkchat.cli.note import ChatMentions
+from zkchat.cli.note import choose_in_chat
 from zkchat.cli.note_lookup import progress, tell_of_vectors
 from zkchat.cli.output import (
     PresenterOptions,
@@ -483,7 +484,7 @@ class InteractiveChat:
             surface=self._surface(),
             links=opened.document_links,
             items=SessionItems(opened.conversation),
-            page_editor=VaultPageEditor(self.io, opened.paths),
+            edit_page=partial(_edit_page, self.io, opened.paths),
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._vault_view,
@@ -494,7 +495,8 @@ class InteractiveChat:
             now=self._environment.now,
             models=self._models,
             goals=self._goals(),
-            mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
+            link_style=partial(link_style, opened.paths.vault),
+            choose_mentions=partial(choose_in_chat, self.io, self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
             clipboard_image=partial(clipboard_image, self._environment.variables),
@@ -503,7 +505,7 @@ class InteractiveChat:
         )
 
     def _surface(self) -> Surface:
-        desktop = SystemDesktop(self._environment)
+        desktop = desktop_opener(self._environment)
         if self.is_plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, self.color, self._active.opened.settings.ui.width)
@@ -681,21 +683,14 @@ def _preload_libraries(provider: str) -> None:
     preload_client(provider)
 
 
-class VaultPageEditor:
-    """The vault's page for the assistant, edited in the user's editor, and approved by that."""
-
-    def __init__(self, io: CommandIO, paths: Paths) -> None:
-        self._io = io
-        self._paths = paths
-
-    def edit(self, page: str, *, is_new: bool) -> bool:
-        """Editing approves the page, unless it still holds what was there unapproved before."""
-        vault = self._paths.vault
-        before = None if is_new else page_text(vault, page)
-        with echo_on(self._io.environment.stdin):
-            edit_file(self._io, str(vault / page))
-        after = page_text(vault, page)
-        if after is None:
-            return False
-        previous = None if before is None else page_item(page, before)
-        return VaultTrust(self._paths).approve_own(previous, page_item(page, after))
+def _edit_page(io: CommandIO, paths: Paths, page: str, is_new: bool) -> bool:
+    """Editing approves the page of the vault, unless it still holds what was there unapproved before."""
+    vault = paths.vault
+    before = None if is_new else page_text(vault, page)
+    with echo_on(io.environment.stdin):
+        edit_file(io, str(vault / page))
+    after = page_text(vault, page)
+    if after is None:
+        return False
+    previous = None if before is None else page_item(page, before)
+    return VaultTrust(paths).approve_own(previous, page_item(page, after))

@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -60,9 +60,10 @@ from zkchat.repl import (
     VaultBrowser,
     VaultView,
     find_command,
+    only_in_a_terminal,
     run,
 )
-from zkchat.writing import ChangeReviewer, LinkStyle
+from zkchat.writing import ChangeReviewer
 
 if TYPE_CHECKING:
     from zkchat.render import Matches
@@ -204,16 +205,10 @@ class MarkdownSurface(Surface):
 
 
 class _NoEditor:
-    """Implements `PageEditor`, `DocumentEditor` and `MentionChooser` where nobody edits."""
+    """Implements `DocumentEditor` where nobody edits."""
 
     name = ""
-    style = LinkStyle()
-
-    def edit(self, *_: object, **__: object) -> NoReturn:
-        raise UsageError("Editing works only in a terminal.")
-
-    def choose(self, _groups: object) -> NoReturn:
-        raise UsageError("/link works only in a terminal.", hint="In a terminal: zkchat note link NAME")
+    edit = only_in_a_terminal
 
 
 class HostedInterface:
@@ -454,7 +449,6 @@ class HostedChat(ABC):
             surface=self._surface,
             links=opened.document_links,
             items=SessionItems(opened.conversation),
-            page_editor=_NoEditor(),
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._view,
@@ -465,7 +459,6 @@ class HostedChat(ABC):
             now=self._environment.now,
             models=self._models,
             goals=goals,
-            mentions=_NoEditor(),
             keys=self._chosen.keys(opened),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,

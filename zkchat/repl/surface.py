@@ -5,7 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeAlias, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -272,14 +272,8 @@ class Questioner(Protocol):
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
 
 
-class Desktop(Protocol):
-    """The user's desktop."""
-
-    @property
-    def is_there(self) -> bool: ...
-
-    def open(self, address: str) -> bool:
-        """Open an address; False where there is no desktop."""
+Desktop: TypeAlias = Callable[[str], object] | None
+"""Opens an address on the user's desktop; None where there is none."""
 
 
 class PlainSurface(Surface):
@@ -323,10 +317,12 @@ class PlainSurface(Surface):
 
     @property
     def has_desktop(self) -> bool:
-        return self._desktop.is_there
+        return self._desktop is not None
 
     def open(self, address: str) -> bool:
-        return self._desktop.open(address)
+        if self._desktop:
+            self._desktop(address)
+        return self.has_desktop
 
 
 class DrawnSurface(PlainSurface):

@@ -175,12 +175,12 @@ async def link(context: CommandContext, argument: str) -> Outcome:
     staged = StagedChanges(context.changes)
     library = context.browser.library
     library.refresh()
-    found = MentionLinks(library, staged.read, context.mentions.style)
+    found = MentionLinks(library, staged.read, context.link_style())
     groups = found.about(path)
     if (first := next(groups, None)) is None:
         context.surface.print(NO_MENTIONS)
         return NOTHING
-    chosen = context.mentions.choose(chain([first], groups))
+    chosen = context.choose_mentions(chain([first], groups))
     made = stage_links(staged, chosen or [])
     for remark in made.remarks:
         context.surface.print(remark)
@@ -207,7 +207,7 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
     old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
     path = find_file(context, old, "rename")[1]
     staged = StagedChanges(context.changes)
-    style = VaultConventions(link_style=context.mentions.style)
+    style = VaultConventions(link_style=context.link_style())
     edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, new)
     changes = staged.change_set()
     context.surface.print_changes(changes)

@@ -443,7 +443,7 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         create_file(context, page, _NEW_PAGE, command="/memory")
-    is_used = context.page_editor.edit(page, is_new=not found)
+    is_used = context.edit_page(page, not found)
     _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
     return NOTHING
 
