@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from itertools import chain
 from typing import Annotated, NamedTuple
 
@@ -47,7 +46,7 @@ from zkchat.cli.common import (
     option,
 )
 from zkchat.cli.editors import edit_file
-from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, tell_dropped_changes
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, show_events, tell_dropped_changes
 from zkchat.cli.rules import ScopeOption
 from zkchat.cli.trust import ask_to_approve
 from zkchat.core import (
@@ -61,7 +60,7 @@ from zkchat.core import (
     UsageError,
     ZkchatError,
 )
-from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, ticking
+from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter
 
 ResumeOption = Annotated[bool, flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one.")]
 UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
@@ -172,18 +171,9 @@ def _play(
     """Show a goal run to its end, or to Ctrl-C: then what is done, and how to go on."""
     presenter, seen = _presenter(io, opened, view), list[Event]()
 
-    async def show() -> None:
-        for warning in opened.warnings:
-            presenter.show(warning)
-        async with aclosing(events), ticking(presenter):
-            async for event in events:
-                presenter.show(event)
-                if isinstance(event, GoalEnded | ChangesReviewed):
-                    seen.append(event)
-
     code: int = ExitCode.NO_ANSWER
     try:
-        asyncio.run(show())
+        asyncio.run(show_events(presenter, opened, events, seen))
         code = next((event.exit_code for event in reversed(seen) if isinstance(event, GoalEnded)), code)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED

@@ -44,6 +44,7 @@ from zkchat.cli.output import (
     announce_model,
     announce_quotes,
     create_presenter,
+    show_events,
     suggest_next,
     tell_dropped_changes,
 )
@@ -62,7 +63,7 @@ from zkchat.core import (
     install_command,
     resolve_link,
 )
-from zkchat.render import Presenter, ticking
+from zkchat.render import ticking
 from zkchat.writing import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0
@@ -178,7 +179,8 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
             announce_quotes(io, opened)
         seen: list[Event] = []
         try:
-            asyncio.run(_show(opened, presenter, seen))
+            assert opened.asked is not None
+            asyncio.run(show_events(presenter, opened, opened.conversation.answer(opened.asked), seen))
         finally:
             presenter.close()
             _tell_changes(io, opened, view, seen)
@@ -194,17 +196,6 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
             elif isinstance(event, ChangesReviewed):
                 code = code or event.exit_code
         return code
-
-
-async def _show(opened: OpenConversation, presenter: Presenter, seen: list[Event]) -> None:
-    for warning in opened.warnings:
-        presenter.show(warning)
-    assert opened.asked is not None
-    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter):
-        async for event in events:
-            presenter.show(event)
-            if isinstance(event, TurnFailed | TurnFinished | ChangesReviewed):
-                seen.append(event)
 
 
 def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOptions, seen: list[Event]) -> None:

@@ -263,8 +263,7 @@ class TerminalCallReviewer(Struct, frozen=True):
 
         questions = KeyQuestions(self.io, color=self.color(), plain=self.plain)
         self.io.note("")  # the line that says what the model is doing has not ended
-        for line in describe_call(call):
-            questions.show(Text(line))
+        questions.show(*map(Text, describe_call(call)))
         keys = [("y", "yes" if not call.may_always else "yes, in this chat"), ("n", "no")]
         if call.may_always:
             keys.append(("a", "always"))

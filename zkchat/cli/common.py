@@ -212,10 +212,17 @@ def told_command(function: Callable[..., Told], vault_option: Any = VaultOption)
     def run(*, vault: Path | None, json_output: bool, **given: Any) -> int:
         io = current_io(vault)
         told = function(io, **given)
-        if not json_output:
-            _print(io, told)
-        elif told.data is not UNSET:
-            io.json(told.data)
+        if json_output:
+            if told.data is not UNSET:
+                io.json(told.data)
+        else:
+            if told.show:
+                told.show()
+            for line in told.lines:
+                io.out(line)
+            io.flush_out()
+            for note in told.notes:
+                io.note(note)
         if told.then:
             told.then()
         return told.exit_code
@@ -224,16 +231,6 @@ def told_command(function: Callable[..., Told], vault_option: Any = VaultOption)
     return with_parameters(
         run, function, [*own, parameter("vault", vault_option, None), parameter("json_output", JsonOption, False)]
     )
-
-
-def _print(io: CommandIO, told: Told) -> None:
-    if told.show:
-        told.show()
-    for line in told.lines:
-        io.out(line)
-    io.flush_out()
-    for note in told.notes:
-        io.note(note)
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -95,7 +95,10 @@ def edit_file(io: CommandIO, path: str, line: int | None = None) -> None:
     if not editor:
         raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
     try:
-        code = run_program(_command(shlex.split(editor), path, line, variables))
+        name, *options = shlex.split(editor)
+        if (found := find_program(name, variables)) is None:
+            raise FileNotFoundError("no such program is installed")
+        code = run_program([found, *options, *file_arguments(name, path, line)])
     except (OSError, ValueError) as error:
         hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
         raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
@@ -146,14 +149,6 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
     else:
         rmtree(file.parent, ignore_errors=True)
     return ConfigError(message, hint=hint)
-
-
-def _command(words: Sequence[str], path: str, line: int | None, variables: Mapping[str, str]) -> list[str]:
-    name, *options = words
-    found = find_program(name, variables)
-    if found is None:
-        raise FileNotFoundError("no such program is installed")
-    return [found, *options, *file_arguments(name, path, line)]
 
 
 class VaultDocumentEditor:

@@ -4,7 +4,8 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections import UserDict
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from functools import cache
@@ -43,47 +44,33 @@ _CLOSE: Final = 0.75
 """How alike a wrong option and the one that was meant are at least; Typer names almost any."""
 
 
-class LazyCommands(MutableMapping[str, Command]):
-    """Commands by name, those that are loaded first; whoever takes another one loads it."""
-
-    def __init__(self, places: Mapping[str, str], loaded: Mapping[str, Command]) -> None:
-        self._loaded = dict(loaded)
-        self._places = {**dict.fromkeys(loaded, ""), **places}
+class LazyCommands(UserDict[str, Any]):
+    """Commands by name. In the place of one stands where it is, until it is asked for."""
 
     def __getitem__(self, name: str) -> Command:
-        if name not in self._loaded:
-            # The command at `module.attribute` of this package, or the one made of an action.
-            *package, module, attribute = self._places[name].split(".")
-            if package:
-                target = import_module("zkchat.cli.actions").command_of(module, attribute)
-            else:
-                target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
-            alone = typer.Typer(rich_markup_mode=None)
-            if isinstance(target, typer.Typer):
-                alone.add_typer(target, name=name)
-            else:
-                alone.command(name=name)(target)
-            use_layout(alone)
-            command = typer.main.get_group(alone).commands[name]
-            if name in BELOW and isinstance(command, TyperGroup):
-                command.commands = LazyCommands(BELOW[name], command.commands)
-            self._loaded[name] = command
-        return self._loaded[name]
+        found: Command | str = self.data[name]
+        if isinstance(found, str):
+            self.data[name] = found = load_command(name, found)
+        return found
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __setitem__(self, name: str, command: Command) -> None:
-        raise TypeError("Commands stand in the table.")
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("Commands stand in the table.")
+def load_command(name: str, place: str) -> Command:
+    """The command at `module.attribute` of this package, or the one made of an action."""
+    *package, module, attribute = place.split(".")
+    if package:
+        target = import_module("zkchat.cli.actions").command_of(module, attribute)
+    else:
+        target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
+    alone = typer.Typer(rich_markup_mode=None)
+    if isinstance(target, typer.Typer):
+        alone.add_typer(target, name=name)
+    else:
+        alone.command(name=name)(target)
+    use_layout(alone)
+    command = typer.main.get_group(alone).commands[name]
+    if name in BELOW and isinstance(command, TyperGroup):
+        command.commands = LazyCommands(command.commands, **BELOW[name])
+    return command
 
 
 class RootGroup(DescribedGroup):
@@ -93,7 +80,7 @@ class RootGroup(DescribedGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = LazyCommands(PLACES, {})
+        self.commands = LazyCommands(PLACES)
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         return ['["QUESTION"] [-c] [-r] [OPTIONS]', "|", *super().collect_usage_pieces(ctx)[1:]]

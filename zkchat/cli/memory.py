@@ -45,6 +45,7 @@ from zkchat.core import (
     UsageGraph,
     UsedNote,
     counted,
+    local_time,
     messages_of,
     thread_of,
     to_plain,
@@ -99,9 +100,8 @@ def _uses(io: CommandIO, note: str) -> Told:
     def show() -> None:
         listing = Listing(io, workspace.paths)
         for use in found:
-            at, title = f"{use.at.astimezone():%Y-%m-%d %H:%M}", use.session_title or "(untitled)"
-            listing.line(f"{at}  {title}  ({use.session_id})")
-            listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+            listing.line(f"{local_time(use.at)}  {use.session_title or '(untitled)'}  ({use.session_id})")
+            listing.line(f"{use.why}; message {use.message_id}", indent=2, style="dim")
 
     gone = dict.fromkeys(use.path for use in found if use.is_gone)
     notes = [f"{each} {GONE}." for each in gone] if found else [f"No conversation has used {path}."]
@@ -208,7 +208,7 @@ def show(io: CommandIO, fact: FactArgument) -> Told:
         found = store.find(fact)
     lines = [
         found.text,
-        f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times",
+        f"{found.id}, from: {found.source}, {local_time(found.at)}, used {found.uses} times",
         *([f"only for the agent {found.agent}"] if found.agent else []),
         *([f"session: {found.session_id}"] if found.session_id else []),
         *([f"It replaced: {found.replaces}"] if found.replaces else []),

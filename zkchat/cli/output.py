@@ -1,7 +1,7 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,13 @@ from zkchat.core import (
     USUAL_COLORS,
     ChangeOrigin,
     ChangeSet,
+    ChangesReviewed,
     ColorChoice,
     FileWrite,
+    GoalEnded,
     StorageError,
+    TurnFailed,
+    TurnFinished,
     VaultError,
     write_atomically,
 )
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.app import OpenConversation, Paths
-    from zkchat.core import Environment, ThinkingView
+    from zkchat.core import Environment, Event, ThinkingView
     from zkchat.render import Presenter, ShownUsage
 
 
@@ -174,6 +178,21 @@ def consoles(
     return out, err
 
 
+async def show_events(
+    presenter: "Presenter", opened: "OpenConversation", events: "AsyncGenerator[Event, None]", seen: "list[Event]"
+) -> None:
+    """Show what a turn or a goal has to tell; those that say how it ended are added to `seen`."""
+    from zkchat.render import ticking
+
+    for warning in opened.warnings:
+        presenter.show(warning)
+    async with aclosing(events), ticking(presenter):
+        async for event in events:
+            presenter.show(event)
+            if isinstance(event, TurnFailed | TurnFinished | GoalEnded | ChangesReviewed):
+                seen.append(event)
+
+
 def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
@@ -259,17 +278,7 @@ class Listing:
         self._io = io
         self._console = stdout_console(io, paths)
 
-    def title(self, text: str) -> None:
-        self._line(text, indent=0, style="bold")
-
-    def line(self, text: str, *, indent: int = 0) -> None:
-        self._line(text, indent=indent)
-
-    def aside(self, text: str, *, indent: int) -> None:
-        """A dimmed line that belongs to the one above it."""
-        self._line(text, indent=indent, style="dim")
-
-    def _line(self, text: str, *, indent: int, style: str = "none") -> None:
+    def line(self, text: str, *, indent: int = 0, style: str = "none") -> None:
         if self._console is None:
             self._io.out(f"{' ' * indent}{text}")
             return

@@ -256,11 +256,7 @@ def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> T
 @contextmanager
 def _open_search(io: CommandIO) -> Iterator["tuple[SessionStore, ConversationSearch]"]:
     """The sessions of a vault, and the search over what was said in them."""
-    workspace = io.workspace()
-    with (
-        io.sessions() as store,
-        stores.open_message_search(workspace) as conversations,
-    ):
+    with io.sessions() as store, stores.open_message_search(io.workspace()) as conversations:
         yield store, conversations
 
 

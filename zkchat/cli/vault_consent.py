@@ -13,7 +13,7 @@ from zkchat.app import (
     unconfirmed,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.core import Environment, LostDefaultVault, Scope, StorageError, VaultError, counted
+from zkchat.core import Scope, StorageError, counted
 
 
 def confirmed_vault(io: CommandIO) -> Path | None:
@@ -45,25 +45,6 @@ def scope_paths(io: CommandIO, scope: Scope) -> Paths:
     """For files of the user, and of the vault if there is one; to write into it, there has to be."""
     needs_vault = scope == "vault"
     return find_paths(io.environment, confirmed_vault(io) if needs_vault else io.vault, needs_vault=needs_vault)
-
-
-def is_in_vault(environment: Environment) -> bool:
-    """Whether a command that is started here and names no folder has a vault. Raises `LostDefaultVault`."""
-    try:
-        return find_folder(environment, None).is_vault
-    except LostDefaultVault:
-        raise
-    except VaultError:
-        return False
-
-
-def holds_notes(environment: Environment) -> bool:
-    """Whether the current folder, if it is not the home folder, could be a vault."""
-    try:
-        found = find_folder(environment, None)
-    except VaultError:
-        return False
-    return not found.is_home and count_notes(found.path).notes > 0
 
 
 def _content(found: FoundFolder) -> str:

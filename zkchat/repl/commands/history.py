@@ -1,7 +1,6 @@
 """Commands for the messages of this session, its branches, and the other sessions of the vault."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Final, assert_never
 
 from zkchat.core import (
@@ -16,6 +15,7 @@ from zkchat.core import (
     UsageError,
     compaction_of,
     counted,
+    local_time,
     messages_of,
 )
 from zkchat.render import fit_cells, phrases, sanitize_line
@@ -78,7 +78,7 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
             raise UsageError("Nothing has been said yet.")
         for each in branches:
             mark = "*" if each.is_current else " "
-            start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
+            start = f"{mark} b{each.number:<3} {local_time(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
             words = sanitize_line(each.first_words) or "(no text)"
             context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
         if not any(each.is_current for each in branches):
@@ -190,7 +190,8 @@ async def sessions(context: CommandContext, argument: str) -> Outcome:
         raise UsageError(_NOT_SAID.format(argument) if argument else "There are no sessions in this vault yet.")
     for session in known[:_MAX_LISTED_SESSIONS]:
         here = "*" if session.id == context.conversation.session_id else " "
-        start = f"{here} {session.id}  {_local(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
+        said = counted(session.message_count, "message")
+        start = f"{here} {session.id}  {local_time(session.updated_at)}  {said:>14}  "
         title = sanitize_line(session.title) or "(untitled)"
         context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
@@ -296,7 +297,7 @@ def _head_named(context: CommandContext, name: str) -> str:
 
 
 def _print_whole(context: CommandContext, message: ChatMessage) -> None:
-    context.surface.print_dimmed(f"{speaker(message)}, {_local(message.created_at)}")
+    context.surface.print_dimmed(f"{speaker(message)}, {local_time(message.created_at)}")
     if marker := phrases.compaction(message):
         context.surface.print(marker)
     for line in _tool_lines(message):
@@ -344,7 +345,3 @@ def speaker(message: ChatMessage) -> str:
             return message.role
         case _:
             assert_never(message.role)
-
-
-def _local(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
