@@ -62,6 +62,21 @@ from zkchat.core import (
 )
 from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter
 
+StepsOption = Annotated[
+    int | None, option("--steps", "N", "Maximum steps in the plan. Default: the setting goal.steps.", min=1, max=100)
+]
+TokensOption = Annotated[
+    int | None, option("--tokens", "N", "Maximum tokens sent and received. Default: the setting goal.tokens.", min=1)
+]
+MinutesOption = Annotated[float | None, option("--minutes", "N", "Maximum minutes. Default: the setting goal.minutes.")]
+ReviewOption = Annotated[
+    ReviewTime | None,
+    typer.Option(
+        "--review",
+        help="With --write: review proposed changes at the end (default) or after each step.",
+        show_default=False,
+    ),
+]
 ResumeOption = Annotated[bool, flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one.")]
 UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
 
@@ -82,28 +97,13 @@ def run(
     vault: VaultOption = None,
     model: ModelOption = None,
     agent: AgentOption = None,
-    steps: Annotated[
-        int | None,
-        option("--steps", "N", "Maximum steps in the plan. Default: the setting goal.steps.", min=1, max=100),
-    ] = None,
-    tokens: Annotated[
-        int | None,
-        option("--tokens", "N", "Maximum tokens sent and received. Default: the setting goal.tokens.", min=1),
-    ] = None,
-    minutes: Annotated[
-        float | None, option("--minutes", "N", "Maximum minutes. Default: the setting goal.minutes.")
-    ] = None,
+    steps: StepsOption = None,
+    tokens: TokensOption = None,
+    minutes: MinutesOption = None,
     resume: ResumeOption = False,
     private: PrivateOption = False,
     write: WriteOption = False,
-    review: Annotated[
-        ReviewTime | None,
-        typer.Option(
-            "--review",
-            help="With --write: review proposed changes at the end (default) or after each step.",
-            show_default=False,
-        ),
-    ] = None,
+    review: ReviewOption = None,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
     plain: PlainOption = False,

@@ -69,7 +69,14 @@ from zkchat.writing import PROPOSE_ONLY
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
+NO_REVIEW = "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
 
+QuestionArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Your question; [[wikilinks]] and @paths name notes. Piped text is added to it.", show_default=False
+    ),
+]
 SessionOption = Annotated[
     str | None,
     option("--session", "NAME", "Continue this session: its id, the start of its id, or its title."),
@@ -81,6 +88,8 @@ AgentOption = Annotated[
 ]
 PrivateOption = Annotated[bool, flag("--private", "Private: other conversations remember nothing from this one.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
+StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")]
+MoreOption = Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")]
 ShowContextOption = Annotated[
     bool,
     flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out."),
@@ -88,17 +97,28 @@ ShowContextOption = Annotated[
 WriteOption = Annotated[
     bool, flag("--write", "Let the model propose changes to notes: you see each as a diff, and decide.")
 ]
+ApplyOption = Annotated[bool, flag("--yes -y", "With --write: apply proposed changes without asking.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --write: print proposed changes as a diff, and change nothing.")]
+GoalOption = Annotated[
+    bool, flag("--goal", "Let a model work on a goal in steps; you can change its plan: zkchat ask --goal --help")
+]
+ImageOption = Annotated[
+    list[Path] | None,
+    option(
+        "--image",
+        "FILE",
+        "Send this image with the question, to a model that sees images. Repeatable. @FILE is a file in the vault.",
+    ),
+]
+FileOption = Annotated[
+    list[Path] | None,
+    option("--file", "FILE", "Send the text of this file with the question; it can be anywhere. Repeatable."),
+]
 PlainOption = Annotated[bool, flag("--plain", "No boxes, no colour, no live updates.")]
 
 
 def ask(
-    question: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Your question; [[wikilinks]] and @paths name notes. Piped text is added to it.", show_default=False
-        ),
-    ] = None,
+    question: QuestionArgument = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
@@ -108,27 +128,15 @@ def ask(
     json_output: JsonOption = False,
     plain: PlainOption = False,
     panels: PanelsOption = False,
-    strict: Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")] = False,
-    more: Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")] = False,
+    strict: StrictOption = False,
+    more: MoreOption = False,
     show_context: ShowContextOption = False,
     write: WriteOption = False,
-    yes: Annotated[bool, flag("--yes -y", "With --write: apply proposed changes without asking.")] = False,
+    yes: ApplyOption = False,
     dry_run: DryRunOption = False,
-    image: Annotated[
-        list[Path] | None,
-        option(
-            "--image",
-            "FILE",
-            "Send this image with the question, to a model that sees images. Repeatable. @FILE is a file in the vault.",
-        ),
-    ] = None,
-    file: Annotated[
-        list[Path] | None,
-        option("--file", "FILE", "Send the text of this file with the question; it can be anywhere. Repeatable."),
-    ] = None,
-    _goal: Annotated[
-        bool, flag("--goal", "Let a model work on a goal in steps; you can change its plan: zkchat ask --goal --help")
-    ] = False,
+    image: ImageOption = None,
+    file: FileOption = None,
+    _goal: GoalOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -216,9 +224,7 @@ def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: Conversa
     writing, write = options.writing, opened.settings.write
     is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
     if not is_settled and options.user_interface.change_reviewer is None:
-        io.note(
-            "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
-        )
+        io.note(NO_REVIEW)
 
 
 def _mention(io: CommandIO, file: Path) -> str:
