@@ -185,7 +185,9 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
+LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
+HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, protected by a token.")]
 PortOption = Annotated[
     int | None,
     option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535),
@@ -204,11 +206,9 @@ TokenFileOption = Annotated[
 def mcp(
     context: typer.Context,
     vault: SettingsVaultOption = None,
-    local: Annotated[
-        bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")
-    ] = False,
+    local: LocalOption = False,
     write: WriteOption = False,
-    http: Annotated[bool, flag("--http", "Serve on a port of this machine, protected by a token.")] = False,
+    http: HttpOption = False,
     port: PortOption = None,
     token_file: TokenFileOption = None,
 ) -> None:
@@ -324,6 +324,36 @@ def server_details(definition: ServerDefinition) -> Sequence[str]:
     return lines
 
 
+NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
+ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
+
+CommandArgument = Annotated[
+    list[str] | None,
+    argument("-- COMMAND", "The command that starts the server, after two hyphens."),
+]
+UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: the server's address.")]
+EnvOption = Annotated[
+    list[str] | None,
+    option("--env", "NAME=VALUE", "An environment variable for the server; NAME alone passes on yours. Repeatable."),
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
+]
+FolderOption = Annotated[
+    str | None,
+    option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
+]
+TimeoutOption = Annotated[
+    float | None,
+    option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
+]
+ServerLocalOption = Annotated[
+    bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
+]
+ReplaceOption = Annotated[bool, flag("--replace", "Replace your server of that name.")]
+
+
 @partial(told_command, vault_option=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the MCP servers that chats may use, and why others are left out. Nothing is started.
@@ -350,34 +380,15 @@ def list_(io: CommandIO) -> Told:
 
 
 def add(
-    name: Annotated[str, argument("NAME", "Its name.")],
-    command: Annotated[
-        list[str] | None,
-        argument("-- COMMAND", "The command that starts the server, after two hyphens."),
-    ] = None,
-    url: Annotated[str | None, option("--url", "URL", "Instead of a command: the server's address.")] = None,
-    env: Annotated[
-        list[str] | None,
-        option(
-            "--env", "NAME=VALUE", "An environment variable for the server; NAME alone passes on yours. Repeatable."
-        ),
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
-    ] = None,
-    cwd: Annotated[
-        str | None,
-        option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
-    ] = None,
-    local: Annotated[
-        bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
-    ] = False,
-    replace: Annotated[bool, flag("--replace", "Replace your server of that name.")] = False,
+    name: NewNameArgument,
+    command: CommandArgument = None,
+    url: UrlOption = None,
+    env: EnvOption = None,
+    header: HeaderOption = None,
+    cwd: FolderOption = None,
+    timeout: TimeoutOption = None,
+    local: ServerLocalOption = False,
+    replace: ReplaceOption = False,
     vault: SettingsVaultOption = None,
 ) -> None:
     """Add an MCP server to your settings. Chats then offer its tools to the model.
@@ -434,10 +445,7 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     io.note(f"Try it: zkchat config servers check {definition.name}")
 
 
-def remove(
-    name: Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")],
-    vault: SettingsVaultOption = None,
-) -> None:
+def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     """Remove an MCP server from your settings."""
     io = current_io(vault)
     workspace = io.workspace(needs_vault=False)
@@ -502,6 +510,12 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+ProgramArgument = Annotated[
+    str,
+    argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
+]
+NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
+HostLocalOption = Annotated[bool, flag("--local", "The model runs on this machine, so it may see private notes.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Show the entry and where it belongs; write nothing.")]
 
 _WHY_NOT: Final = {
@@ -512,13 +526,10 @@ _WHY_NOT: Final = {
 
 
 def install(
-    program: Annotated[
-        str,
-        argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
-    ],
+    program: ProgramArgument,
     vault: SettingsVaultOption = None,
-    name: Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)] = "zkchat",
-    local: Annotated[bool, flag("--local", "The model runs on this machine, so it may see private notes.")] = False,
+    name: NameOption = "zkchat",
+    local: HostLocalOption = False,
     write: WriteOption = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PORT: Final = 7718
 HOST: Final = "127.0.0.1"
 VARIABLE: Final = "ZKCHAT_SERVE_TOKEN"
+_MISSING: Final = "This needs the packages starlette and uvicorn, which are not installed."
+_OPEN: Final = "warning: Others in your network can reach this address, and the connection is not encrypted."
 
 app = typer.Typer(
     help="Chat in a browser, and serve editors and other programs.",
@@ -28,6 +30,10 @@ app = typer.Typer(
 
 WriteOption = Annotated[bool, flag("--write", "Let the model propose changes to notes; you review each.")]
 PortOption = Annotated[int, option("--port", "N", f"Default: {PORT}.", min=0, max=65535)]
+HostOption = Annotated[str, option("--host", "ADDRESS", f"Where to listen. Default: {HOST}, this machine only.")]
+OriginOption = Annotated[
+    str, option("--origin", "URL", "Behind a proxy: the address for browsers, for example https://notes.example.org.")
+]
 _TOKEN_FILE: Final = f"The file with the token, created if missing. Default: the token in ${VARIABLE}, or a new one."
 TokenFileOption = Annotated[Path | None, option("--token-file", "FILE", _TOKEN_FILE)]
 
@@ -39,11 +45,8 @@ def serve(
     model: ModelOption = None,
     write: WriteOption = False,
     port: PortOption = PORT,
-    host: Annotated[str, option("--host", "ADDRESS", f"Where to listen. Default: {HOST}, this machine only.")] = HOST,
-    origin: Annotated[
-        str,
-        option("--origin", "URL", "Behind a proxy: the address for browsers, for example https://notes.example.org."),
-    ] = "",
+    host: HostOption = HOST,
+    origin: OriginOption = "",
     token_file: TokenFileOption = None,
 ) -> None:
     """Chat in a browser, and serve editors and other programs.
@@ -58,10 +61,7 @@ def serve(
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
     if not (find_spec("starlette") and find_spec("uvicorn")):
-        raise ConfigError(
-            "This needs the packages starlette and uvicorn, which are not installed.",
-            hint=f"Install them: {install_command('serve')}",
-        )
+        raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
     from zkchat.cli.change_review import keys_of
     from zkchat.hosting import listen
     from zkchat.web import Site, WebOptions, is_loopback
@@ -79,7 +79,7 @@ def serve(
     listening = listen(port, host)
     site = Site(workspace, options, listening, token)
     if not is_here:
-        io.note("warning: Others in your network can reach this address, and the connection is not encrypted.")
+        io.note(_OPEN)
     io.note(f"Open this in your browser: {site.address}", as_it_is=True)
     shown = f"in {token.file}" if token.file else token.text if token.is_new else f"${VARIABLE}"
     io.note(f"Other programs: {site.api}, token {shown}. Ctrl-C stops the server.", as_it_is=True)
