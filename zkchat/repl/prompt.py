@@ -114,7 +114,8 @@ class Prompt:
             complete_while_typing=True,
             complete_in_thread=True,
             multiline=True,
-            prompt_continuation=_continuation,
+            # A mark before a new line of the message, and none before a wrapped one.
+            prompt_continuation=lambda width, _, wraps: [("class:prompt", ("" if wraps else "· ").rjust(width))],
             key_bindings=bindings(self._pastes, first, host.toggle_thinking, self._put_aside),
             input_processors=[_Sanitizer()],
             vi_mode=vi,
@@ -288,11 +289,6 @@ def _vi_mode(app: Application[str]) -> str:
             return "NORMAL"
 
 
-def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
-    """A mark before a new line of the message, and none before a wrapped one."""
-    return [("class:prompt", ("" if wraps else "· ").rjust(width))]
-
-
 def status_of(
     conversation: Conversation,
     width: int,
@@ -329,9 +325,10 @@ def status_line(
 
     `activity` is what is done in the background; `may_write`: the model may propose changes to notes.
     """
+    filled = f"{'≈ ' * usage.estimated}{100 * usage.total // usage.window}" if usage and usage.window else ""
     pieces = [
         *(truncate_cells(sanitize_line(name), 30) for name in (vault, model, session)),
-        _context(usage),
+        f"context {filled} % of {usage.window:,}" if usage and filled else "",
         sanitize_line(activity),
         "write" if may_write else "",
     ]
@@ -341,10 +338,3 @@ def status_line(
         if get_cwidth(line) <= width:
             return line
     return truncate_cells(pieces[3], width)
-
-
-def _context(usage: ContextUsage | None) -> str:
-    if usage is None or not usage.window:
-        return ""
-    about = "≈ " if usage.estimated else ""
-    return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"

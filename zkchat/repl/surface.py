@@ -338,13 +338,10 @@ class DrawnSurface(PlainSurface):
         return self._console.width
 
     def print(self, text: str) -> None:
-        self._print(text, "none")
+        print_text(self._console, sanitize_text(text), "none")
 
     def print_dimmed(self, text: str) -> None:
-        self._print(text, "dim")
-
-    def _print(self, text: str, style: str) -> None:
-        print_text(self._console, sanitize_text(text), style)
+        print_text(self._console, sanitize_text(text), "dim")
 
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
         from zkchat.render import print_markdown
