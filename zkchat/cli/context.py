@@ -23,12 +23,7 @@ from zkchat.chat import (
 )
 from zkchat.cli.change_review import TerminalInterface
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
-from zkchat.cli.context_transfer import (
-    OptionalSessionArgument,
-    export_,
-    import_,
-    open_history,
-)
+from zkchat.cli.context_transfer import OptionalSessionArgument, export_, import_, open_history
 from zkchat.cli.note_lookup import progress
 from zkchat.cli.rules import profile_store
 from zkchat.cli.sessions import find_session_or_last

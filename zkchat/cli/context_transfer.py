@@ -8,15 +8,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat.app import (
-    Stored,
-    known_keys,
-    mark_local,
-    open_library,
-    read_import,
-    read_import_text,
-    store_conversations,
-)
+from zkchat.app import Stored, known_keys, mark_local, open_library, read_import, read_import_text, store_conversations
 from zkchat.chat import stays_here
 from zkchat.cli.common import (
     CommandIO,
@@ -33,15 +25,7 @@ from zkchat.cli.common import (
 )
 from zkchat.cli.output import UNDO, write_output
 from zkchat.cli.sessions import find_session_or_last
-from zkchat.core import (
-    History,
-    Session,
-    SessionError,
-    UsageError,
-    counted,
-    is_note,
-    thread_of,
-)
+from zkchat.core import History, Session, SessionError, UsageError, counted, is_note, thread_of
 from zkchat.sessions import ImportedFile, as_json, as_markdown, export_schema
 
 OptionalSessionArgument = Annotated[
