@@ -169,7 +169,15 @@ def _play(
     io: CommandIO, opened: OpenConversation, view: PresenterOptions, work: GoalRun, events: AsyncGenerator[Event, None]
 ) -> int:
     """Show a goal run to its end, or to Ctrl-C: then what is done, and how to go on."""
-    presenter, seen = _presenter(io, opened, view), list[Event]()
+    environment, seen = io.environment, list[Event]()
+    presenter: Presenter
+    if view.json:
+        presenter = GoalJsonPresenter(environment.stdout)
+    elif view.plain or view.panels or environment.stdout_is_tty:
+        presenter = create_presenter(environment, opened, view)
+    else:
+        out = environment.stderr if view.dry_run else environment.stdout
+        presenter = GoalPipePresenter(out, environment.stderr)
 
     code: int = ExitCode.NO_ANSWER
     try:
@@ -185,15 +193,6 @@ def _play(
     if view.dry_run and not view.json and not io.environment.stdout_is_tty:
         io.out_exactly("".join(event.diff for event in seen if isinstance(event, ChangesReviewed)))
     return code
-
-
-def _presenter(io: CommandIO, opened: OpenConversation, view: PresenterOptions) -> Presenter:
-    environment = io.environment
-    if view.json:
-        return GoalJsonPresenter(environment.stdout)
-    if view.plain or view.panels or environment.stdout_is_tty:
-        return create_presenter(environment, opened, view)
-    return GoalPipePresenter(environment.stderr if view.dry_run else environment.stdout, environment.stderr)
 
 
 app = typer.Typer(help="List, show, create and change agents: who answers you.", no_args_is_help=True)

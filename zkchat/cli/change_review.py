@@ -108,18 +108,15 @@ class _Question:
             while True:
                 key = self._reader.read(self._prompt()).casefold()
                 if key == "y" or (key == "a" and self._may_always):
-                    return replace(self._verdict(), always=key == "a")
+                    kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
+                    changes = joined(self._changes, kept)
+                    if self._left_out and kept:
+                        more = f", and {len(kept) - 1} more" if len(kept) > 1 else ""
+                        changes = replace(changes, title=f"{kept[0].title}{more}")
+                    return Verdict(answer="yes", changes=changes, edited=self._edited, always=key == "a")
                 if key in _NO or key == "q":
                     return Verdict(answer="stop" if key == "q" else "no", changes=self._changes)
                 self._act(key)
-
-    def _verdict(self) -> Verdict:
-        kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
-        changes = joined(self._changes, kept)
-        if self._left_out and kept:
-            more = f", and {len(kept) - 1} more" if len(kept) > 1 else ""
-            changes = replace(changes, title=f"{kept[0].title}{more}")
-        return Verdict(answer="yes", changes=changes, edited=self._edited)
 
     def _act(self, key: str) -> None:
         """What does not end the question."""

@@ -197,7 +197,11 @@ def complete(line: TypedLine, environment: Environment) -> tuple[str, list[Candi
     else:
         found = (Candidate(str(item.value), item.help or "") for item in target.shell_complete(context, typed))
     # All but Bash, which is told so by `kept`, replace the whole word.
-    candidates = [each._replace(value=option[0] + each.value) if option else each for each in _safe(found)]
+    candidates = [
+        each._replace(value=option[0] + each.value) if option else each
+        for each in {each.value: each for each in found}.values()
+        if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}  # words of one line
+    ]
     return "open" if any(each.is_open for each in candidates) else "words", candidates
 
 
@@ -218,14 +222,6 @@ def _keep_values(command: Any, words: list[str]) -> None:
     for position, word in enumerate(words):
         if word in below:
             _keep_values(below[word], words[position + 1 :])
-
-
-def _safe(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Words of one line without characters that act on a terminal, each once."""
-    unique = {each.value: each for each in candidates}
-    return [
-        each for each in unique.values() if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}
-    ]
 
 
 def split_line(line: str, breaks: str = "") -> TypedLine:

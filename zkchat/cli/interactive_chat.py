@@ -339,7 +339,11 @@ class ThinkingToggle:
     def toggle(self, messages: Sequence[ChatMessage], surface: Surface) -> None:
         """Show it from now on, and that of the last answer at once; or fold it again."""
         self.switch()
-        if self.view == "shown" and (thought := _last_thinking(messages)):
+        # What the model thought for the last question, also between its calls of tools.
+        asked = next((place for place, message in reversed([*enumerate(messages)]) if message.role == "user"), 0)
+        answers = [message for message in messages[asked:] if message.role == "assistant"]
+        thoughts = [thought for message in answers if (thought := message.thinking.strip())]
+        if self.view == "shown" and (thought := "\n\n".join(thoughts)):
             surface.print_dimmed(f"Thinking of the last answer:\n{thought}\n")
         self.announce(surface)
 
@@ -352,13 +356,6 @@ class ThinkingToggle:
                 if self.view == "shown"
                 else f"Thinking is now {self.view}; Ctrl-T shows it."
             )
-
-
-def _last_thinking(messages: Sequence[ChatMessage]) -> str:
-    """What the model thought for the last question, also between its calls of tools."""
-    asked = next((place for place, message in reversed([*enumerate(messages)]) if message.role == "user"), 0)
-    answers = [message for message in messages[asked:] if message.role == "assistant"]
-    return "\n\n".join(thought for message in answers if (thought := message.thinking.strip()))
 
 
 class _ChatInterface(TerminalInterface):

@@ -10,7 +10,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -227,7 +226,14 @@ def _report_error(io: CommandIO, error: Exception) -> int:
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
     io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
-    io.note(f"        {_write_crash_report(report, ''.join(lines))}")
+    kept = f"The details are in {report}; please report it with that file."
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        report.touch(mode=0o600)
+        report.write_text("".join(lines), encoding="utf-8")
+    except OSError:
+        kept = "The details could not be written anywhere."
+    io.note(f"        {kept}")
     return ExitCode.BUG
 
 
@@ -240,16 +246,6 @@ def _check_output(io: CommandIO, code: int) -> int:
     io.note(f"zkchat: The result could not be written to standard output: {reason}.")
     io.note("        The command finished; only its output is lost.")
     return ExitCode.OUTPUT
-
-
-def _write_crash_report(report: Path, text: str) -> str:
-    try:
-        report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        report.touch(mode=0o600)
-        report.write_text(text, encoding="utf-8")
-    except OSError:
-        return "The details could not be written anywhere."
-    return f"The details are in {report}; please report it with that file."
 
 
 def _usage_message(error: typer.TyperException) -> str:

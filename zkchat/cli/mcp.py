@@ -283,8 +283,12 @@ def print_server(io: CommandIO, server: DefinedServer) -> None:
     io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
         io.out(f"    {reach}", indent=6)
-        for line in server_details(server.definition):
-            io.out(f"    {line}", indent=6)
+        if server.definition.env:
+            io.out(f"    variables: {', '.join(server.definition.env)}", indent=6)
+        if server.definition.headers:
+            io.out(f"    headers: {', '.join(server.definition.headers)}", indent=6)
+        if server.definition.is_local:
+            io.out("    sends nothing to other machines (as you said), so it may see private notes", indent=6)
     if server.problem and not way_out:
         io.out(f"    {server.problem}", indent=4)
 
@@ -310,18 +314,6 @@ def server_record(server: DefinedServer) -> dict[str, object]:
             "timeout": definition.call_seconds,
         }
     return record
-
-
-def server_details(definition: ServerDefinition) -> Sequence[str]:
-    """Lines about what is beside its command or address."""
-    lines = []
-    if definition.env:
-        lines.append(f"variables: {', '.join(definition.env)}")
-    if definition.headers:
-        lines.append(f"headers: {', '.join(definition.headers)}")
-    if definition.is_local:
-        lines.append("sends nothing to other machines (as you said), so it may see private notes")
-    return lines
 
 
 NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
@@ -452,7 +444,13 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     editor = ServerEditor(workspace.paths)
     if editor.remove(name):
         io.note(f"Removed {name} from {editor.file}.")
-        _note_successor(io, workspace, name)
+        # A server of the vault, approved before, may now count in the place of the one that was removed.
+        for server in defined_servers(workspace.read_again()).servers:
+            is_approved = server.state in {"enabled", "variable_missing"}
+            if server.name == name and server.origin == "vault" and server.definition and is_approved:
+                reach = show_reach(server.definition)
+                io.note(f"You approved the vault's server of this name, so it is used from now on: {reach}")
+                io.note("To revoke every approval for this vault: zkchat config trust --revoke")
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
@@ -460,18 +458,6 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
             hint="Remove it there, or revoke every approval for this vault: zkchat config trust --revoke",
         )
     raise unknown_server(name)
-
-
-def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
-    """That a server of the vault, approved before, now counts in the place of the one that was removed."""
-    for server in defined_servers(workspace.read_again()).servers:
-        is_approved = server.state in {"enabled", "variable_missing"}
-        if server.name == name and server.origin == "vault" and server.definition and is_approved:
-            io.note(
-                f"You approved the vault's server of this name, so it is used from now on: "
-                f"{show_reach(server.definition)}"
-            )
-            io.note("To revoke every approval for this vault: zkchat config trust --revoke")
 
 
 def require_sdk(what: str = "MCP needs") -> None:

@@ -122,7 +122,12 @@ def _top(io: CommandIO, most: str | None) -> Told:
 
 def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
     target = io.environment.cwd / file
-    _check_target(target, yes=yes)
+    if target.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
+    if target.is_file() and not yes:  # only a page that zkchat wrote is overwritten unasked
+        with target.open("rb") as old:
+            if old.read(len(MARK)) != MARK.encode():
+                raise UsageError(f"{target} already exists, and was not made by zkchat.", hint="To overwrite it: --yes")
     graph = _tally(io).graph()
     page = graph_page(graph, vault=find_paths(io.environment, io.vault).vault.name)
     is_undoable = write_output(io, target, page, command="refs")
@@ -132,16 +137,6 @@ def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
         lines=[drawn],
         notes=[UNDO] if is_undoable else [],
     )
-
-
-def _check_target(target: Path, *, yes: bool) -> None:
-    """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
-    if target.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
-    if target.is_file() and not yes:
-        with target.open("rb") as page:
-            if page.read(len(MARK)) != MARK.encode():
-                raise UsageError(f"{target} already exists, and was not made by zkchat.", hint="To overwrite it: --yes")
 
 
 def _tally(io: CommandIO) -> "NoteUsage":

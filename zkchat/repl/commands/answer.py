@@ -14,7 +14,6 @@ from zkchat.core import (
     ChatMessage,
     FilesChanged,
     FileWrite,
-    RemarkChunk,
     TextChunk,
     UsageError,
     VaultListing,
@@ -54,7 +53,6 @@ from zkchat.repl.commands.places import (
 from zkchat.sessions import answer_note, as_json, as_markdown, file_name
 from zkchat.writing import (
     StagedChanges,
-    UndoPlan,
     links_to_new,
     parse_number,
     plan_undo_named,
@@ -86,11 +84,6 @@ async def undo(context: CommandContext, argument: str) -> Outcome:
     if plan.chosen and not await context.surface.confirm(undo_question(plan.chosen)):
         context.surface.print_dimmed("Nothing was undone.")
         return NOTHING
-    _undo(context, plan)
-    return NOTHING
-
-
-def _undo(context: CommandContext, plan: UndoPlan) -> None:
     try:
         for undone in undo_all(context.changes, plan):
             lines = [] if undone.id in {record.id for record in plan.taken_back} else undone_lines([undone])
@@ -99,21 +92,13 @@ def _undo(context: CommandContext, plan: UndoPlan) -> None:
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
+    return NOTHING
 
 
 def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
     for sentence, changed in (each for conflict in error.conflicts for each in describe_conflict(conflict)):
         context.surface.print(sentence)
         context.surface.print_changes(changed)
-
-
-def remarks_on_new_file(context: CommandContext, path: str, text: str) -> tuple[str, ...]:
-    """What is to be said of links that would lead to a new file; nothing where the notes cannot be read."""
-    with suppress(ZkchatError):
-        return remarks_on_new(
-            links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text), path
-        )
-    return ()
 
 
 def create_file(context: CommandContext, path: str, text: str, *, command: str) -> None:
@@ -160,7 +145,11 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
         return _show_rows(context, page.listing)
     if page.passages:
         context.surface.print_markdown(
-            "".join(map(_markdown, quotations(page.passages, after_linked=page.after_linked))), page.question.matches
+            "".join(
+                piece.text if isinstance(piece, TextChunk) else phrases.remark(piece.text)
+                for piece in quotations(page.passages, after_linked=page.after_linked)
+            ),
+            page.question.matches,
         )
     elif page.is_first:
         context.surface.print_markdown(no_answer(page.nearest, page.searched_for))
@@ -179,10 +168,6 @@ def _show_rows(context: CommandContext, listing: VaultListing) -> Outcome:
     if steps := describe_next_steps(listing, context.surface.next_step):
         context.surface.print_dimmed(steps)
     return NOTHING
-
-
-def _markdown(piece: TextChunk | RemarkChunk) -> str:
-    return piece.text if isinstance(piece, TextChunk) else phrases.remark(piece.text)
 
 
 @slash("copy [N]", "copy the answer", complete=complete_message_number)
@@ -221,7 +206,10 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     question = next((message for message in reversed(before) if message.role == "user"), None)
     title = question.text if question else "Answer"
     path = _note_path(argument) if argument else _free_path(context, title, [answer])
-    local = context.conversation.stays_here(_turn_of(context, question, answer))
+    messages = context.conversation.messages
+    end = messages.index(answer)
+    # From the question to its answer, the results of tools included.
+    local = context.conversation.stays_here(messages[messages.index(question) if question else end : end + 1])
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
     return await _write(context, path, text, f"Save the answer as {path}?", command="/save")
 
@@ -282,17 +270,13 @@ async def _write(context: CommandContext, path: str, text: str, question: str, *
     if not await context.surface.confirm(question):
         context.surface.print_dimmed(f"Nothing was saved. To choose the name: {command} NAME")
         return NOTHING
-    remarks = remarks_on_new_file(context, path, text)
+    remarks: Sequence[str] = ()  # on links that would lead to it; none where the notes cannot be read
+    with suppress(ZkchatError):
+        links = links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text)
+        remarks = remarks_on_new(links, path)
     create_file(context, path, text, command=command)
     context.surface.print("\n".join([f"Saved as {path}. /undo reverts it.", *remarks]))
     return NOTHING
-
-
-def _turn_of(context: CommandContext, question: ChatMessage | None, answer: ChatMessage) -> Sequence[ChatMessage]:
-    """The messages from a question to its answer, the results of tools included."""
-    messages = context.conversation.messages
-    end = messages.index(answer)
-    return messages[messages.index(question) if question else end : end + 1]
 
 
 def _note_path(argument: str) -> str:

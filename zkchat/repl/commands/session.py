@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from zkchat.chat import ProposedChanges, ServerAccess, SessionItems, added_items
+from zkchat.chat import ProposedChanges, SessionItems, added_items
 from zkchat.core import (
     PAGES,
     ChangesEntry,
@@ -159,7 +159,9 @@ async def send_prompt(context: CommandContext, server: str, name: str, argument:
     answer = await context.servers.servers.prompt(server, prompt.name, parse_arguments(prompt, argument))
     if answer.failed or not answer.text.strip():
         raise UsageError(answer.text or f"The prompt {name} of {server} is empty.", hint=answer.hint)
-    text = _without_mentions(answer.text.strip(), context.servers)
+    # Unable to name resources of servers, which only the user does.
+    servers = "|".join(re.escape(status.name) for status in context.servers.servers.statuses())
+    text = re.sub(rf'@(?="?(?:{servers}):)', "@\u200b", answer.text.strip())
     context.surface.print_dimmed(shorten(text, _MAX_SHOWN))
     return Send(text)
 
@@ -224,19 +226,11 @@ def command_name(prompt: ServerPrompt) -> str:
     return re.sub(r"\s+", "_", prompt.name)
 
 
-def _without_mentions(text: str, servers: ServerAccess) -> str:
-    """The text of a server, unable to name resources of servers, which only the user does."""
-    names = "|".join(re.escape(status.name) for status in servers.servers.statuses())
-    return re.sub(rf'@(?="?(?:{names}):)', "@\u200b", text)
-
-
 _ARGUMENTS: Final = ("on", "off", "status", "diff")
-_ON: Final = "The model may propose changes to your notes."
 _MODES: Final[dict[WriteMode, str]] = {
     "ask": "After the answer you see them as a diff, and decide (write.mode is ask).",
     "propose": "They are only shown, and never applied (write.mode is propose).",
 }
-_OFF: Final = "The model cannot change your notes. /write on lets it propose changes."
 _DECISIONS: Final = {
     "applied": "applied",
     "declined": "declined by you",
@@ -262,24 +256,20 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         return NOTHING
     if wanted != "status":
         context.conversation.writing.allow(wanted == "on")
-    _print_status(context)
-    return NOTHING
-
-
-def _print_status(context: CommandContext) -> None:
     writing = context.conversation.writing
     if writing.is_on:
         mode: WriteMode = writing.proposals.mode if writing.proposals else "ask"
-        context.surface.print(f"{_ON} {_MODES[mode]}")
+        context.surface.print(f"The model may propose changes to your notes. {_MODES[mode]}")
         if writing.proposals and mode == "ask":
             context.surface.print_dimmed("\n".join(_unasked(writing.proposals)))
     else:
-        context.surface.print(_OFF)
+        context.surface.print("The model cannot change your notes. /write on lets it propose changes.")
     if last := _last_proposal(context):
         undone = {entry.record for entry in _entries(context) if entry.decision == "undone"}
         decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
         reason = f" {last.reason}" if last.reason else ""
         context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} To see it: /write diff")
+    return NOTHING
 
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:

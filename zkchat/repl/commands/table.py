@@ -141,14 +141,11 @@ def _command_list(width: int) -> list[str]:
 
 
 def _help_lines(commands: Sequence[Command], *, with_aliases: bool = False) -> list[str]:
-    usages = [", ".join([each.usage, *(_other_words(each) if with_aliases else [])]) for each in commands]
+    # Of the aliases those that are words, not abbreviations.
+    others = [[f"/{name}" for name in each.aliases if with_aliases and len(name) >= _MIN_WORD] for each in commands]
+    usages = [", ".join([each.usage, *more]) for each, more in zip(commands, others, strict=True)]
     start = max(map(len, usages)) + 2
     return [f"{usage:<{start}}{command.help}" for usage, command in zip(usages, commands, strict=True)]
-
-
-def _other_words(command: Command) -> list[str]:
-    """The aliases that are words, not abbreviations."""
-    return [f"/{name}" for name in command.aliases if len(name) >= _MIN_WORD]
 
 
 @slash("quit", "quit, like Ctrl-D", aliases=("exit", "q"))
