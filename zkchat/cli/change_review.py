@@ -294,12 +294,14 @@ class TerminalInterface:
         reviews: bool = True,
         color: Callable[[], ColorChoice] = ColorChoice,
         files: Collection[Path] = (),
+        indexing: Callable[[], AbstractContextManager[Progress]] | None = None,
     ) -> None:
         """`reviews`: the user can be asked about changes to notes, where there is a terminal. `files` are outside the
-        vault, and the user has said that they are to be sent."""
+        vault, and the user has said that they are to be sent. `indexing` shows how far the index is elsewhere."""
         self._io = io
         self._plain = plain
         self._color = color
+        self._indexing = indexing
         self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
@@ -345,9 +347,9 @@ class TerminalInterface:
         return confirm_memory(self._io, text)
 
     def indexing_progress(self) -> AbstractContextManager[Progress]:
-        return progress(self._io.environment, "Indexing notes", plain=self._plain)
+        return self._indexing() if self._indexing else self.waiting("Indexing notes")
 
-    def waiting(self, what: str) -> AbstractContextManager[object]:
+    def waiting(self, what: str) -> AbstractContextManager[Progress]:
         return progress(self._io.environment, what, plain=self._plain)
 
 
