@@ -259,19 +259,6 @@ class _NoItems:
         raise UsageError("There are no rules, notes and tools here.")
 
 
-class RecordingEditor:
-    """Implements `repl.vault_browser.DocumentEditor`."""
-
-    def __init__(self) -> None:
-        self.name = "ed"
-        self.knows_lines = True
-        self.edited: list[tuple[str, int | None]] = []
-
-    def edit(self, path: str, line: int | None) -> bool:
-        self.edited.append((path, line))
-        return self.knows_lines
-
-
 class ModelsInMemory:
     """Implements `repl.command_context.ModelCatalogue`: some models, of which those in `problems` do not answer."""
 
@@ -334,11 +321,14 @@ class CommandHarness:
         self.pages_edited: list[str] = []
         self.unapproved: set[str] = set()
         """Pages that are not approved by being edited."""
-        self.editor = RecordingEditor()
+        self.knows_lines = True
+        """Whether the editor can be told a line."""
+        self.edited: list[tuple[str, int | None]] = []
         self.daily_notes = DailyNoteSettings()
         self.browser = VaultBrowser(
             library=library or cast(Library, _NoItems()),
-            editor=self.editor,
+            editor="ed",
+            edit=self._edit,
             open_with=cast(OpenWith, open_with),
             daily_notes=lambda: self.daily_notes,
         )
@@ -361,6 +351,10 @@ class CommandHarness:
             choose_mentions=self._every_mention,
             keys=["canary-of-the-test"],
         )
+
+    def _edit(self, path: str, line: int | None) -> bool:
+        self.edited.append((path, line))
+        return self.knows_lines
 
     def _edit_page(self, page: str, is_new: bool) -> bool:
         self.pages_edited.append(page)

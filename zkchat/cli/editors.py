@@ -151,19 +151,13 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
     return ConfigError(message, hint=hint)
 
 
-class VaultDocumentEditor:
-    """Implements `repl.vault_browser.DocumentEditor`."""
+def editor_name(variables: Mapping[str, str]) -> str:
+    words = editor_of(variables).split()
+    return PurePath(words[0]).name if words else ""
 
-    def __init__(self, io: CommandIO, vault: Path) -> None:
-        self._io = io
-        self._vault = vault
 
-    @property
-    def name(self) -> str:
-        words = editor_of(self._io.environment.variables).split()
-        return PurePath(words[0]).name if words else ""
-
-    def edit(self, path: str, line: int | None) -> bool:
-        with echo_on(self._io.environment.stdin):
-            edit_file(self._io, str(self._vault / path), line)
-        return not line or file_arguments(self.name, path, line) != [path]
+def edit_document(io: CommandIO, vault: Path, path: str, line: int | None) -> bool:
+    """Open a document of the vault; whether the editor was told the line."""
+    with echo_on(io.environment.stdin):
+        edit_file(io, str(vault / path), line)
+    return not line or file_arguments(editor_name(io.environment.variables), path, line) != [path]

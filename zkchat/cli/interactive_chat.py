@@ -39,7 +39,7 @@ from zkchat.cli.change_review import (
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.cli.editors import VaultDocumentEditor, clipboard_image, desktop_opener, edit_file
+from zkchat.cli.editors import clipboard_image, desktop_opener, edit_document, edit_file, editor_name
 from zkchat.cli.key_questions import can_draw_prompt, read_line
 from zkchat.cli.note import choose_in_chat
 from zkchat.cli.note_lookup import progress, tell_of_vectors
@@ -446,7 +446,8 @@ class InteractiveChat:
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._vault_view,
-                editor=VaultDocumentEditor(self.io, opened.paths.vault),
+                editor=editor_name(self._environment.variables),
+                edit=partial(edit_document, self.io, opened.paths.vault),
                 open_with=opened.settings.ui.open_with,
                 daily_notes=partial(daily_note_settings, opened.paths.vault),
             ),

@@ -60,7 +60,6 @@ from zkchat.repl import (
     VaultBrowser,
     VaultView,
     find_command,
-    only_in_a_terminal,
     run,
 )
 from zkchat.writing import ChangeReviewer
@@ -202,13 +201,6 @@ class MarkdownSurface(Surface):
         text = "\n".join(lines).strip("\n")
         if text:
             self._pieces.append(fenced(text, "text") if "\n" in text else text)
-
-
-class _NoEditor:
-    """Implements `DocumentEditor` where nobody edits."""
-
-    name = ""
-    edit = only_in_a_terminal
 
 
 class HostedInterface:
@@ -452,7 +444,6 @@ class HostedChat(ABC):
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._view,
-                editor=_NoEditor(),
                 open_with=opened.settings.ui.open_with,
                 daily_notes=partial(daily_note_settings, opened.paths.vault),
             ),

@@ -6,17 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.repl.background import Background
-    from zkchat.repl.command_context import (
-        Command,
-        CommandContext,
-        Edit,
-        Leave,
-        Nothing,
-        Play,
-        Send,
-        Switch,
-        only_in_a_terminal,
-    )
+    from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
     from zkchat.repl.commands.places import describe_next_steps
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
     from zkchat.repl.completion import LinkCompleter, MenuCompleter

@@ -135,27 +135,17 @@ class VaultView(Struct):
         return self.reading[0] if self.reading and self.note_after == answer_id else None
 
 
-class DocumentEditor(Protocol):
-    """The user's editor, for documents of the vault."""
-
-    @property
-    def name(self) -> str:
-        """What the user calls it; empty where none is set."""
-
-    def edit(self, path: str, line: int | None) -> bool:
-        """Open a document and wait until the editor is closed; whether that was told the line.
-
-        Raises `UsageError` if it cannot start.
-        """
-
-
 class VaultBrowser(Struct, frozen=True, kw_only=True):
     """The vault as its owner sees it on the own screen. Nothing of it goes to a model."""
 
     library: Library
     """All notes, private ones too."""
     view: VaultView = field(default_factory=VaultView)
-    editor: DocumentEditor
+    editor: str = ""
+    """What the user calls their editor; empty where none is set, or can be used."""
+    edit: Callable[[str, int | None], bool] = lambda _path, _line: False
+    """Opens a document there and waits until it is closed; whether the editor was told the line. Raises `UsageError`
+    if it cannot start."""
     open_with: OpenWith = "auto"
     daily_notes: Callable[[], DailyNoteSettings]
 

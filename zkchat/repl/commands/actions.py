@@ -264,14 +264,14 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
     if not context.changes.is_taken(path):  # raises for a path outside the vault
         raise UsageError(f"{path} no longer exists.")
     browser = context.browser
-    may_edit = bool(browser.editor.name) and may_hold_text(path)
+    may_edit = bool(browser.editor) and may_hold_text(path)
     is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
     if is_edited and may_edit:
-        is_there = browser.editor.edit(path, place.line)
+        is_there = browser.edit(path, place.line)
         line = "" if is_there else f" The passage begins on line {place.line}."
-        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
+        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor}.{line}")
         return NOTHING
-    if browser.open_with == "editor" and not browser.editor.name:
+    if browser.open_with == "editor" and not browser.editor:
         raise UsageError("No editor is set.", hint="Set EDITOR, or change the setting ui.open_with.")
     return await _open_on_desktop(context, place, path)
 
@@ -287,6 +287,6 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
     elif context.surface.open(address):
         context.surface.print_dimmed(f"Opened {path}.")
     else:
-        no_editor = "" if context.browser.editor.name else ", and no editor is set (try: EDITOR=nano zkchat)"
+        no_editor = "" if context.browser.editor else ", and no editor is set (try: EDITOR=nano zkchat)"
         context.surface.print(f"{path} cannot be opened: there is no desktop{no_editor}. It is at\n{address}")
     return NOTHING
