@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from zkchat import actions, hosting
 from zkchat.app import (
     ConversationOptions,
     OpenConversation,
@@ -321,7 +322,6 @@ def _show_day(
     io: CommandIO, days: int, model: str | None, view: PresenterOptions, *, summarises: bool
 ) -> OpenConversation | None:
     """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
-    from zkchat.actions import today_of
     from zkchat.cli.actions import open_vault, print_result
 
     with ExitStack() as stack:
@@ -331,7 +331,7 @@ def _show_day(
         else:
             workspace, library = opened.workspace, opened.library
             opened.refresher.refresh()
-        found = today_of(open_vault(io, workspace, library), days, for_scripts=view.json)
+        found = actions.today_of(open_vault(io, workspace, library), days, for_scripts=view.json)
         if not view.json:
             print_result(io, workspace, library, found, json_output=False, plain=view.plain)
         if opened and not opened.conversation.model.needs_notes:
@@ -417,13 +417,12 @@ def acp(
             hint=f"Install it: {install_command('acp')}",
         ) from None
     from zkchat.acp import serve
-    from zkchat.hosting import ChatOptions
 
     if vault is not None:
         find_vault(io.environment, vault)
     serve(
         io.environment,
-        ChatOptions(
+        hosting.ChatOptions(
             vault=vault,
             model=model,
             agent=agent,

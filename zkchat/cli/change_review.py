@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat import render
 from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO
@@ -141,9 +142,7 @@ class _Question:
     def _rows(self, *, whole: bool) -> "Iterator[Text]":
         from rich.text import Text
 
-        from zkchat.render import diff_rows, style_for
-
-        style = style_for(self._console, whole=whole)
+        style = render.style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
             if number > 1:
                 yield Text()
@@ -151,7 +150,7 @@ class _Question:
             if number in self._left_out:
                 yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
                 continue
-            rows = diff_rows(unit, replace(style, width=style.width - len(mark)))
+            rows = render.diff_rows(unit, replace(style, width=style.width - len(mark)))
             yield Text.assemble(mark, next(rows, Text()))
             yield from rows
 

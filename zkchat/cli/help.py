@@ -14,6 +14,7 @@ from msgspec import Struct
 from typer._click import Command, Context, HelpFormatter, Parameter
 from typer.core import TyperCommand, TyperGroup
 
+from zkchat import render
 from zkchat.cli.command_table import EARLIER, FURTHER, HELP_OPTIONS, SECTIONS
 from zkchat.cli.common import CommandIO, current_io
 from zkchat.core import ExitCode, UsageError
@@ -337,8 +338,6 @@ def _show(io: CommandIO, page: "Topic") -> None:
     if not io.environment.stdout_is_tty:
         io.out(page.text.rstrip("\n"))
         return
-    from zkchat.render import console_for, note_rows
-
-    console = console_for(io.environment.stdout, is_tty=True, variables=io.environment.variables)
-    for row in note_rows(console, page.text):
+    console = render.console_for(io.environment.stdout, is_tty=True, variables=io.environment.variables)
+    for row in render.note_rows(console, page.text):
         io.environment.stdout.write(f"{row.text}\n")

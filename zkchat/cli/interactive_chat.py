@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import repl
 from zkchat.app import (
     ConversationOptions,
     ModelCatalogue,
@@ -529,9 +530,7 @@ class InteractiveChat:
         return [*servers.mentions()] if servers else []
 
     def complete_command(self, line: str) -> list[tuple[str, str]]:
-        from zkchat.repl import described_completions
-
-        return described_completions(self.command_context(), line)
+        return repl.described_completions(self.command_context(), line)
 
     def text_changed(self) -> None:
         if self._active.is_refreshed:  # the first refresh may take long, and is to be seen

@@ -19,6 +19,7 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
+from zkchat import repl
 from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, MEANT, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
@@ -289,13 +290,11 @@ def _meant(words: Sequence[str], name: str) -> str:
 
 def _with_that_name(name: str) -> Iterator[str]:
     """The commands below others that have this name, and that of the chat."""
-    from zkchat.repl import COMMANDS
-
     groups = {group: commands().commands[group] for rows in SECTIONS.values() for group, _ in rows}
     for group, command in groups.items():
         if isinstance(command, TyperGroup) and name in command.commands:
             yield f"zkchat {group} {name}"
-    if any(name in (command.name, *command.aliases) for command in COMMANDS):
+    if any(name in (command.name, *command.aliases) for command in repl.COMMANDS):
         yield f"/{name} in a chat"
 
 

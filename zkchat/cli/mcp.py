@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from zkchat import hosting
 from zkchat.app import (
     DefinedServer,
     ServerEditor,
@@ -250,12 +251,11 @@ def mcp(
 def _serve_http(
     io: CommandIO, workspace: Workspace, options: "HostOptions", port: int, token_file: Path | None
 ) -> None:
-    from zkchat.hosting import access_token, listen
     from zkchat.mcp import address_of, serve_http
 
     file = io.environment.cwd / token_file.expanduser() if token_file else None
-    token = access_token(file, io.environment.variables)
-    listening = listen(port)
+    token = hosting.access_token(file, io.environment.variables)
+    listening = hosting.listen(port)
     io.note(f"Serving {workspace.paths.vault} at {address_of(listening)}. Ctrl-C stops it.")
     if token.file:
         io.note(f"The token is in {token.file}.")

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from rich.console import Console
 from rich.text import Text
 
+from zkchat import render
 from zkchat.core import ChangeSet, ContextUsage, DocumentReference, OpenWith, patch_of
 from zkchat.index import DailyNoteSettings, Library
 from zkchat.render import (
@@ -334,9 +335,7 @@ class DrawnSurface(PlainSurface):
         print_text(self._console, sanitize_text(text), "dim")
 
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
-        from zkchat.render import print_markdown
-
-        print_markdown(self._console, text, matches=matches, links=self._links)
+        render.print_markdown(self._console, text, matches=matches, links=self._links)
 
     def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         print_sections(self._console, sections, self._links, matches)
@@ -351,9 +350,8 @@ class DrawnSurface(PlainSurface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        from zkchat.render import DrawnNote  # slow to import, as above
-
-        note, size = DrawnNote(self._console, text, source=source, links=self._links), page_rows(self._console.height)
+        note = render.DrawnNote(self._console, text, source=source, links=self._links)  # slow to import, as above
+        size = page_rows(self._console.height)
         rows, position = draw_page(note, after or page_start(note, first_line, size), None if whole else size)
         self._write("".join(f"{row.text}\n" for row in rows))
         return position
