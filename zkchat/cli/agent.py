@@ -218,14 +218,7 @@ You answer questions about the user's own notes.
 @command(app, "list", vault=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the agents: the vault's, yours and the built-in ones."""
-    found = rules.profile_store(io).load()
-    every = sorted((*found.agents.values(), *found.off_agents.values()), key=lambda agent: agent.name.casefold())
-    width = max(len(agent.name) for agent in every)
-    return Told(
-        data={"agents": list(found.agents.values()), **rules.unused_record(found, "agent")},
-        lines=[f"{agent.name:<{width}}  {rules.describe(agent)}" for agent in every],
-        notes=rules.unused(found, "agent"),
-    )
+    return rules.listed(io, "agent")
 
 
 @command(app, vault=SettingsVaultOption)
