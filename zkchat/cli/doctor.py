@@ -69,14 +69,8 @@ def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_ou
         findings = list(_examine(io, model))
     if json_output:
         io.json([asdict(finding) for finding in findings])
-    else:
-        _print(io, findings)
-    return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
-
-
-def _print(io: CommandIO, findings: list[Finding]) -> None:
     problems: set[str] = set()
-    for finding in findings:
+    for finding in () if json_output else findings:
         if finding.text in problems:
             io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
             continue
@@ -85,7 +79,9 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
             io.out(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
-    io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything zkchat needs is there.")
+    if not json_output:
+        io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything zkchat needs is there.")
+    return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
 
 
 def _examine(io: CommandIO, model: str | None) -> Iterator[Finding]:

@@ -50,27 +50,23 @@ class LazyCommands(UserDict[str, Any]):
     def __getitem__(self, name: str) -> Command:
         found: Command | str = self.data[name]
         if isinstance(found, str):
-            self.data[name] = found = load_command(name, found)
+            # The command at `module.attribute` of this package, or the one made of an action.
+            *package, module, attribute = found.split(".")
+            if package:
+                target = import_module("zkchat.cli.actions").command_of(module, attribute)
+            else:
+                target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
+            alone = typer.Typer(rich_markup_mode=None)
+            if isinstance(target, typer.Typer):
+                alone.add_typer(target, name=name)
+            else:
+                alone.command(name=name)(target)
+            use_layout(alone)
+            command = typer.main.get_group(alone).commands[name]
+            if name in BELOW and isinstance(command, TyperGroup):
+                command.commands = LazyCommands(command.commands, **BELOW[name])
+            self.data[name] = found = command
         return found
-
-
-def load_command(name: str, place: str) -> Command:
-    """The command at `module.attribute` of this package, or the one made of an action."""
-    *package, module, attribute = place.split(".")
-    if package:
-        target = import_module("zkchat.cli.actions").command_of(module, attribute)
-    else:
-        target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
-    alone = typer.Typer(rich_markup_mode=None)
-    if isinstance(target, typer.Typer):
-        alone.add_typer(target, name=name)
-    else:
-        alone.command(name=name)(target)
-    use_layout(alone)
-    command = typer.main.get_group(alone).commands[name]
-    if name in BELOW and isinstance(command, TyperGroup):
-        command.commands = LazyCommands(command.commands, **BELOW[name])
-    return command
 
 
 class RootGroup(DescribedGroup):

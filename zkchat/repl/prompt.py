@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
@@ -271,22 +270,17 @@ class Prompt:
         app = self._session.app
         if not self._is_vi:
             return [("", f" {self._host.status_line(self.width - 2)}")]
-        mode = _vi_mode(app)
+        match app.vi_state.input_mode:
+            case _ if app.current_buffer.selection_state:
+                mode = "VISUAL"
+            case InputMode.INSERT | InputMode.INSERT_MULTIPLE:
+                mode = "INSERT"
+            case InputMode.REPLACE | InputMode.REPLACE_SINGLE:
+                mode = "REPLACE"
+            case _:
+                mode = "NORMAL"
         status = self._host.status_line(self.width - len(mode) - 5)
         return [("", " "), ("class:mode", mode), ("", f" · {status}" if status else "")]
-
-
-def _vi_mode(app: Application[str]) -> str:
-    """The mode of vi, as vi calls it."""
-    if app.current_buffer.selection_state:
-        return "VISUAL"
-    match app.vi_state.input_mode:
-        case InputMode.INSERT | InputMode.INSERT_MULTIPLE:
-            return "INSERT"
-        case InputMode.REPLACE | InputMode.REPLACE_SINGLE:
-            return "REPLACE"
-        case _:
-            return "NORMAL"
 
 
 def status_of(

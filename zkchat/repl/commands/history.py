@@ -105,7 +105,14 @@ async def history(context: CommandContext, argument: str) -> Outcome:
     messages that the model no longer sees.
     """
     if argument not in {"", ARCHIVED}:
-        _print_whole(context, message_numbered(context, argument))
+        whole = message_numbered(context, argument)
+        context.surface.print_dimmed(f"{speaker(whole)}, {local_time(whole.created_at)}")
+        for told in filter(None, [phrases.compaction(whole), *_tool_lines(whole)]):
+            context.surface.print(told)
+        if whole.text:
+            context.surface.print_markdown(whole.text)
+        if whole.error:
+            context.surface.print_dimmed(f"{whole.status}: {whole.error}")
         return NOTHING
     messages, window = context.conversation.messages, context.conversation.window
     if not messages:
@@ -294,18 +301,6 @@ def _head_named(context: CommandContext, name: str) -> str:
     if not session_id or name not in messages_of(context.store.entries(session_id)):
         raise UsageError(f"There is no branch {name!r} in this session.", hint="/branch lists them.")
     return name
-
-
-def _print_whole(context: CommandContext, message: ChatMessage) -> None:
-    context.surface.print_dimmed(f"{speaker(message)}, {local_time(message.created_at)}")
-    if marker := phrases.compaction(message):
-        context.surface.print(marker)
-    for line in _tool_lines(message):
-        context.surface.print(line)
-    if message.text:
-        context.surface.print_markdown(message.text)
-    if message.error:
-        context.surface.print_dimmed(f"{message.status}: {message.error}")
 
 
 def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:

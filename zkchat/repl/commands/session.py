@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
@@ -10,10 +10,8 @@ from zkchat.chat import ProposedChanges, SessionItems, added_items
 from zkchat.core import (
     PAGES,
     ChangesEntry,
-    ChatMessage,
     ModelRow,
     ServerPrompt,
-    ServerStatus,
     SessionItemType,
     UsageError,
     WriteMode,
@@ -208,17 +206,12 @@ def prompt_completions(context: CommandContext, typed: str) -> Iterator[tuple[st
 def state_lines(context: CommandContext) -> Iterator[str]:
     """A line for each server whose tools are not all there."""
     for status in context.servers.servers.statuses() if context.servers else ():
-        if line := _state_line(status):
-            yield line
-
-
-def _state_line(status: ServerStatus) -> str:
-    if status.state == "ready":
-        return "" if status.tools else f"The MCP server {status.name} has no tools."
-    if status.state == "disabled":
-        return ""
-    sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
-    return f"{sentence} More: zkchat config servers check {status.name}" if status.state == "failed" else sentence
+        if status.state == "ready":
+            yield from [] if status.tools else [f"The MCP server {status.name} has no tools."]
+        elif status.state != "disabled":
+            sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
+            more = f" More: zkchat config servers check {status.name}" if status.state == "failed" else ""
+            yield sentence + more
 
 
 def command_name(prompt: ServerPrompt) -> str:
@@ -378,16 +371,12 @@ async def tools(context: CommandContext, _argument: str) -> Outcome:
     outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
-    if names := ", ".join(_without_room(context.conversation.messages)):
+    messages = context.conversation.messages
+    record = next((message.request_context for message in reversed(messages) if message.request_context), None)
+    left_out = [each for each in record.left_out if each.item.type == "tool"] if record else []
+    if names := ", ".join(left.item.name for left in left_out if left.why == "budget"):
         context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
     return outcome
-
-
-def _without_room(messages: Sequence[ChatMessage]) -> list[str]:
-    """The tools that the last request had no room for."""
-    record = next((message.request_context for message in reversed(messages) if message.request_context), None)
-    left_out = record.left_out if record else ()
-    return [left.item.name for left in left_out if left.item.type == "tool" and left.why == "budget"]
 
 
 @slash("agent [NAME]", "who answers", complete=complete_agent)
