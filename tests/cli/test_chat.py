@@ -16,7 +16,7 @@ from tests.support.screens import without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.change_review import ActiveConversation
-from zkchat.cli.editors import SystemDesktop
+from zkchat.cli.editors import desktop_opener
 from zkchat.cli.main import run
 
 
@@ -139,9 +139,11 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
     opener.chmod(0o700)
     world.variables["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
-    assert not SystemDesktop(world.environment()).open("obsidian://open?path=x")
+    assert desktop_opener(world.environment()) is None
     world.variables["DISPLAY"] = ":0"
-    assert SystemDesktop(world.environment()).open("obsidian://open?path=x")
+    opens = desktop_opener(world.environment())
+    assert opens
+    opens("obsidian://open?path=x")
     eventually(opened.exists)
     assert opened.read_text() == "obsidian://open?path=x\n"
 

@@ -156,10 +156,6 @@ class TestTrust:
         config.run("unset", "model", "--scope", "vault")
         assert config.run("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
-    def test_what_a_vault_asks_for_cannot_write_to_the_terminal(self, config: ConfigCommand) -> None:
-        config.vault_file.write_text('[ollama]\nhost = "http://a/\\u009b2J\\u001b]0;x"\n')
-        assert {"\x1b", "\x9b"} & set(config.run("trust").out) == set()
-
 
 def test_settings_that_are_a_link_to_itself_are_a_sentence(world: World) -> None:
     file = world.settings_file

@@ -1,8 +1,10 @@
-"""`zkchat show`, `recent`, `tags` and `daily`, for people and for scripts."""
+"""`zkchat show`, `recent`, `tags` and `daily`, for people and for scripts; and notes with another suffix."""
 
 import json
 import os
 import re
+import subprocess
+import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -151,3 +153,28 @@ def test_daily_notes_are_named_by_the_settings_of_obsidian(garden: World) -> Non
     assert path == f"P/x{today}.md"
     settings(garden, periodic, {"daily": {"folder": "P", "enabled": False}})
     assert daily(garden)[1].startswith("Journal/")
+
+
+WITH_ANOTHER_SUFFIX = """
+from zkchat.core import note
+note.NOTE_SUFFIXES = (".md", ".markdown")
+from zkchat.__main__ import main
+main()
+"""
+
+
+def test_notes_with_a_second_suffix_are_found_linked_and_searched(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.note("Compost.markdown", "# Compost\n\nWarm and dark. See [[Soil]].\n")
+    world.note("Soil.md", "# Soil\n\nFed by [[Compost]].\n")
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-c", WITH_ANOTHER_SUFFIX, *arguments, "--vault", str(world.vault)]
+        root = Path(__file__).parents[2]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=root, env={"HOME": str(world.home)}
+        )
+        return done.stdout
+
+    assert "Compost.markdown" in run("resolve", "[[Compost]]")
+    assert "[[Soil]]" in run("links", "Compost")

@@ -164,6 +164,7 @@ def test_a_vault_with_more_than_one_can_read_is_not_asked_about_in_the_chat(worl
 
 def test_what_a_vault_brings_cannot_act_on_the_terminal(world: World, model: str) -> None:
     world.note(".zkchat/agents/a\x1b]0;x.md", "\x1b[2J\x9b2J\u202e")
-    world.note(".zkchat/config.toml", '"a\\u001b[2J" = "\\u009b2J"')
+    host = '[ollama]\nhost = "http://a/\\u009b2J\\u001b]0;x"\n'
+    world.note(".zkchat/config.toml", f'"a\\u001b[2J" = "\\u009b2J"\n{host}')
     for said in (chat(world, model, "n").err, world.run("trust").out, world.run("agent", "list").err):
         assert {"\x1b", "\x9b", "\u202e"} & set(said) == set()

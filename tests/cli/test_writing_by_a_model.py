@@ -125,3 +125,21 @@ def test_a_proposal_that_is_only_shown_is_shown_in_a_pipe_too(world: World, mode
     result = ask(world, model, stdin="")
     assert "+Eight hours." in result.err
     assert result.out == "I propose eight hours in [[Sleep]].\n"
+
+
+TEA = "# Tea\n\nGreen.\n\n## Brewing\n\nHot.\n"
+
+
+def test_a_note_that_changed_between_turns_is_not_replaced_unseen(world: World) -> None:
+    world.note("Tea.md", TEA)
+    delete = [call("delete_document", relative_path="Tea")]
+    see, refuse, propose = ([{"text": text}] for text in ("I see.", "I did not.", "Proposed."))
+    model = world.script(see, delete, refuse, delete, delete, propose)
+    assert world.run("ask", "What is [[Tea]]?", "--model", model).code == 0
+    world.note("Tea.md", TEA.replace("Hot.", "Very hot."))
+    refused = world.run("ask", "Delete it.", "--write", "--yes", "--continue", "--model", model)
+    assert refused.code == 0, refused.err
+    assert (world.vault / "Tea.md").exists()
+    done = world.run("ask", "Delete it.", "--write", "--yes", "--continue", "--model", model)
+    assert done.code == 0, done.err
+    assert (world.vault / ".trash" / "Tea.md").read_text() == TEA.replace("Hot.", "Very hot.")

@@ -161,9 +161,9 @@ def draw_turns(console: Console, name: str) -> None:
 
 
 class Nobody:
-    """Who answers no question, at no desktop."""
+    """Who answers no question."""
 
-    can_pick = is_there = False
+    can_pick = False
 
     async def ask(self, _question: str) -> str:
         raise EOFError
@@ -171,12 +171,9 @@ class Nobody:
     async def pick(self, _title: str, _rows: object, _further: object) -> int | None:
         return None
 
-    def open(self, _address: str) -> bool:
-        return False
-
 
 def type_command(console: Console, line: str, harness: CommandHarness, links: ClickableLinks = NO_LINKS) -> None:
-    surface = DrawnSurface(console, Nobody(), Nobody(), links)
+    surface = DrawnSurface(console, Nobody(), None, links)
     asyncio.run(run(replace(harness.context, surface=surface), line))
 
 

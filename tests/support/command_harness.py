@@ -38,7 +38,6 @@ from zkchat.repl.commands.table import run
 from zkchat.repl.picker import Further, PickRow
 from zkchat.repl.surface import Position, Surface, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
-from zkchat.writing.targets import LinkStyle
 
 
 class SessionsWithCounts(SessionsInMemory):
@@ -260,31 +259,6 @@ class _NoItems:
         raise UsageError("There are no rules, notes and tools here.")
 
 
-class RecordingPageEditor:
-    """Implements `repl.command_context.PageEditor`: remembers what was edited; some pages are not approved by it."""
-
-    def __init__(self) -> None:
-        self.edited: list[str] = []
-        self.unapproved: set[str] = set()
-
-    def edit(self, page: str, *, is_new: bool) -> bool:
-        self.edited.append(page)
-        return is_new or page not in self.unapproved
-
-
-class RecordingEditor:
-    """Implements `repl.vault_browser.DocumentEditor`."""
-
-    def __init__(self) -> None:
-        self.name = "ed"
-        self.knows_lines = True
-        self.edited: list[tuple[str, int | None]] = []
-
-    def edit(self, path: str, line: int | None) -> bool:
-        self.edited.append((path, line))
-        return self.knows_lines
-
-
 class ModelsInMemory:
     """Implements `repl.command_context.ModelCatalogue`: some models, of which those in `problems` do not answer."""
 
@@ -334,18 +308,6 @@ class GoalsInMemory:
         yield Warned(text="went on")
 
 
-class EveryMention:
-    """Implements `repl.command_context.MentionChooser`: a user who says yes to all, until they leave."""
-
-    def __init__(self) -> None:
-        self.style = LinkStyle()
-        self.leaves = False
-
-    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
-        chosen = [(group, group.links) for group in groups]
-        return None if self.leaves else chosen
-
-
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
@@ -356,18 +318,24 @@ class CommandHarness:
         self.conversation = ConversationInMemory(self.store)
         self.surface = RecordingSurface()
         self.changes = ChangesInMemory()
-        self.page_editor = RecordingPageEditor()
-        self.editor = RecordingEditor()
+        self.pages_edited: list[str] = []
+        self.unapproved: set[str] = set()
+        """Pages that are not approved by being edited."""
+        self.knows_lines = True
+        """Whether the editor can be told a line."""
+        self.edited: list[tuple[str, int | None]] = []
         self.daily_notes = DailyNoteSettings()
         self.browser = VaultBrowser(
             library=library or cast(Library, _NoItems()),
-            editor=self.editor,
+            editor="ed",
+            edit=self._edit,
             open_with=cast(OpenWith, open_with),
             daily_notes=lambda: self.daily_notes,
         )
         self.models = ModelsInMemory()
         self.goals = GoalsInMemory()
-        self.mentions = EveryMention()
+        self.leaves = False
+        """Whether the user says yes to all mentions, and then leaves."""
         self.context = CommandContext(
             conversation=cast(Conversation, self.conversation),
             store=self.store,
@@ -375,14 +343,26 @@ class CommandHarness:
             surface=self.surface,
             links=LinksInMemory(),
             items=items or cast(SessionItems, _NoItems()),
-            page_editor=self.page_editor,
+            edit_page=self._edit_page,
             browser=self.browser,
             now=lambda: NOON,
             models=self.models,
             goals=cast(GoalRun, self.goals),
-            mentions=self.mentions,
+            choose_mentions=self._every_mention,
             keys=["canary-of-the-test"],
         )
+
+    def _edit(self, path: str, line: int | None) -> bool:
+        self.edited.append((path, line))
+        return self.knows_lines
+
+    def _edit_page(self, page: str, is_new: bool) -> bool:
+        self.pages_edited.append(page)
+        return is_new or page not in self.unapproved
+
+    def _every_mention(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
+        chosen = [(group, group.links) for group in groups]
+        return None if self.leaves else chosen
 
     @property
     def files(self) -> dict[str, str]:

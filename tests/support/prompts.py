@@ -10,7 +10,6 @@ class RecordingHost:
         self._status = status
         self.accepted: list[str] = []
         self.times_painted = 0
-        self.times_toggled = 0
         self.times_dropped = 0
 
     def status_line(self, _width: int) -> str:
@@ -27,5 +26,4 @@ class RecordingHost:
     def text_dropped(self) -> None:
         self.times_dropped += 1
 
-    def toggle_thinking(self) -> None:
-        self.times_toggled += 1
+    def toggle_thinking(self) -> None: ...

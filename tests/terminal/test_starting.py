@@ -69,16 +69,6 @@ def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger
     assert terminal.finish() == 0
 
 
-def test_the_home_folder_is_asked_about_with_the_number_of_its_files(stranger: World) -> None:
-    (stranger.home / ".obsidian").mkdir()
-    (stranger.home / "tea.png").write_text("")
-    terminal = start(stranger, "search", "tea", cwd=stranger.home)
-    terminal.wait_for(f"Use the notes in your home folder {stranger.home} (0 notes among 1 file)?")
-    terminal.type("n\r")
-    assert terminal.finish() == 4
-    assert ".zkchat" not in names(stranger.home)
-
-
 def test_keys_that_are_typed_while_the_chat_is_loaded_arrive_in_its_prompt(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
     terminal = start(world, "chat")

@@ -9,6 +9,8 @@ from threading import Thread
 
 import pytest
 
+from tests.faults.fault_server import FaultServer
+from tests.providers.loopback import serving
 from tests.support.ptys import Terminal
 from tests.support.world import World
 
@@ -134,3 +136,20 @@ def test_a_command_that_looks_for_a_model_counts_its_seconds_and_ctrl_c_stops_it
     wait_for_seconds(terminal, "Looking for the model", "Ctrl-C")
     terminal.type("\x03")
     assert terminal.finish() == 130
+
+
+server = serving(FaultServer)
+
+
+@pytest.mark.parametrize("fault", ["endless", "large-list", "large-line", "large-code"])
+def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str) -> None:
+    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
+    world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    with Terminal(world, "--model", f"ollama:{fault}") as terminal:
+        terminal.wait_for_prompt()
+        terminal.type("How long?\r")
+        terminal.wait_until(lambda: terminal.text.count("word") > 20, "an answer")
+        terminal.type("\x03")
+        terminal.wait_for("(Stopped. What arrived is kept.)")
+        terminal.type("And now")
+        terminal.wait_for("you › And now")

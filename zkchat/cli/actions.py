@@ -65,7 +65,14 @@ def command_of(module: str, name: str, stream: Stream | None = None) -> Callable
     shared = [parameter("vault", VaultOption, None), parameter("json_output", JsonOption, False)]
     if stream:
         shared.insert(0, parameter("streams", Annotated[bool, flag(stream.option, stream.help)], False))
-    own = [parameter(each.name, _annotation(each, stream), _default(each, stream)) for each in action.parameters]
+    own = [
+        parameter(
+            each.name,
+            _annotation(each, stream),
+            None if each.kind == "words" or (stream and each.is_required) else each.default,
+        )
+        for each in action.parameters
+    ]
     return with_parameters(command, action.run, [*own, *shared])
 
 
@@ -80,11 +87,6 @@ def _annotation(parameter: Parameter, stream: Stream | None) -> Any:
     bounds: dict[str, Any] = {"min": about.least, "max": about.most} if parameter.kind == "number" else {}
     shows_default = parameter.default not in {None, ""}
     return Annotated[type_, typer.Option(about.option, **texts, **bounds, show_default=shows_default)]
-
-
-def _default(parameter: Parameter, stream: Stream | None) -> Any:
-    is_left_out = parameter.kind == "words" or (stream and parameter.is_required)
-    return None if is_left_out else parameter.default
 
 
 @contextmanager
@@ -119,29 +121,25 @@ def print_result(
     elif result.document:
         _print_note(io, workspace, library, result.document)
     elif result.rows:
-        _print_rows(io, workspace, library, result, plain=plain)
+        console = None if plain else stdout_console(io, workspace.paths)
+        is_titled = bool(result.sections[0].title)
+        if result.heading and (console or is_titled):
+            Listing(io, workspace.paths).line(result.heading + "\n" * is_titled, style="bold")
+        if console:
+            links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
+            render.print_sections(console, result.sections, links, result.matches)
+        else:
+            io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
+            io.flush_out()
+            for section in result.sections:
+                if section.rest:
+                    io.note(section.rest)
+        if result.summary:
+            io.flush_out()
+            io.note(result.summary)
     elif result.empty and not library.is_empty():
         io.note(result.empty)
     return result.exit_code
-
-
-def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: Result, *, plain: bool) -> None:
-    console = None if plain else stdout_console(io, workspace.paths)
-    is_titled = bool(result.sections[0].title)
-    if result.heading and (console or is_titled):
-        Listing(io, workspace.paths).title(result.heading + "\n" * is_titled)
-    if console:
-        links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
-        render.print_sections(console, result.sections, links, result.matches)
-    else:
-        io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
-        io.flush_out()
-        for section in result.sections:
-            if section.rest:
-                io.note(section.rest)
-    if result.summary:
-        io.flush_out()
-        io.note(result.summary)
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:
@@ -154,7 +152,7 @@ def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: Sh
         io.out(note.text.removesuffix("\n"))
         return
     listing = Listing(io, paths)
-    listing.title(" › ".join(note.names))
-    listing.aside(" · ".join([shown.path, *(f"#{tag}" for tag in note.tags)]), indent=0)
+    listing.line(" › ".join(note.names), style="bold")
+    listing.line(" · ".join([shown.path, *(f"#{tag}" for tag in note.tags)]), style="dim")
     rows = render.note_rows(console, note.body, source=shown.path, links=VaultDocumentLinks(paths.vault, library))
     io.environment.stdout.write("".join(f"{row}\n" for row in ("", *(row.text for row in rows))))

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from itertools import chain
 from typing import Annotated, NamedTuple
 
@@ -47,7 +46,7 @@ from zkchat.cli.common import (
     option,
 )
 from zkchat.cli.editors import edit_file
-from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, tell_dropped_changes
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, show_events, tell_dropped_changes
 from zkchat.cli.rules import ScopeOption
 from zkchat.cli.trust import ask_to_approve
 from zkchat.core import (
@@ -61,7 +60,7 @@ from zkchat.core import (
     UsageError,
     ZkchatError,
 )
-from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, ticking
+from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter
 
 StepsOption = Annotated[
     int | None, option("--steps", "N", "Maximum steps in the plan. Default: the setting goal.steps.", min=1, max=100)
@@ -170,20 +169,19 @@ def _play(
     io: CommandIO, opened: OpenConversation, view: PresenterOptions, work: GoalRun, events: AsyncGenerator[Event, None]
 ) -> int:
     """Show a goal run to its end, or to Ctrl-C: then what is done, and how to go on."""
-    presenter, seen = _presenter(io, opened, view), list[Event]()
-
-    async def show() -> None:
-        for warning in opened.warnings:
-            presenter.show(warning)
-        async with aclosing(events), ticking(presenter):
-            async for event in events:
-                presenter.show(event)
-                if isinstance(event, GoalEnded | ChangesReviewed):
-                    seen.append(event)
+    environment, seen = io.environment, list[Event]()
+    presenter: Presenter
+    if view.json:
+        presenter = GoalJsonPresenter(environment.stdout)
+    elif view.plain or view.panels or environment.stdout_is_tty:
+        presenter = create_presenter(environment, opened, view)
+    else:
+        out = environment.stderr if view.dry_run else environment.stdout
+        presenter = GoalPipePresenter(out, environment.stderr)
 
     code: int = ExitCode.NO_ANSWER
     try:
-        asyncio.run(show())
+        asyncio.run(show_events(presenter, opened, events, seen))
         code = next((event.exit_code for event in reversed(seen) if isinstance(event, GoalEnded)), code)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -195,15 +193,6 @@ def _play(
     if view.dry_run and not view.json and not io.environment.stdout_is_tty:
         io.out_exactly("".join(event.diff for event in seen if isinstance(event, ChangesReviewed)))
     return code
-
-
-def _presenter(io: CommandIO, opened: OpenConversation, view: PresenterOptions) -> Presenter:
-    environment = io.environment
-    if view.json:
-        return GoalJsonPresenter(environment.stdout)
-    if view.plain or view.panels or environment.stdout_is_tty:
-        return create_presenter(environment, opened, view)
-    return GoalPipePresenter(environment.stderr if view.dry_run else environment.stdout, environment.stderr)
 
 
 app = typer.Typer(help="List, show, create and change agents: who answers you.", no_args_is_help=True)
@@ -229,14 +218,7 @@ You answer questions about the user's own notes.
 @command(app, "list", vault=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the agents: the vault's, yours and the built-in ones."""
-    found = rules.profile_store(io).load()
-    every = sorted((*found.agents.values(), *found.off_agents.values()), key=lambda agent: agent.name.casefold())
-    width = max(len(agent.name) for agent in every)
-    return Told(
-        data={"agents": list(found.agents.values()), **rules.unused_record(found, "agent")},
-        lines=[f"{agent.name:<{width}}  {rules.describe(agent)}" for agent in every],
-        notes=rules.unused(found, "agent"),
-    )
+    return rules.listed(io, "agent")
 
 
 @command(app, vault=SettingsVaultOption)

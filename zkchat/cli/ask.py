@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from zkchat import actions, hosting
 from zkchat.app import (
     ConversationOptions,
     OpenConversation,
@@ -44,6 +45,7 @@ from zkchat.cli.output import (
     announce_model,
     announce_quotes,
     create_presenter,
+    show_events,
     suggest_next,
     tell_dropped_changes,
 )
@@ -62,7 +64,7 @@ from zkchat.core import (
     install_command,
     resolve_link,
 )
-from zkchat.render import Presenter, ticking
+from zkchat.render import ticking
 from zkchat.writing import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0
@@ -174,7 +176,11 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
         conversation.open_conversation(io.environment, replace(options, servers=servers)) as opened,
     ):
         announce_model(io, opened)
-        _check_writing(opened, options)
+        # Refuse options about changes where the model may propose none.
+        writing = options.writing
+        if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
+            option = "--dry-run" if writing.proposes_only else "--yes"
+            raise UsageError(f"{option} works only if the model may change notes.", hint="Add: --write")
         if options.writing.enabled and opened.conversation.writing.is_on:
             warn_of_no_review(io, opened, options)
         presenter = create_presenter(io.environment, opened, view)
@@ -182,37 +188,23 @@ def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions)
             announce_quotes(io, opened)
         seen: list[Event] = []
         try:
-            asyncio.run(_show(opened, presenter, seen))
+            assert opened.asked is not None
+            asyncio.run(show_events(presenter, opened, opened.conversation.answer(opened.asked), seen))
         finally:
             presenter.close()
             _tell_changes(io, opened, view, seen)
             tell_of_vectors(io, opened.library)
         if not view.json:
             suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.further_passages.read)
-        return _exit_code(seen)
-
-
-async def _show(opened: OpenConversation, presenter: Presenter, seen: list[Event]) -> None:
-    for warning in opened.warnings:
-        presenter.show(warning)
-    assert opened.asked is not None
-    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter):
-        async for event in events:
-            presenter.show(event)
-            if isinstance(event, TurnFailed | TurnFinished | ChangesReviewed):
-                seen.append(event)
-
-
-def _exit_code(seen: list[Event]) -> int:
-    code: int = ExitCode.OK
-    for event in seen:
-        if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
-            code = ExitCode.NO_ANSWER
-        elif isinstance(event, TurnFailed):
-            code = event.exit_code
-        elif isinstance(event, ChangesReviewed):
-            code = code or event.exit_code
-    return code
+        code: int = ExitCode.OK
+        for event in seen:
+            if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
+                code = ExitCode.NO_ANSWER
+            elif isinstance(event, TurnFailed):
+                code = event.exit_code
+            elif isinstance(event, ChangesReviewed):
+                code = code or event.exit_code
+        return code
 
 
 def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOptions, seen: list[Event]) -> None:
@@ -226,14 +218,6 @@ def _tell_changes(io: CommandIO, opened: OpenConversation, view: PresenterOption
         io.out_exactly(changes.diff)
     elif changes.reason == PROPOSE_ONLY and not (environment.stdin_is_tty and environment.stderr_is_tty):
         io.note(changes.diff.removesuffix("\n"), as_it_is=True)  # which no reviewer has shown
-
-
-def _check_writing(opened: OpenConversation, options: ConversationOptions) -> None:
-    """Refuse options about changes where the model may propose none."""
-    writing = options.writing
-    if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
-        option = "--dry-run" if writing.proposes_only else "--yes"
-        raise UsageError(f"{option} works only if the model may change notes.", hint="Add: --write")
 
 
 def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: ConversationOptions) -> None:
@@ -338,7 +322,6 @@ def _show_day(
     io: CommandIO, days: int, model: str | None, view: PresenterOptions, *, summarises: bool
 ) -> OpenConversation | None:
     """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
-    from zkchat.actions import today_of
     from zkchat.app import action_vault
     from zkchat.cli.actions import print_result
 
@@ -349,7 +332,7 @@ def _show_day(
         else:
             workspace, library = opened.workspace, opened.library
             opened.refresher.refresh()
-        found = today_of(action_vault(workspace, library, io), days, for_scripts=view.json)
+        found = actions.today_of(action_vault(workspace, library, io), days, for_scripts=view.json)
         if not view.json:
             print_result(io, workspace, library, found, json_output=False, plain=view.plain)
         if opened and not opened.conversation.model.needs_notes:
@@ -435,13 +418,12 @@ def acp(
             hint=f"Install it: {install_command('acp')}",
         ) from None
     from zkchat.acp import serve
-    from zkchat.hosting import ChatOptions
 
     if vault is not None:
         find_vault(io.environment, vault)
     serve(
         io.environment,
-        ChatOptions(
+        hosting.ChatOptions(
             vault=vault,
             model=model,
             agent=agent,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat import render
 from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO
@@ -108,23 +109,28 @@ class _Question:
             while True:
                 key = self._reader.read(self._prompt()).casefold()
                 if key == "y" or (key == "a" and self._may_always):
-                    return replace(self._verdict(), always=key == "a")
+                    kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
+                    changes = joined(self._changes, kept)
+                    if self._left_out and kept:
+                        more = f", and {len(kept) - 1} more" if len(kept) > 1 else ""
+                        changes = replace(changes, title=f"{kept[0].title}{more}")
+                    return Verdict(answer="yes", changes=changes, edited=self._edited, always=key == "a")
                 if key in _NO or key == "q":
                     return Verdict(answer="stop" if key == "q" else "no", changes=self._changes)
                 self._act(key)
 
-    def _verdict(self) -> Verdict:
-        kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
-        changes = joined(self._changes, kept)
-        if self._left_out and kept:
-            more = f", and {len(kept) - 1} more" if len(kept) > 1 else ""
-            changes = replace(changes, title=f"{kept[0].title}{more}")
-        return Verdict(answer="yes", changes=changes, edited=self._edited)
-
     def _act(self, key: str) -> None:
         """What does not end the question."""
         if key in _MORE:
-            self._show_more()
+            # The next page of the whole diff.
+            if self._unseen is None:
+                self._unseen = self._rows(whole=True)
+            size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+            self._print(islice(self._unseen, size))
+            following = next(self._unseen, None)
+            self._unseen = None if following is None else chain([following], self._unseen)
+            if self._unseen:
+                self._io.note("… press d for more")
         elif key == "e":
             self._edit()
         elif key.isdecimal():
@@ -136,9 +142,7 @@ class _Question:
     def _rows(self, *, whole: bool) -> "Iterator[Text]":
         from rich.text import Text
 
-        from zkchat.render import diff_rows, style_for
-
-        style = style_for(self._console, whole=whole)
+        style = render.style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
             if number > 1:
                 yield Text()
@@ -146,7 +150,7 @@ class _Question:
             if number in self._left_out:
                 yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
                 continue
-            rows = diff_rows(unit, replace(style, width=style.width - len(mark)))
+            rows = render.diff_rows(unit, replace(style, width=style.width - len(mark)))
             yield Text.assemble(mark, next(rows, Text()))
             yield from rows
 
@@ -156,17 +160,6 @@ class _Question:
                 self._io.note(row.plain.rstrip())
             else:
                 self._console.print(row)
-
-    def _show_more(self) -> None:
-        """The next page of the whole diff."""
-        if self._unseen is None:
-            self._unseen = self._rows(whole=True)
-        size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
-        self._print(islice(self._unseen, size))
-        following = next(self._unseen, None)
-        self._unseen = None if following is None else chain([following], self._unseen)
-        if self._unseen:
-            self._io.note("… press d for more")
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""
@@ -266,8 +259,7 @@ class TerminalCallReviewer(Struct, frozen=True):
 
         questions = KeyQuestions(self.io, color=self.color(), plain=self.plain)
         self.io.note("")  # the line that says what the model is doing has not ended
-        for line in describe_call(call):
-            questions.show(Text(line))
+        questions.show(*map(Text, describe_call(call)))
         keys = [("y", "yes" if not call.may_always else "yes, in this chat"), ("n", "no")]
         if call.may_always:
             keys.append(("a", "always"))
@@ -301,12 +293,14 @@ class TerminalInterface:
         reviews: bool = True,
         color: Callable[[], ColorChoice] = ColorChoice,
         files: Collection[Path] = (),
+        indexing: Callable[[], AbstractContextManager[Progress]] | None = None,
     ) -> None:
         """`reviews`: the user can be asked about changes to notes, where there is a terminal. `files` are outside the
-        vault, and the user has said that they are to be sent."""
+        vault, and the user has said that they are to be sent. `indexing` shows how far the index is elsewhere."""
         self._io = io
         self._plain = plain
         self._color = color
+        self._indexing = indexing
         self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
 
@@ -352,9 +346,9 @@ class TerminalInterface:
         return confirm_memory(self._io, text)
 
     def indexing_progress(self) -> AbstractContextManager[Progress]:
-        return progress(self._io.environment, "Indexing notes", plain=self._plain)
+        return self._indexing() if self._indexing else self.waiting("Indexing notes")
 
-    def waiting(self, what: str) -> AbstractContextManager[object]:
+    def waiting(self, what: str) -> AbstractContextManager[Progress]:
         return progress(self._io.environment, what, plain=self._plain)
 
 

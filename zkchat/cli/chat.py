@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from zkchat.app import ConversationOptions, WritingOptions
+from zkchat.app import ConversationOptions, WritingOptions, count_notes, find_folder
 from zkchat.cli.ask import (
     AgentOption,
     ContinueOption,
@@ -18,14 +18,10 @@ from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io, f
 from zkchat.cli.interactive_chat import choose_session
 from zkchat.cli.output import PresenterOptions
 from zkchat.cli.trust import ask_to_approve
-from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
-from zkchat.core import UnconfirmedVault, UsageError
+from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.core import LostDefaultVault, UnconfirmedVault, UsageError, VaultError
 from zkchat.render import ShownUsage
 
-FirstQuestionArgument = Annotated[
-    list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
-]
-NewOption = Annotated[bool, flag("--new", "Start a new session (the default).")]
 ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")]
 
 
@@ -49,13 +45,15 @@ folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def chat(
-    question: FirstQuestionArgument = None,
+    question: Annotated[
+        list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
+    ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
     continue_last: ContinueOption = False,
     resume: ResumeOption = False,
-    new: NewOption = False,
+    new: Annotated[bool, flag("--new", "Start a new session (the default).")] = False,
     agent: AgentOption = None,
     private: PrivateOption = False,
     plain: PlainOption = False,
@@ -97,14 +95,20 @@ def chat(
 
 def start(io: CommandIO) -> None:
     """Start the chat where somebody sits at a terminal and has a vault, or agrees that this folder of notes is one."""
-    environment = io.environment
-    is_at_terminal = environment.stdin_is_tty and environment.stdout_is_tty
-    if is_at_terminal and (is_in_vault(environment) or holds_notes(environment)):
+    environment, found = io.environment, None
+    if environment.stdin_is_tty and environment.stdout_is_tty:
+        try:
+            found = find_folder(environment, None)
+        except LostDefaultVault:
+            raise
+        except VaultError:
+            pass
+    if found and (found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)):
         try:
             vault = confirmed_vault(io)
         except UnconfirmedVault:
-            io.out(_HOW_TO_BEGIN)
+            pass
         else:
             chat(vault=vault)
-    else:
-        io.out(_HOW_TO_BEGIN)
+            return
+    io.out(_HOW_TO_BEGIN)

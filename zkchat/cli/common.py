@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 import typer
 from msgspec import UNSET, Struct, field
 
-from zkchat.core import Environment, ExitCode, UsageError
+from zkchat import render
+from zkchat.core import Environment, ExitCode, UsageError, Value, ZkchatError, to_plain
 
 if TYPE_CHECKING:
     from zkchat.app import Workspace
-    from zkchat.core import SessionStore, ZkchatError
+    from zkchat.core import SessionStore
 
 
 def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
@@ -111,18 +112,14 @@ class CommandIO(Struct, frozen=True):
 
     def wrap(self, text: str, stream: TextIO, *, indent: int | None = None) -> str:
         """The text as it is shown where the stream is a terminal."""
-        from zkchat.render import columns, wrap
-
-        width = columns({}, stream)
-        return wrap(text, width, prose=self._prose_width(), indent=indent) if width else text
+        width = render.columns({}, stream)
+        return render.wrap(text, width, prose=self._prose_width(), indent=indent) if width else text
 
     def _prose_width(self) -> int:
         """By the setting `ui.width`, which is read once; as it is by default where the settings cannot be read."""
-        from zkchat.core import ZkchatError
-        from zkchat.render import PROSE_WIDTH
 
         if not self._prose:
-            self._prose.append(PROSE_WIDTH)
+            self._prose.append(render.PROSE_WIDTH)
             with suppress(ZkchatError):
                 self._prose[0] = self.workspace(needs_vault=False).settings.ui.width
         return self._prose[0]
@@ -148,17 +145,15 @@ class CommandIO(Struct, frozen=True):
             raise KeyboardInterrupt
         return is_agreed
 
-    def fail(self, error: "ZkchatError") -> None:
+    def fail(self, error: ZkchatError) -> None:
         indent = len("zkchat: ")
         self.note(f"zkchat: {error.message}", indent=indent)
         for line in error.hint.split("\n") if error.hint else ():
             self.note(f"{' ' * indent}{line}".rstrip(), indent=indent)
 
     def _write_line(self, stream: TextIO, text: str, indent: int | None, as_it_is: bool) -> None:
-        from zkchat.render import never_fail_to_encode, sanitize_text
-
-        never_fail_to_encode(stream)
-        shown = sanitize_text(text)
+        render.never_fail_to_encode(stream)
+        shown = render.sanitize_text(text)
         stream.write((shown if as_it_is else self.wrap(shown, stream, indent=indent)) + "\n")
 
 
@@ -170,8 +165,6 @@ def unreadable(
 
 
 def _plain(value: object) -> object:
-    from zkchat.core import Value, to_plain
-
     return to_plain(value) if isinstance(value, Value) else str(value)
 
 
@@ -212,10 +205,17 @@ def told_command(function: Callable[..., Told], vault_option: Any = VaultOption)
     def run(*, vault: Path | None, json_output: bool, **given: Any) -> int:
         io = current_io(vault)
         told = function(io, **given)
-        if not json_output:
-            _print(io, told)
-        elif told.data is not UNSET:
-            io.json(told.data)
+        if json_output:
+            if told.data is not UNSET:
+                io.json(told.data)
+        else:
+            if told.show:
+                told.show()
+            for line in told.lines:
+                io.out(line)
+            io.flush_out()
+            for note in told.notes:
+                io.note(note)
         if told.then:
             told.then()
         return told.exit_code
@@ -224,16 +224,6 @@ def told_command(function: Callable[..., Told], vault_option: Any = VaultOption)
     return with_parameters(
         run, function, [*own, parameter("vault", vault_option, None), parameter("json_output", JsonOption, False)]
     )
-
-
-def _print(io: CommandIO, told: Told) -> None:
-    if told.show:
-        told.show()
-    for line in told.lines:
-        io.out(line)
-    io.flush_out()
-    for note in told.notes:
-        io.note(note)
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -148,7 +148,11 @@ def answer(arguments: Sequence[str], environment: Environment) -> None:
     variables = environment.variables
     if shell == "bash":
         line = split_line(variables.get("COMP_LINE", ""), variables.get("COMP_WORDBREAKS", ""))
-        line = _without_program(line)
+        # Without the name of the program, and the variables that are set before it.
+        words = [*line.words]
+        while words and re.match(r"\w+=", words[0]):
+            del words[0]
+        line = TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
     else:
         # Fish hands over the last word as it stands on the line, Zsh without quotes.
         last = arguments[-1] if arguments else ""
@@ -193,7 +197,11 @@ def complete(line: TypedLine, environment: Environment) -> tuple[str, list[Candi
     else:
         found = (Candidate(str(item.value), item.help or "") for item in target.shell_complete(context, typed))
     # All but Bash, which is told so by `kept`, replace the whole word.
-    candidates = [each._replace(value=option[0] + each.value) if option else each for each in _safe(found)]
+    candidates = [
+        each._replace(value=option[0] + each.value) if option else each
+        for each in {each.value: each for each in found}.values()
+        if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}  # words of one line
+    ]
     return "open" if any(each.is_open for each in candidates) else "words", candidates
 
 
@@ -214,22 +222,6 @@ def _keep_values(command: Any, words: list[str]) -> None:
     for position, word in enumerate(words):
         if word in below:
             _keep_values(below[word], words[position + 1 :])
-
-
-def _safe(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Words of one line without characters that act on a terminal, each once."""
-    unique = {each.value: each for each in candidates}
-    return [
-        each for each in unique.values() if sanitize_text(each.value) == each.value and not {"\n", "\t"} & {*each.value}
-    ]
-
-
-def _without_program(line: TypedLine) -> TypedLine:
-    """Without the name of the program, and the variables that are set before it."""
-    words = [*line.words]
-    while words and re.match(r"\w+=", words[0]):
-        del words[0]
-    return TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
 
 
 def split_line(line: str, breaks: str = "") -> TypedLine:

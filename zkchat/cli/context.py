@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
 from msgspec.structs import asdict, replace
 
-from zkchat.app import open_library
+from zkchat.app import ConversationOptions, OpenConversation, open_conversation, open_library
 from zkchat.chat import (
     FALLBACK_ENCODING,
     NOTHING_TO_SUMMARISE,
@@ -20,21 +21,12 @@ from zkchat.chat import (
     tokenizer_for,
     turns_left,
 )
+from zkchat.cli.change_review import TerminalInterface
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, Told, VaultOption, command, current_io, flag, option
-from zkchat.cli.context_transfer import (
-    OptionalSessionArgument,
-    about_which,
-    export_,
-    first_line,
-    import_,
-    model_line,
-    model_record,
-    open_history,
-    open_session_conversation,
-    print_problem,
-)
+from zkchat.cli.context_transfer import OptionalSessionArgument, export_, import_, open_history
 from zkchat.cli.note_lookup import progress
 from zkchat.cli.rules import profile_store
+from zkchat.cli.sessions import find_session_or_last
 from zkchat.core import (
     ChatMessage,
     Compacted,
@@ -51,6 +43,8 @@ from zkchat.core import (
     compaction_of,
     cost_of,
     counted,
+    local_time,
+    shorten,
     to_plain,
     totals_of,
     turn_of,
@@ -58,6 +52,57 @@ from zkchat.core import (
 from zkchat.render import context_line, context_lines, cost_lines, counts_line, messages_line, phrases, totals_lines
 
 app = typer.Typer(help="See what a model is sent, make room, export and import conversations.", no_args_is_help=True)
+
+
+MAX_LINE_LENGTH = 100
+
+
+def first_line(message: ChatMessage) -> str:
+    """A message on one line, shortened."""
+    words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
+    return shorten(words, MAX_LINE_LENGTH)
+
+
+def model_line(conversation: Conversation) -> str:
+    """The model that answers in a session, and its window."""
+    if conversation.model.needs_notes:
+        return phrases.NO_MODEL
+    unknown = " (last known; its server does not answer now)" if conversation.connection_problem else ""
+    return f"{phrases.model_line(conversation.model.shown, conversation.requests.budget.window)}{unknown}."
+
+
+def model_record(conversation: Conversation) -> dict[str, object]:
+    """The same for scripts, with why the model could not be reached."""
+    return {
+        "model": conversation.model.name,
+        "window": conversation.requests.budget.window,
+        "trouble": conversation.connection_problem.text if conversation.connection_problem else "",
+    }
+
+
+def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = "") -> None:
+    """Say that the model cannot be reached, `unless` that was said."""
+    problem = conversation.connection_problem
+    if problem and problem.text not in unless:
+        io.note(f"warning: {problem.text} {problem.hint}".strip())
+
+
+@contextmanager
+def open_session_conversation(io: CommandIO, session: str | None, model: str | None) -> Iterator[OpenConversation]:
+    with io.sessions() as store:
+        found = find_session_or_last(store, session, listed=True)
+    options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
+    with open_conversation(io.environment, options) as opened:
+        for warning in opened.warnings:
+            io.note(f"{warning.text} {warning.hint}".strip())
+        yield opened
+
+
+def about_which(opened: OpenConversation) -> str:
+    """Which conversation a command speaks of that was given none."""
+    found = opened.store.get(opened.conversation.session_id or "")
+    title = shorten(found.title, MAX_LINE_LENGTH) or "untitled"
+    return f"The conversation “{title}”, last used {local_time(found.updated_at)} ({found.id})."
 
 
 @command(app)
@@ -266,7 +311,11 @@ def show(
         if message is not None or request:
             answer = _find_answer(history, message)
             told = _answer_told(history, answer, whole=request)
-            _note_changes(io, answer)
+            # Which rules, notes and agents are not what they were then, beside the result.
+            assert answer.request_context is not None
+            with open_library(io.environment, io.vault, io) as (_, library):
+                for changed in changed_items(answer.request_context, profile_store(io).load(), library):
+                    io.note(changed.sentence)
             return told
         model, record = history.model, _last_record(history)
         head = [f"{found.title or '(untitled)'}  {found.id}"]
@@ -317,14 +366,6 @@ def _status(message: ChatMessage) -> str:
 
 def _last_record(history: History) -> RequestContext | None:
     return next((message.request_context for message in history.newest_first if message.request_context), None)
-
-
-def _note_changes(io: CommandIO, answer: ChatMessage) -> None:
-    """Which rules, notes and agents are not what they were then, beside the result."""
-    assert answer.request_context is not None
-    with open_library(io.environment, io.vault, io) as (_, library):
-        for changed in changed_items(answer.request_context, profile_store(io).load(), library):
-            io.note(changed.sentence)
 
 
 def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:

@@ -8,20 +8,8 @@ from typing import Annotated
 
 import typer
 
-from zkchat.app import (
-    ConversationOptions,
-    OpenConversation,
-    Stored,
-    known_keys,
-    mark_local,
-    open_conversation,
-    open_library,
-    read_import,
-    read_import_text,
-    store_conversations,
-)
-from zkchat.chat import Conversation, stays_here
-from zkchat.cli.change_review import TerminalInterface
+from zkchat.app import Stored, known_keys, mark_local, open_library, read_import, read_import_text, store_conversations
+from zkchat.chat import stays_here
 from zkchat.cli.common import (
     CommandIO,
     JsonOption,
@@ -37,32 +25,13 @@ from zkchat.cli.common import (
 )
 from zkchat.cli.output import UNDO, write_output
 from zkchat.cli.sessions import find_session_or_last
-from zkchat.core import (
-    ChatMessage,
-    History,
-    Session,
-    SessionError,
-    UsageError,
-    counted,
-    is_note,
-    local_time,
-    shorten,
-    thread_of,
-)
-from zkchat.render import phrases
+from zkchat.core import History, Session, SessionError, UsageError, counted, is_note, thread_of
 from zkchat.sessions import ImportedFile, as_json, as_markdown, export_schema
 
 OptionalSessionArgument = Annotated[
     str | None,
     typer.Argument(metavar="SESSION", help="Its id, the start of its id, or its title. Default: the last one used."),
 ]
-MAX_LINE_LENGTH = 100
-
-
-def first_line(message: ChatMessage) -> str:
-    """A message on one line, shortened."""
-    words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
-    return shorten(words, MAX_LINE_LENGTH)
 
 
 @contextmanager
@@ -72,63 +41,20 @@ def open_history(io: CommandIO, session: str | None) -> Iterator[tuple[Session, 
         yield found, History(store.entries(found.id))
 
 
-def model_line(conversation: Conversation) -> str:
-    """The model that answers in a session, and its window."""
-    if conversation.model.needs_notes:
-        return phrases.NO_MODEL
-    unknown = " (last known; its server does not answer now)" if conversation.connection_problem else ""
-    return f"{phrases.model_line(conversation.model.shown, conversation.requests.budget.window)}{unknown}."
-
-
-def model_record(conversation: Conversation) -> dict[str, object]:
-    """The same for scripts, with why the model could not be reached."""
-    return {
-        "model": conversation.model.name,
-        "window": conversation.requests.budget.window,
-        "trouble": conversation.connection_problem.text if conversation.connection_problem else "",
-    }
-
-
-def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = "") -> None:
-    """Say that the model cannot be reached, `unless` that was said."""
-    problem = conversation.connection_problem
-    if problem and problem.text not in unless:
-        io.note(f"warning: {problem.text} {problem.hint}".strip())
-
-
-@contextmanager
-def open_session_conversation(io: CommandIO, session: str | None, model: str | None) -> Iterator[OpenConversation]:
-    with io.sessions() as store:
-        found = find_session_or_last(store, session, listed=True)
-    options = ConversationOptions(vault=io.vault, model=model, session=found.id, user_interface=TerminalInterface(io))
-    with open_conversation(io.environment, options) as opened:
-        for warning in opened.warnings:
-            io.note(f"{warning.text} {warning.hint}".strip())
-        yield opened
-
-
-def about_which(opened: OpenConversation) -> str:
-    """Which conversation a command speaks of that was given none."""
-    found = opened.store.get(opened.conversation.session_id or "")
-    title = shorten(found.title, MAX_LINE_LENGTH) or "untitled"
-    return f"The conversation “{title}”, last used {local_time(found.updated_at)} ({found.id})."
-
-
 class Format(StrEnum):
     JSON = "json"
     MARKDOWN = "markdown"
 
 
-FormatOption = Annotated[
-    Format | None, option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON.")
-]
-OutputOption = Annotated[Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")]
-
-
 def export_(
     session: OptionalSessionArgument = None,
-    format_: FormatOption = None,
-    output: OutputOption = None,
+    format_: Annotated[
+        Format | None,
+        option("--format", None, "The format. Default: by file name; .md is Markdown, anything else JSON."),
+    ] = None,
+    output: Annotated[
+        Path | None, option("--output -o", "FILE", "The file to write. Default: standard output.")
+    ] = None,
     yes: YesOption = False,
     schema: Annotated[bool, flag("--schema", "Print the JSON schema of an export instead.")] = False,
     vault: VaultOption = None,

@@ -69,14 +69,8 @@ def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_ou
         findings = list(_examine(io, model))
     if json_output:
         io.json([asdict(finding) for finding in findings])
-    else:
-        _print(io, findings)
-    return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
-
-
-def _print(io: CommandIO, findings: list[Finding]) -> None:
     problems: set[str] = set()
-    for finding in findings:
+    for finding in () if json_output else findings:
         if finding.text in problems:
             io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
             continue
@@ -85,16 +79,13 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
             io.out(f"  {'':<10} → {finding.hint}", indent=15)
         if finding.state == "problem":
             problems.add(finding.text)
-    io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything zkchat needs is there.")
+    if not json_output:
+        io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything zkchat needs is there.")
+    return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
 
 
 def _examine(io: CommandIO, model: str | None) -> Iterator[Finding]:
-    yield Finding("Python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
-    yield _packages()
-    yield _tokenizer()
-    yield _sqlite()
-    yield _terminal(io.environment)
-    yield from _folders(io.environment)
+    yield from _installation(io.environment)
     yield from _guarded("settings", _settings(io))
     yield from _guarded("vault", _all_of_vault(io))
     yield from _guarded("servers", _servers(io))
@@ -110,7 +101,9 @@ def _guarded(subject: str, found: Iterator[Finding]) -> Iterator[Finding]:
         yield Finding(subject, "problem", error.message, error.hint, error.exit_code)
 
 
-def _packages() -> Finding:
+def _installation(environment: Environment) -> Iterator[Finding]:
+    """What is wrong without any vault; of the user's own folders those that cannot be written."""
+    yield Finding("Python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
     found, missing = [], []
     for name in PACKAGES:
         try:
@@ -118,39 +111,27 @@ def _packages() -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding(
-            "packages", "problem", f"missing: {', '.join(missing)}", "Reinstall zkchat.", exit_code=ExitCode.BUG
-        )
-    return Finding("packages", "ok", ", ".join(found))
-
-
-def _tokenizer() -> Finding:
+        yield Finding("packages", "problem", f"missing: {', '.join(missing)}", "Reinstall zkchat.", ExitCode.BUG)
+    else:
+        yield Finding("packages", "ok", ", ".join(found))
     try:
         check_encodings()
+        yield Finding("tokens", "ok", f"counted with {', '.join(DIGESTS)}")
     except ZkchatError as error:
-        return Finding("tokens", "warning", f"{error.message} Tokens are estimated.", error.hint)
-    return Finding("tokens", "ok", f"counted with {', '.join(DIGESTS)}")
-
-
-def _sqlite() -> Finding:
+        yield Finding("tokens", "warning", f"{error.message} Tokens are estimated.", error.hint)
     if sqlite3.sqlite_version_info < (3, 35):
         text = f"SQLite {sqlite3.sqlite_version} is too old"
-        return Finding("SQLite", "problem", text, "Use a Python built with SQLite 3.35 or newer.", ExitCode.STORAGE)
-    return Finding("SQLite", "ok", sqlite3.sqlite_version)
-
-
-def _terminal(environment: Environment) -> Finding:
-    size = shutil.get_terminal_size()
+        yield Finding("SQLite", "problem", text, "Use a Python built with SQLite 3.35 or newer.", ExitCode.STORAGE)
+    else:
+        yield Finding("SQLite", "ok", sqlite3.sqlite_version)
     encoding = environment.stdout.encoding or "unknown"
     kind = "a terminal" if environment.stdout_is_tty else "no terminal (answers are printed plain)"
-    text = f"{kind}, {size.columns} columns, {encoding}, TERM={environment.variables.get('TERM', 'unset')}"
-    if "utf" not in encoding.lower():
-        return Finding("terminal", "warning", text, "Some letters cannot be shown: set LANG to a UTF-8 locale.")
-    return Finding("terminal", "ok", text)
-
-
-def _folders(environment: Environment) -> Iterator[Finding]:
-    """Those of the user's own folders that cannot be written."""
+    columns = shutil.get_terminal_size().columns
+    text = f"{kind}, {columns} columns, {encoding}, TERM={environment.variables.get('TERM', 'unset')}"
+    if "utf" in encoding.lower():
+        yield Finding("terminal", "ok", text)
+    else:
+        yield Finding("terminal", "warning", text, "Some letters cannot be shown: set LANG to a UTF-8 locale.")
     if not is_writable(environment.data_dir):
         text = f"{environment.data_dir} cannot be written, so conversations are not saved"
         yield Finding("folders", "problem", text, "Check its permissions.", ExitCode.STORAGE)

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -49,32 +49,20 @@ def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
     raise UsageError("There is no image on the clipboard.", hint="Copy one, such as a screenshot, and try again.")
 
 
-class SystemDesktop:
-    """Implements `repl.surface.Desktop`."""
+def desktop_opener(environment: Environment) -> Callable[[str], object] | None:
+    """Hands an address to the desktop; None where none can be seen, or no program that does so."""
+    variables, is_mac = environment.variables, sys.platform == "darwin"
+    has_desktop = is_mac or any(variables.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    opener = find_program("open" if is_mac else "xdg-open", variables) if has_desktop else None
+    if opener is None:
+        return None
 
-    def __init__(self, environment: Environment) -> None:
-        self._variables = environment.variables
-
-    @property
-    def is_there(self) -> bool:
-        """Whether a desktop can be seen, and a program that hands addresses to it."""
-        return self._opener is not None
-
-    @property
-    def _opener(self) -> str | None:
-        is_mac = sys.platform == "darwin"
-        has_desktop = is_mac or any(self._variables.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-        return find_program("open" if is_mac else "xdg-open", self._variables) if has_desktop else None
-
-    def open(self, address: str) -> bool:
-        """Hand an address to the desktop; False where there is none to be seen."""
-        opener = self._opener
-        if opener is None:
-            return False
+    def run(address: str) -> None:
         # Some openers stay until the window is closed; nobody waits for that.
-        run = partial(run_program, [opener, address], quietly=True)
-        Thread(target=run, name="zkchat-open", daemon=True).start()
-        return True
+        work = partial(run_program, [opener, address], quietly=True)
+        Thread(target=work, name="zkchat-open", daemon=True).start()
+
+    return run
 
 
 _CONVENTIONS: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {
@@ -107,7 +95,10 @@ def edit_file(io: CommandIO, path: str, line: int | None = None) -> None:
     if not editor:
         raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
     try:
-        code = run_program(_command(shlex.split(editor), path, line, variables))
+        name, *options = shlex.split(editor)
+        if (found := find_program(name, variables)) is None:
+            raise FileNotFoundError("no such program is installed")
+        code = run_program([found, *options, *file_arguments(name, path, line)])
     except (OSError, ValueError) as error:
         hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
         raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
@@ -160,27 +151,13 @@ def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
     return ConfigError(message, hint=hint)
 
 
-def _command(words: Sequence[str], path: str, line: int | None, variables: Mapping[str, str]) -> list[str]:
-    name, *options = words
-    found = find_program(name, variables)
-    if found is None:
-        raise FileNotFoundError("no such program is installed")
-    return [found, *options, *file_arguments(name, path, line)]
+def editor_name(variables: Mapping[str, str]) -> str:
+    words = editor_of(variables).split()
+    return PurePath(words[0]).name if words else ""
 
 
-class VaultDocumentEditor:
-    """Implements `repl.vault_browser.DocumentEditor`."""
-
-    def __init__(self, io: CommandIO, vault: Path) -> None:
-        self._io = io
-        self._vault = vault
-
-    @property
-    def name(self) -> str:
-        words = editor_of(self._io.environment.variables).split()
-        return PurePath(words[0]).name if words else ""
-
-    def edit(self, path: str, line: int | None) -> bool:
-        with echo_on(self._io.environment.stdin):
-            edit_file(self._io, str(self._vault / path), line)
-        return not line or file_arguments(self.name, path, line) != [path]
+def edit_document(io: CommandIO, vault: Path, path: str, line: int | None) -> bool:
+    """Open a document of the vault; whether the editor was told the line."""
+    with echo_on(io.environment.stdin):
+        edit_file(io, str(vault / path), line)
+    return not line or file_arguments(editor_name(io.environment.variables), path, line) != [path]

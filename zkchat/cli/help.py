@@ -14,13 +14,14 @@ from msgspec import Struct
 from typer._click import Command, Context, HelpFormatter, Parameter
 from typer.core import TyperCommand, TyperGroup
 
+from zkchat import render
 from zkchat.cli.command_table import EARLIER, FURTHER, HELP_OPTIONS, SECTIONS
-from zkchat.cli.common import CommandIO, current_io
+from zkchat.cli.common import current_io
 from zkchat.core import ExitCode, UsageError
 from zkchat.render import columns, wrap
 
 if TYPE_CHECKING:
-    from zkchat.cli.completion import Topic
+    pass
 
 Rows = Sequence[tuple[str, str]]
 
@@ -293,7 +294,12 @@ def help_(
     elif page is None:
         io.out(_help_of_command(context, words, [*pages]))
     else:
-        _show(io, page)
+        if io.environment.stdout_is_tty:
+            console = render.console_for(io.environment.stdout, is_tty=True, variables=io.environment.variables)
+            for row in render.note_rows(console, page.text):
+                io.environment.stdout.write(f"{row.text}\n")
+        else:
+            io.out(page.text.rstrip("\n"))
         if page.name in getattr(context.find_root().command, "commands", {}):
             io.note(f"Help for the command {page.name}: zkchat {page.name} --help")
 
@@ -331,14 +337,3 @@ def _help_of_command(context: typer.Context, words: list[str], pages: list[str])
         command = below[word]
         described = typer.Context(command, parent=described, info_name=word)
     return command.get_help(described)
-
-
-def _show(io: CommandIO, page: "Topic") -> None:
-    if not io.environment.stdout_is_tty:
-        io.out(page.text.rstrip("\n"))
-        return
-    from zkchat.render import console_for, note_rows
-
-    console = console_for(io.environment.stdout, is_tty=True, variables=io.environment.variables)
-    for row in note_rows(console, page.text):
-        io.environment.stdout.write(f"{row.text}\n")

@@ -3,17 +3,17 @@
 import asyncio
 import shlex
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from datetime import datetime
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat import repl
 from zkchat.app import (
     ConversationOptions,
     ModelCatalogue,
@@ -23,6 +23,7 @@ from zkchat.app import (
     bounds_of,
     count_files_of_notes,
     daily_note_settings,
+    link_style,
     open_goal_run,
     open_said,
     page_item,
@@ -39,9 +40,9 @@ from zkchat.cli.change_review import (
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, clipboard_image, edit_file
+from zkchat.cli.editors import clipboard_image, desktop_opener, edit_document, edit_file, editor_name
 from zkchat.cli.key_questions import can_draw_prompt, read_line
-from zkchat.cli.note import ChatMentions
+from zkchat.cli.note import choose_in_chat
 from zkchat.cli.note_lookup import progress, tell_of_vectors
 from zkchat.cli.output import (
     PresenterOptions,
@@ -65,7 +66,6 @@ from zkchat.core import (
     ModelInfo,
     Session,
     SessionNotFound,
-    SessionStore,
     StorageError,
     TextDelta,
     ThinkingView,
@@ -117,92 +117,6 @@ _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
 _MAX_EARLIER_LENGTH: Final = 3_000
 """Characters of the exchange before the last that are shown again; a longer one is not shown."""
-
-
-class ChatGreeting:
-    """Prints what the user should know of a conversation before its prompt."""
-
-    def __init__(self, io: CommandIO, view: PresenterOptions) -> None:
-        self._io = io
-        self._view = view
-
-    def greet(self, active: ActiveConversation) -> None:
-        """Greet at the beginning of a chat."""
-        notes, is_all = self._count_notes(active)
-        opened = active.opened
-        announce_model(self._io, opened)
-        lines = greeting(
-            vault=opened.paths.vault.name,
-            notes=notes,
-            has_more_notes=not is_all,
-            model=opened.conversation.model,
-            session=active.session,
-            last=None if active.session else last_session(opened.store),
-            now=self._io.environment.now(),
-        )
-        for line in lines:
-            self._io.note(line)
-        offer_models(self._io, opened)
-        self.print_state(active)
-
-    def _count_notes(self, active: ActiveConversation) -> tuple[int, bool]:
-        """How many notes there are, and whether that is all. Nothing is indexed for it.
-
-        A vault that cannot be looked at does not end the chat.
-        """
-        try:
-            count = active.opened.library.note_count()
-            return (count, True) if count else count_files_of_notes(active.opened.workspace, MAX_FILES_COUNTED)
-        except (StorageError, VaultError) as error:
-            self._io.fail(error)
-            return 0, True
-
-    def print_state(self, active: ActiveConversation, *, is_new: bool = True) -> None:
-        """Print warnings, and the last exchange unless it is on the screen."""
-        for warning in active.opened.warnings:
-            self._io.note(f"{warning.text} {warning.hint}".strip())
-        if active.opened.conversation.is_private:
-            self._io.note("This conversation is private: nothing from it is remembered in other conversations.")
-        if is_new and self._io.environment.stdin_is_tty:
-            self._print_last_exchanges(active)
-
-    def _print_last_exchanges(self, active: ActiveConversation) -> None:
-        talk = active.opened.conversation
-        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
-        if earlier:
-            self._io.out(f"\n… {counted(earlier, 'earlier message')}; /history shows all")
-        for exchange in exchanges:
-            print_question(self._io, active.opened, self._view, exchange.question)
-            presenter = create_presenter(self._io.environment, active.opened, self._view)
-            for event in exchange.events:
-                presenter.show(event)
-            presenter.close()
-        if exchanges:
-            self._io.out("")
-
-    def tell_way_back(self, active: ActiveConversation, vault: Path | None) -> None:
-        """Tell whoever sits at a terminal how to return to a session in which something was said."""
-        if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
-            place = f" --vault {shlex.quote(str(vault))}" if vault else ""
-            self._io.note(f"To continue later: zkchat{place} -c", as_it_is=True)  # to be copied
-
-    def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
-        """Say which model answers now, where it is another one; a model that was chosen is kept at once."""
-        opened, model = following.opened, following.opened.conversation.model
-        if to.model:
-            opened.conversation.keep_model()
-            self._io.note(f"{model.shown} answers now.")
-        elif model.name != before.opened.conversation.model.name:
-            self._io.note(opened.chosen or f"{model.shown} answers now.")
-        elif to.session and to.session != before.session_id:
-            announce_model(self._io, opened)
-
-
-def last_session(store: SessionStore) -> Session | None:
-    try:
-        return session_to_continue(store)
-    except StorageError:
-        return None
 
 
 def greeting(
@@ -316,10 +230,6 @@ def choose_session(io: CommandIO, words: str, *, plain: bool) -> str | None:
     return sessions[chosen].id
 
 
-_SHOWN: Final = "Thinking is now shown; Ctrl-T hides it."
-_NOT_SHOWN: Final = "Thinking is now {}; Ctrl-T shows it."
-
-
 _FIRST_TURN: Final = (
     "zkchat.chat.evidence_lookup",
     "zkchat.answers.dated_evidence",
@@ -345,7 +255,11 @@ class ThinkingToggle:
     def toggle(self, messages: Sequence[ChatMessage], surface: Surface) -> None:
         """Show it from now on, and that of the last answer at once; or fold it again."""
         self.switch()
-        if self.view == "shown" and (thought := _last_thinking(messages)):
+        # What the model thought for the last question, also between its calls of tools.
+        asked = next((place for place, message in reversed([*enumerate(messages)]) if message.role == "user"), 0)
+        answers = [message for message in messages[asked:] if message.role == "assistant"]
+        thoughts = [thought for message in answers if (thought := message.thinking.strip())]
+        if self.view == "shown" and (thought := "\n\n".join(thoughts)):
             surface.print_dimmed(f"Thinking of the last answer:\n{thought}\n")
         self.announce(surface)
 
@@ -353,25 +267,11 @@ class ThinkingToggle:
         """Say how thinking is shown, where that changed since it was said."""
         if self.view != self._announced:
             self._announced = self.view
-            surface.print_dimmed(_SHOWN if self.view == "shown" else _NOT_SHOWN.format(self.view))
-
-
-def _last_thinking(messages: Sequence[ChatMessage]) -> str:
-    """What the model thought for the last question, also between its calls of tools."""
-    asked = next((place for place, message in reversed([*enumerate(messages)]) if message.role == "user"), 0)
-    answers = [message for message in messages[asked:] if message.role == "assistant"]
-    return "\n\n".join(thought for message in answers if (thought := message.thinking.strip()))
-
-
-class _ChatInterface(TerminalInterface):
-    """Shows the progress of the indexing in the status bar as well."""
-
-    def __init__(self, chat: "InteractiveChat") -> None:
-        super().__init__(chat.io, plain=chat.is_plain, color=lambda: chat.color)
-        self._chat = chat
-
-    def indexing_progress(self) -> AbstractContextManager[Progress]:
-        return self._chat.indexing_progress()
+            surface.print_dimmed(
+                "Thinking is now shown; Ctrl-T hides it."
+                if self.view == "shown"
+                else f"Thinking is now {self.view}; Ctrl-T shows it."
+            )
 
 
 class InteractiveChat:
@@ -394,7 +294,8 @@ class InteractiveChat:
         is_drawn = can_draw_prompt(io.environment) and not view.plain
         self._view = replace(view, stops_by="Esc") if is_drawn else view
         self._servers = ServerConnections(at_once=not is_drawn)
-        self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
+        interface = TerminalInterface(io, plain=view.plain, color=lambda: self.color, indexing=self.indexing_progress)
+        self._options = replace(options, user_interface=interface, servers=self._servers)
         self._name_cache = NameCache()
         self._models = ModelCatalogue(lambda: self._active.opened.workspace)
         self._vault_view = VaultView()
@@ -402,7 +303,6 @@ class InteractiveChat:
         self._first_message = first_message.strip()
         self._replaced: str | None = None
         """The id of the message whose place is taken by what is sent from the prompt."""
-        self._greeting = ChatGreeting(io, view)
         self._active = open_active_conversation(io, self._options, self.activity_changed)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
         self._prompt = self._make_prompt() if is_drawn else None
@@ -418,8 +318,12 @@ class InteractiveChat:
     def run(self) -> None:
         with self._servers, closing(self):
             if self._prompt is None:
-                self._refresh_index()
-            self._greeting.greet(self._active)
+                # Refresh before the greeting, where nothing can be done while the user types.
+                try:
+                    self._active.refresh()
+                except (StorageError, VaultError) as error:
+                    self.io.fail(error)
+            self._greet(self._active)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
                     self._prompt.take_early_keys()
@@ -428,19 +332,62 @@ class InteractiveChat:
     def close(self) -> None:
         self._active.close(self.io)
 
-    def _refresh_index(self) -> None:
-        """Refresh before the greeting, where nothing can be done while the user types."""
+    def _greet(self, active: ActiveConversation) -> None:
+        """Print what the user should know of a conversation before its prompt. Nothing is indexed for it."""
+        opened, last = active.opened, None
+        notes, is_all = 0, True
         try:
-            self._active.refresh()
-        except (StorageError, VaultError) as error:
+            notes = opened.library.note_count()
+            if not notes:
+                notes, is_all = count_files_of_notes(opened.workspace, MAX_FILES_COUNTED)
+        except (StorageError, VaultError) as error:  # such a vault does not end the chat
             self.io.fail(error)
+        announce_model(self.io, opened)
+        with suppress(StorageError):
+            last = None if active.session else session_to_continue(opened.store)
+        lines = greeting(
+            vault=opened.paths.vault.name,
+            notes=notes,
+            has_more_notes=not is_all,
+            model=opened.conversation.model,
+            session=active.session,
+            last=last,
+            now=self._environment.now(),
+        )
+        for line in lines:
+            self.io.note(line)
+        offer_models(self.io, opened)
+        self._print_state(active)
+
+    def _print_state(self, active: ActiveConversation, *, is_new: bool = True) -> None:
+        """Print warnings, and the last exchange unless it is on the screen."""
+        talk = active.opened.conversation
+        for warning in active.opened.warnings:
+            self.io.note(f"{warning.text} {warning.hint}".strip())
+        if talk.is_private:
+            self.io.note("This conversation is private: nothing from it is remembered in other conversations.")
+        if not (is_new and self._environment.stdin_is_tty):
+            return
+        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
+        if earlier:
+            self.io.out(f"\n… {counted(earlier, 'earlier message')}; /history shows all")
+        for exchange in exchanges:
+            print_question(self.io, active.opened, self._view, exchange.question)
+            presenter = create_presenter(self._environment, active.opened, self._view)
+            for event in exchange.events:
+                presenter.show(event)
+            presenter.close()
+        if exchanges:
+            self.io.out("")
 
     def _converse(self) -> None:
         while True:
             end = asyncio.run(converse(self))
             if isinstance(end, Leave):
                 self._active.proposals.propose()
-                self._greeting.tell_way_back(self._active, self._options.vault)
+                if self._active.is_used and self._active.session_id and self._environment.stdin_is_tty:
+                    place = f" --vault {shlex.quote(str(vault))}" if (vault := self._options.vault) else ""
+                    self.io.note(f"To continue later: zkchat{place} -c", as_it_is=True)  # to be copied
                 return
             self._switch(end)
 
@@ -463,8 +410,15 @@ class InteractiveChat:
         else:
             before.proposals.propose()
         before.close(self.io)
-        self._greeting.announce_switch(before, following, to)
-        self._greeting.print_state(following, is_new=not is_same)
+        opened, model = following.opened, following.opened.conversation.model
+        if to.model:  # a model that was chosen is kept at once
+            opened.conversation.keep_model()
+            self.io.note(f"{model.shown} answers now.")
+        elif model.name != before.opened.conversation.model.name:
+            self.io.note(opened.chosen or f"{model.shown} answers now.")
+        elif to.session and to.session != before.session_id:
+            announce_model(self.io, opened)
+        self._print_state(following, is_new=not is_same)
 
     def _options_for(self, to: Switch, *, is_same: bool) -> ConversationOptions:
         """With these the other conversation is opened; the model may change notes there where it may here."""
@@ -489,18 +443,20 @@ class InteractiveChat:
             surface=self._surface(),
             links=opened.document_links,
             items=SessionItems(opened.conversation),
-            page_editor=VaultPageEditor(self.io, opened.paths),
+            edit_page=partial(_edit_page, self.io, opened.paths),
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._vault_view,
-                editor=VaultDocumentEditor(self.io, opened.paths.vault),
+                editor=editor_name(self._environment.variables),
+                edit=partial(edit_document, self.io, opened.paths.vault),
                 open_with=opened.settings.ui.open_with,
                 daily_notes=partial(daily_note_settings, opened.paths.vault),
             ),
             now=self._environment.now,
             models=self._models,
             goals=self._goals(),
-            mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
+            link_style=partial(link_style, opened.paths.vault),
+            choose_mentions=partial(choose_in_chat, self.io, self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,
             clipboard_image=partial(clipboard_image, self._environment.variables),
@@ -509,7 +465,7 @@ class InteractiveChat:
         )
 
     def _surface(self) -> Surface:
-        desktop = SystemDesktop(self._environment)
+        desktop = desktop_opener(self._environment)
         if self.is_plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, self.color, self._active.opened.settings.ui.width)
@@ -574,9 +530,7 @@ class InteractiveChat:
         return [*servers.mentions()] if servers else []
 
     def complete_command(self, line: str) -> list[tuple[str, str]]:
-        from zkchat.repl import described_completions
-
-        return described_completions(self.command_context(), line)
+        return repl.described_completions(self.command_context(), line)
 
     def text_changed(self) -> None:
         if self._active.is_refreshed:  # the first refresh may take long, and is to be seen
@@ -687,21 +641,14 @@ def _preload_libraries(provider: str) -> None:
     preload_client(provider)
 
 
-class VaultPageEditor:
-    """The vault's page for the assistant, edited in the user's editor, and approved by that."""
-
-    def __init__(self, io: CommandIO, paths: Paths) -> None:
-        self._io = io
-        self._paths = paths
-
-    def edit(self, page: str, *, is_new: bool) -> bool:
-        """Editing approves the page, unless it still holds what was there unapproved before."""
-        vault = self._paths.vault
-        before = None if is_new else page_text(vault, page)
-        with echo_on(self._io.environment.stdin):
-            edit_file(self._io, str(vault / page))
-        after = page_text(vault, page)
-        if after is None:
-            return False
-        previous = None if before is None else page_item(page, before)
-        return VaultTrust(self._paths).approve_own(previous, page_item(page, after))
+def _edit_page(io: CommandIO, paths: Paths, page: str, is_new: bool) -> bool:
+    """Editing approves the page of the vault, unless it still holds what was there unapproved before."""
+    vault = paths.vault
+    before = None if is_new else page_text(vault, page)
+    with echo_on(io.environment.stdin):
+        edit_file(io, str(vault / page))
+    after = page_text(vault, page)
+    if after is None:
+        return False
+    previous = None if before is None else page_item(page, before)
+    return VaultTrust(paths).approve_own(previous, page_item(page, after))

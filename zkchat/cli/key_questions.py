@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
@@ -113,7 +113,7 @@ class KeyReader:
         stream.flush()
 
 
-class KeyQuestions:
+class KeyQuestions(KeyReader):
     """Asks one question after the other. Where no single keys can be read, lines answer them.
 
     `cancelled` tells afterwards whether Ctrl-C ended them.
@@ -121,13 +121,9 @@ class KeyQuestions:
 
     def __init__(self, io: CommandIO, *, color: ColorChoice = USUAL_COLORS, plain: bool = False) -> None:
         """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
-        self._io = io
-        self._reader = KeyReader(io, plain=plain)
+        super().__init__(io, plain=plain)
         self._console = consoles(io.environment, NO_COLOR if plain else color)[1]
         self.cancelled = False
-
-    def listening(self) -> AbstractContextManager[None]:
-        return self._reader.listening()
 
     @property
     def width(self) -> int:
@@ -144,7 +140,7 @@ class KeyQuestions:
         """
         names = {*others, *(key for key, _ in keys)}
         while True:
-            typed = self._reader.read(self._prompt(question, keys))
+            typed = self.read(self._prompt(question, keys))
             if typed in {CTRL_C, CTRL_D, ESCAPE}:
                 self.cancelled = typed == CTRL_C
                 return end
@@ -158,7 +154,7 @@ class KeyQuestions:
         shown, width = f"{sanitize_text(question)} [y/N]", columns({}, self._io.environment.stderr)
         prompt = f"{wrap(shown, width, prose=width) if width else shown} "
         with self.listening():
-            while (typed := self._reader.read(prompt).casefold()) not in _NO:
+            while (typed := self.read(prompt).casefold()) not in _NO:
                 if typed == "y":
                     return True
         self.cancelled = typed == CTRL_C

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from zkchat import actions, answers, index, render
 from zkchat.app import Paths
 from zkchat.cli.actions import Stream, command_of, print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, option, unreadable
@@ -17,15 +18,13 @@ from zkchat.notes import impossible_times, unknown_times
 
 def _answer_each(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
     """A line of JSON for each query: the hits, and what is wrong with it."""
-    from zkchat.actions import find_passages, passage_record
-
     calendar = library.calendar()
     for line in io.environment.stdin:
         query = line.rstrip("\r\n")
         unknown = unknown_times(query, calendar)
         wrong = unknown or impossible_times(query, calendar)
-        hits = [] if unknown else find_passages(library, query, given["limit"], notes=given["notes"])
-        record: dict[str, Any] = {"query": query, "hits": [passage_record(passage) for passage in hits]}
+        hits = [] if unknown else actions.find_passages(library, query, given["limit"], notes=given["notes"])
+        record: dict[str, Any] = {"query": query, "hits": [actions.passage_record(passage) for passage in hits]}
         io.json_line({**record, "error": wrong} if wrong else record)
 
 
@@ -44,15 +43,12 @@ search = command_of(
 
 
 def _list_all(io: CommandIO, library: Library, given: dict[str, Any]) -> None:
-    from zkchat.actions import link_record
-    from zkchat.index import graph
-    from zkchat.render import describe_link
-
-    for each in graph.all_links(library):
+    for each in index.graph.all_links(library):
         if given["json_output"]:
-            io.json_line(link_record(each))
+            io.json_line(actions.link_record(each))
         else:
-            io.out(f"{line_place(each.source or '', each.link.line)}: {describe_link(each.link, each.found)}")
+            place = line_place(each.source or "", each.link.line)
+            io.out(f"{place}: {render.describe_link(each.link, each.found)}")
 
 
 links = _links = command_of(
@@ -158,26 +154,23 @@ def verify(
 
     zkchat ask "What do my notes say about compost?" | zkchat verify -
     """
-    from zkchat.actions import verified
-
     io = current_io(vault)
     if not file:
         raise UsageError("Which text do you want to check?", hint="zkchat verify draft.txt, or - for standard input.")
     text = read_text(io, file)
     with open_refreshed_workspace(io) as (workspace, library):
-        found = verified(library, text, without=own_paths(io, workspace.paths, library, file), problems=problems)
+        own = own_paths(io, workspace.paths, library, file)
+        found = actions.verified(library, text, without=own, problems=problems)
         return print_result(io, workspace, library, found, json_output=json_output)
 
 
 def read_text(io: CommandIO, file: str) -> str:
     """A file that the user names, or standard input, as far as a text may be long. Raises `UsageError`."""
-    from zkchat.answers import MAX_CHARACTERS
-
     try:
         if file == STANDARD_INPUT:
-            return io.environment.stdin.read(MAX_CHARACTERS + 1)
+            return io.environment.stdin.read(answers.MAX_CHARACTERS + 1)
         with (io.environment.cwd / file).open(encoding="utf-8") as draft:
-            return draft.read(MAX_CHARACTERS + 1)
+            return draft.read(answers.MAX_CHARACTERS + 1)
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8 text.", hint="Save it as plain text in UTF-8.") from error
     except (OSError, ValueError) as error:

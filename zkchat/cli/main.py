@@ -4,12 +4,12 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections import UserDict
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -19,6 +19,7 @@ from typer._click import Command, Context
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
+from zkchat import repl
 from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, MEANT, PLACES, SECTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
@@ -43,51 +44,29 @@ _CLOSE: Final = 0.75
 """How alike a wrong option and the one that was meant are at least; Typer names almost any."""
 
 
-class LazyCommands(MutableMapping[str, Command]):
-    """Commands by name, those that are loaded first; whoever takes another one loads it."""
-
-    def __init__(self, places: Mapping[str, str], loaded: Mapping[str, Command]) -> None:
-        self._loaded = dict(loaded)
-        self._places = {**dict.fromkeys(loaded, ""), **places}
+class LazyCommands(UserDict[str, Any]):
+    """Commands by name. In the place of one stands where it is, until it is asked for."""
 
     def __getitem__(self, name: str) -> Command:
-        if name not in self._loaded:
-            self._loaded[name] = load_command(name, self._places[name])
-        return self._loaded[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __setitem__(self, name: str, command: Command) -> None:
-        raise TypeError("Commands stand in the table.")
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("Commands stand in the table.")
-
-
-def load_command(name: str, place: str) -> Command:
-    """The command at `module.attribute` of this package, or the one made of an action."""
-    *package, module, attribute = place.split(".")
-    if package:
-        target = import_module("zkchat.cli.actions").command_of(module, attribute)
-    else:
-        target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
-    alone = typer.Typer(rich_markup_mode=None)
-    if isinstance(target, typer.Typer):
-        alone.add_typer(target, name=name)
-    else:
-        alone.command(name=name)(target)
-    use_layout(alone)
-    command = typer.main.get_group(alone).commands[name]
-    if name in BELOW and isinstance(command, TyperGroup):
-        command.commands = LazyCommands(BELOW[name], command.commands)
-    return command
+        found: Command | str = self.data[name]
+        if isinstance(found, str):
+            # The command at `module.attribute` of this package, or the one made of an action.
+            *package, module, attribute = found.split(".")
+            if package:
+                target = import_module("zkchat.cli.actions").command_of(module, attribute)
+            else:
+                target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
+            alone = typer.Typer(rich_markup_mode=None)
+            if isinstance(target, typer.Typer):
+                alone.add_typer(target, name=name)
+            else:
+                alone.command(name=name)(target)
+            use_layout(alone)
+            command = typer.main.get_group(alone).commands[name]
+            if name in BELOW and isinstance(command, TyperGroup):
+                command.commands = LazyCommands(command.commands, **BELOW[name])
+            self.data[name] = found = command
+        return found
 
 
 class RootGroup(DescribedGroup):
@@ -97,7 +76,7 @@ class RootGroup(DescribedGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = LazyCommands(PLACES, {})
+        self.commands = LazyCommands(PLACES)
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         return ['["QUESTION"] [-c] [-r] [OPTIONS]', "|", *super().collect_usage_pieces(ctx)[1:]]
@@ -188,7 +167,15 @@ def _run(arguments: Sequence[str], environment: Environment) -> int:
             io.note(f"zkchat: Ended by {end.signal.name}. Any unfinished answer is kept.")
             return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
-            return _discard_output(environment)
+            # `zkchat … | head` is not an error; what is left in the buffer has nowhere to go.
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            try:
+                os.dup2(devnull, environment.stdout.fileno())
+            except (OSError, ValueError):
+                pass
+            finally:
+                os.close(devnull)
+            return ExitCode.OK
         except Exception as error:  # noqa: BLE001 - the error boundary
             code = _report_error(io, error)
             # The name stood in the place of a command.
@@ -232,7 +219,19 @@ def _report_error(io: CommandIO, error: Exception) -> int:
         io.note(f"zkchat: {_usage_message(error)}")
         io.note(f"        {_way_out(error)}")
         return ExitCode.USAGE
-    return _report_bug(io, error)
+    report = io.environment.cache_dir / "crash.txt"
+    # Frames and the message, never local variables: those may hold a key or a note.
+    lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
+    io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
+    kept = f"The details are in {report}; please report it with that file."
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        report.touch(mode=0o600)
+        report.write_text("".join(lines), encoding="utf-8")
+    except OSError:
+        kept = "The details could not be written anywhere."
+    io.note(f"        {kept}")
+    return ExitCode.BUG
 
 
 def _check_output(io: CommandIO, code: int) -> int:
@@ -244,37 +243,6 @@ def _check_output(io: CommandIO, code: int) -> int:
     io.note(f"zkchat: The result could not be written to standard output: {reason}.")
     io.note("        The command finished; only its output is lost.")
     return ExitCode.OUTPUT
-
-
-def _discard_output(environment: Environment) -> int:
-    """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(devnull, environment.stdout.fileno())
-    except (OSError, ValueError):
-        pass
-    finally:
-        os.close(devnull)
-    return ExitCode.OK
-
-
-def _report_bug(io: CommandIO, error: Exception) -> int:
-    report = io.environment.cache_dir / "crash.txt"
-    # Frames and the message, never local variables: those may hold a key or a note.
-    lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
-    io.note(f"zkchat: This is a bug: {type(error).__name__}: {error}")
-    io.note(f"        {_write_crash_report(report, ''.join(lines))}")
-    return ExitCode.BUG
-
-
-def _write_crash_report(report: Path, text: str) -> str:
-    try:
-        report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        report.touch(mode=0o600)
-        report.write_text(text, encoding="utf-8")
-    except OSError:
-        return "The details could not be written anywhere."
-    return f"The details are in {report}; please report it with that file."
 
 
 def _usage_message(error: typer.TyperException) -> str:
@@ -318,13 +286,11 @@ def _meant(words: Sequence[str], name: str) -> str:
 
 def _with_that_name(name: str) -> Iterator[str]:
     """The commands below others that have this name, and that of the chat."""
-    from zkchat.repl import COMMANDS
-
     groups = {group: commands().commands[group] for rows in SECTIONS.values() for group, _ in rows}
     for group, command in groups.items():
         if isinstance(command, TyperGroup) and name in command.commands:
             yield f"zkchat {group} {name}"
-    if any(name in (command.name, *command.aliases) for command in COMMANDS):
+    if any(name in (command.name, *command.aliases) for command in repl.COMMANDS):
         yield f"/{name} in a chat"
 
 

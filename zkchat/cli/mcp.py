@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from zkchat import hosting
 from zkchat.app import (
     DefinedServer,
     ServerEditor,
@@ -236,28 +237,25 @@ def mcp(
         if http:
             _serve_http(io, workspace, options, PORT if port is None else port, token_file)
         else:
-            _serve_stdio(io, workspace, options)
+            if io.environment.stdin_is_tty:
+                io.note(
+                    "Waiting for an MCP host, which usually starts this itself; see zkchat help mcp. Ctrl-D stops it."
+                )
+            from zkchat.mcp import serve_stdio
+
+            serve_stdio(workspace, options, io)
     except Terminated as end:  # the usual way in which hosts end a server
         raise typer.Exit(128 + end.signal) from None
-
-
-def _serve_stdio(io: CommandIO, workspace: Workspace, options: "HostOptions") -> None:
-    if io.environment.stdin_is_tty:
-        io.note("Waiting for an MCP host, which usually starts this itself; see zkchat help mcp. Ctrl-D stops it.")
-    from zkchat.mcp import serve_stdio
-
-    serve_stdio(workspace, options, io)
 
 
 def _serve_http(
     io: CommandIO, workspace: Workspace, options: "HostOptions", port: int, token_file: Path | None
 ) -> None:
-    from zkchat.hosting import access_token, listen
     from zkchat.mcp import address_of, serve_http
 
     file = io.environment.cwd / token_file.expanduser() if token_file else None
-    token = access_token(file, io.environment.variables)
-    listening = listen(port)
+    token = hosting.access_token(file, io.environment.variables)
+    listening = hosting.listen(port)
     io.note(f"Serving {workspace.paths.vault} at {address_of(listening)}. Ctrl-C stops it.")
     if token.file:
         io.note(f"The token is in {token.file}.")
@@ -285,8 +283,12 @@ def print_server(io: CommandIO, server: DefinedServer) -> None:
     io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
         io.out(f"    {reach}", indent=6)
-        for line in server_details(server.definition):
-            io.out(f"    {line}", indent=6)
+        if server.definition.env:
+            io.out(f"    variables: {', '.join(server.definition.env)}", indent=6)
+        if server.definition.headers:
+            io.out(f"    headers: {', '.join(server.definition.headers)}", indent=6)
+        if server.definition.is_local:
+            io.out("    sends nothing to other machines (as you said), so it may see private notes", indent=6)
     if server.problem and not way_out:
         io.out(f"    {server.problem}", indent=4)
 
@@ -312,18 +314,6 @@ def server_record(server: DefinedServer) -> dict[str, object]:
             "timeout": definition.call_seconds,
         }
     return record
-
-
-def server_details(definition: ServerDefinition) -> Sequence[str]:
-    """Lines about what is beside its command or address."""
-    lines = []
-    if definition.env:
-        lines.append(f"variables: {', '.join(definition.env)}")
-    if definition.headers:
-        lines.append(f"headers: {', '.join(definition.headers)}")
-    if definition.is_local:
-        lines.append("sends nothing to other machines (as you said), so it may see private notes")
-    return lines
 
 
 NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
@@ -454,7 +444,13 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     editor = ServerEditor(workspace.paths)
     if editor.remove(name):
         io.note(f"Removed {name} from {editor.file}.")
-        _note_successor(io, workspace, name)
+        # A server of the vault, approved before, may now count in the place of the one that was removed.
+        for server in defined_servers(workspace.read_again()).servers:
+            is_approved = server.state in {"enabled", "variable_missing"}
+            if server.name == name and server.origin == "vault" and server.definition and is_approved:
+                reach = show_reach(server.definition)
+                io.note(f"You approved the vault's server of this name, so it is used from now on: {reach}")
+                io.note("To revoke every approval for this vault: zkchat config trust --revoke")
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
@@ -462,18 +458,6 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
             hint="Remove it there, or revoke every approval for this vault: zkchat config trust --revoke",
         )
     raise unknown_server(name)
-
-
-def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
-    """That a server of the vault, approved before, now counts in the place of the one that was removed."""
-    for server in defined_servers(workspace.read_again()).servers:
-        is_approved = server.state in {"enabled", "variable_missing"}
-        if server.name == name and server.origin == "vault" and server.definition and is_approved:
-            io.note(
-                f"You approved the vault's server of this name, so it is used from now on: "
-                f"{show_reach(server.definition)}"
-            )
-            io.note("To revoke every approval for this vault: zkchat config trust --revoke")
 
 
 def require_sdk(what: str = "MCP needs") -> None:

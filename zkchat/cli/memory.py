@@ -45,6 +45,7 @@ from zkchat.core import (
     UsageGraph,
     UsedNote,
     counted,
+    local_time,
     messages_of,
     thread_of,
     to_plain,
@@ -99,9 +100,8 @@ def _uses(io: CommandIO, note: str) -> Told:
     def show() -> None:
         listing = Listing(io, workspace.paths)
         for use in found:
-            at, title = f"{use.at.astimezone():%Y-%m-%d %H:%M}", use.session_title or "(untitled)"
-            listing.line(f"{at}  {title}  ({use.session_id})")
-            listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+            listing.line(f"{local_time(use.at)}  {use.session_title or '(untitled)'}  ({use.session_id})")
+            listing.line(f"{use.why}; message {use.message_id}", indent=2, style="dim")
 
     gone = dict.fromkeys(use.path for use in found if use.is_gone)
     notes = [f"{each} {GONE}." for each in gone] if found else [f"No conversation has used {path}."]
@@ -122,7 +122,12 @@ def _top(io: CommandIO, most: str | None) -> Told:
 
 def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
     target = io.environment.cwd / file
-    _check_target(target, yes=yes)
+    if target.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
+    if target.is_file() and not yes:  # only a page that zkchat wrote is overwritten unasked
+        with target.open("rb") as old:
+            if old.read(len(MARK)) != MARK.encode():
+                raise UsageError(f"{target} already exists, and was not made by zkchat.", hint="To overwrite it: --yes")
     graph = _tally(io).graph()
     page = graph_page(graph, vault=find_paths(io.environment, io.vault).vault.name)
     is_undoable = write_output(io, target, page, command="refs")
@@ -132,16 +137,6 @@ def _graph(io: CommandIO, file: Path, *, yes: bool) -> Told:
         lines=[drawn],
         notes=[UNDO] if is_undoable else [],
     )
-
-
-def _check_target(target: Path, *, yes: bool) -> None:
-    """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
-    if target.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{target.name} is not an HTML file.", hint="For example: zkchat refs --graph refs.html")
-    if target.is_file() and not yes:
-        with target.open("rb") as page:
-            if page.read(len(MARK)) != MARK.encode():
-                raise UsageError(f"{target} already exists, and was not made by zkchat.", hint="To overwrite it: --yes")
 
 
 def _tally(io: CommandIO) -> "NoteUsage":
@@ -208,7 +203,7 @@ def show(io: CommandIO, fact: FactArgument) -> Told:
         found = store.find(fact)
     lines = [
         found.text,
-        f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times",
+        f"{found.id}, from: {found.source}, {local_time(found.at)}, used {found.uses} times",
         *([f"only for the agent {found.agent}"] if found.agent else []),
         *([f"session: {found.session_id}"] if found.session_id else []),
         *([f"It replaced: {found.replaces}"] if found.replaces else []),

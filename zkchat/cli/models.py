@@ -18,10 +18,6 @@ from zkchat.render import embedding_line, fold, model_lines, problem_lines
 app = typer.Typer(help="List the available models, and fetch one.", invoke_without_command=True)
 
 
-ImportOption = Annotated[
-    Path | None,
-    option("--import", "FILE", "Take over the models in another program's settings: JSON, or the YAML of llm."),
-]
 DryRunOption = Annotated[bool, flag("--dry-run", "With --import: show what would be taken; write nothing.")]
 
 
@@ -29,7 +25,10 @@ DryRunOption = Annotated[bool, flag("--dry-run", "With --import: show what would
 def models(
     context: typer.Context,
     vault: SettingsVaultOption = None,
-    import_: ImportOption = None,
+    import_: Annotated[
+        Path | None,
+        option("--import", "FILE", "Take over the models in another program's settings: JSON, or the YAML of llm."),
+    ] = None,
     dry_run: DryRunOption = False,
     json_output: JsonOption = False,
 ) -> None:

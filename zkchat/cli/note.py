@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from shlex import quote
 from typing import Annotated, Final
 
 import typer
-from msgspec import Struct
 from msgspec.structs import replace
 from rich.text import Text
 
@@ -27,13 +25,12 @@ from zkchat.cli.note_changes import (
 )
 from zkchat.cli.note_lookup import NoteArgument
 from zkchat.cli.output import UNDO
-from zkchat.core import USUAL_COLORS, ChangeOrigin, ColorChoice, UsageError, patch_of
+from zkchat.core import ChangeOrigin, ColorChoice, UsageError, patch_of
 from zkchat.index import old_and_new_name
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.writing import (
     NO_MENTIONS,
     ChosenLinks,
-    LinkStyle,
     MentionGroup,
     MentionLink,
     MentionLinks,
@@ -84,25 +81,15 @@ def _mention_lines(link: MentionLink, width: int) -> list[Text]:
     return [Text(""), place, shown]
 
 
-class ChatMentions(Struct, frozen=True):
-    """Implements `repl.command_context.MentionChooser`."""
-
-    io: CommandIO
-    vault: Path
-    color: ColorChoice = USUAL_COLORS
-    plain: bool = False
-
-    @property
-    def style(self) -> LinkStyle:
-        return link_style(self.vault)
-
-    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
-        if not self.io.environment.stdin_is_tty:
-            raise UsageError(
-                "This asks you about each mention and needs a terminal.",
-                hint="In a script: zkchat note link --yes, or --dry-run, which changes nothing.",
-            )
-        return choose_mentions(KeyQuestions(self.io, color=self.color, plain=self.plain), groups)
+def choose_in_chat(
+    io: CommandIO, color: ColorChoice, groups: Iterable[MentionGroup], *, plain: bool
+) -> ChosenLinks | None:
+    if not io.environment.stdin_is_tty:
+        raise UsageError(
+            "This asks you about each mention and needs a terminal.",
+            hint="In a script: zkchat note link --yes, or --dry-run, which changes nothing.",
+        )
+    return choose_mentions(KeyQuestions(io, color=color, plain=plain), groups)
 
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat import repl
+from zkchat import render, repl
 from zkchat.app import (
     Editing,
     Paths,
@@ -100,9 +100,7 @@ def print_conflicts(io: CommandIO, error: FilesChanged) -> None:
 
 
 def _draw(console: "Console", changes: ChangeSet, *, whole: bool = False) -> None:
-    from zkchat.render import print_changes
-
-    print_changes(console, changes, whole=whole)
+    render.print_changes(console, changes, whole=whole)
 
 
 def change_record(record: ChangeRecord) -> dict[str, object]:

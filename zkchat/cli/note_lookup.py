@@ -54,13 +54,10 @@ class _ProgressLine:
         while not self.ended.wait(0.1):
             elapsed = self._environment.now() - self._began
             if elapsed >= _SHOW_AFTER:
-                self._draw(_format_line(self._label, *self._numbers, elapsed, self._width))
+                width = columns(self._environment.variables, self._environment.stderr) or 80
+                self._draw(_format_line(self._label, *self._numbers, elapsed, width))
         if self._drawn:
             self._write(_ERASE)
-
-    @property
-    def _width(self) -> int:
-        return columns(self._environment.variables, self._environment.stderr) or 80
 
     def _draw(self, line: str) -> None:
         if not self._drawn:
@@ -179,32 +176,23 @@ def open_refreshed_workspace(
     with open_note_library(workspace) as (library, cache_notices):
         for notice in (*cache_notices, *workspace.loaded.every_warning):
             io.note(notice)
-        news = _refresh(io, library)
-        if warn:
-            print_warnings(io, news)
+        try:
+            with progress(io.environment, "Indexing notes") as step:
+                refreshed = library.refresh(step)
+            if warn and refreshed.changed:  # repeated calls print them once
+                print_warnings(io, refreshed.warnings)
+        except StorageError as error:
+            if library.is_empty():
+                raise
+            io.note(f"Recent changes to your notes may be missing: {error.message}")
         if tell_empty and library.is_empty():
             io.note(f"There are no Markdown notes in {workspace.paths.vault}. Choose another folder with --vault.")
         yield workspace, library
 
 
-def _refresh(io: CommandIO, library: Library) -> Sequence[NoteWarning]:
-    """Refresh the index, and return the warnings where anything changed: repeated calls print them once."""
-    try:
-        with progress(io.environment, "Indexing notes") as step:
-            refreshed = library.refresh(step)
-    except StorageError as error:
-        if library.is_empty():
-            raise
-        io.note(f"Recent changes to your notes may be missing: {error.message}")
-        return ()
-    return refreshed.warnings if refreshed.changed else ()
-
-
 def print_warnings(io: CommandIO, warnings: Sequence[NoteWarning]) -> None:
     """Print a line for each kind of warning beside the result."""
-    if not warnings:
-        return
-    for sentence in summarize_warnings(warnings):
+    for sentence in summarize_warnings(warnings) if warnings else ():
         io.note(f"warning: {sentence}")
 
 

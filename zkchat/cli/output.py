@@ -1,22 +1,29 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat import app, render, repl
 from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
 from zkchat.core import (
+    NOTHING,
     USUAL_COLORS,
     ChangeOrigin,
     ChangeSet,
+    ChangesReviewed,
     ColorChoice,
     FileWrite,
+    GoalEnded,
     StorageError,
+    TurnFailed,
+    TurnFinished,
     VaultError,
+    counted,
     write_atomically,
 )
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.app import OpenConversation, Paths
-    from zkchat.core import Environment, ThinkingView
+    from zkchat.core import Environment, Event, ThinkingView
     from zkchat.render import Presenter, ShownUsage
 
 
@@ -88,45 +95,41 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
-    from zkchat.render import BellPresenter, ContextPresenter, JsonPresenter, OutputStream
-
     if view.json:
-        return JsonPresenter(environment.stdout)
+        return render.JsonPresenter(environment.stdout)
     ui = opened.settings.ui
     presenter = _create_text_presenter(environment, opened, view)
     if ui.bell and environment.stdout_is_tty:
-        presenter = BellPresenter(presenter, lambda: OutputStream(environment.stdout).write("\a"), seconds=ui.bell)
+        out = render.OutputStream(environment.stdout)
+        presenter = render.BellPresenter(presenter, lambda: out.write("\a"), seconds=ui.bell)
     if not view.context:
         return presenter
     if view.plain or not environment.stderr_is_tty:
-        return ContextPresenter(presenter, OutputStream(environment.stderr).line)
+        return render.ContextPresenter(presenter, render.OutputStream(environment.stderr).line)
     _, err = consoles(environment, ui.colors, ui.width)
-    return ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
+    return render.ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
 def _create_text_presenter(
     environment: "Environment", opened: "OpenConversation", view: PresenterOptions
 ) -> "Presenter":
-    from zkchat.render import AnswerFooter, PlainPresenter, ShownUsage
-
     ui = opened.settings.ui
-    footer = AnswerFooter(
+    footer = render.AnswerFooter(
         panel="full" if view.panels else ui.panel if view.footer else "off",
         references_shown=ui.references_shown,
         links=opened.document_links,
         all_documents="/sources" if view.chat else "--panels",
         suggests=ui.suggest,
-        usage_shown=view.usage_shown or ShownUsage(),
+        usage_shown=view.usage_shown or render.ShownUsage(),
     )
     if view.plain or not (environment.stdout_is_tty or view.panels):
         answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
-        return PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
+        return render.PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
     from zkchat.chat import Question
-    from zkchat.render import ScreenPresenter
 
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
-    presenter = ScreenPresenter(
+    presenter = render.ScreenPresenter(
         *consoles(environment, ui.colors, ui.width),
         thinking=view.thinking or (lambda: ui.thinking),
         footer=footer,
@@ -145,33 +148,42 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
         return
     from rich.text import Text
 
-    from zkchat.render import sanitize_text
-
     ui = opened.settings.ui
     out, _ = consoles(environment, ui.colors, ui.width)
     out.print()
-    out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
+    out.print(Text.assemble(("you › ", "bold"), render.sanitize_text(question)))
 
 
 def consoles(
     environment: "Environment", color: ColorChoice = USUAL_COLORS, prose: int = 0
 ) -> tuple["Console", "Console"]:
     """Consoles for standard output and standard error. `prose` is `ui.width`; 0: as it is by default."""
-    from zkchat.render import PROSE_WIDTH, console_for
-
     streams = (environment.stdout, environment.stdout_is_tty), (environment.stderr, environment.stderr_is_tty)
     out, err = (
-        console_for(
+        render.console_for(
             stream,
             is_tty=is_tty,
             variables=environment.variables,
             color=color.when,
             theme=color.theme,
-            prose=prose or PROSE_WIDTH,
+            prose=prose or render.PROSE_WIDTH,
         )
         for stream, is_tty in streams
     )
     return out, err
+
+
+async def show_events(
+    presenter: "Presenter", opened: "OpenConversation", events: "AsyncGenerator[Event, None]", seen: "list[Event]"
+) -> None:
+    """Show what a turn or a goal has to tell; those that say how it ended are added to `seen`."""
+    for warning in opened.warnings:
+        presenter.show(warning)
+    async with aclosing(events), render.ticking(presenter):
+        async for event in events:
+            presenter.show(event)
+            if isinstance(event, TurnFailed | TurnFinished | GoalEnded | ChangesReviewed):
+                seen.append(event)
 
 
 def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
@@ -208,8 +220,6 @@ def _is_news(io: CommandIO, offer: str) -> bool:
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
     """After quotations: which command shows others. Where there are none: what to try."""
-    from zkchat.core import NOTHING, counted
-
     conversation = opened.conversation
     answer = conversation.history.last
     if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
@@ -222,19 +232,15 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
 
 def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
     """After a list from the index in a chat: what its numbers are for, and how it goes on."""
-    from zkchat.repl import describe_next_steps
-
     listing = opened.conversation.further_passages.listing
-    if listing and _is_quoted_to_a_reader(io, opened) and (steps := describe_next_steps(listing)):
+    if listing and _is_quoted_to_a_reader(io, opened) and (steps := repl.describe_next_steps(listing)):
         io.note(steps)
 
 
 def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     """What was proposed in a turn that was stopped, and is not made."""
-    from zkchat.render import reviewed
-
     if dropped := opened.conversation.writing.take_dropped():
-        io.note(reviewed(dropped))
+        io.note(render.reviewed(dropped))
 
 
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
@@ -244,11 +250,9 @@ def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
 
 def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     """A console for standard output; None where that is no terminal."""
-    from zkchat.app import load_settings
-
     if not io.environment.stdout_is_tty:
         return None
-    ui = load_settings(io.environment, paths).settings.ui
+    ui = app.load_settings(io.environment, paths).settings.ui
     return consoles(io.environment, ui.colors, ui.width)[0]
 
 
@@ -259,20 +263,8 @@ class Listing:
         self._io = io
         self._console = stdout_console(io, paths)
 
-    def title(self, text: str) -> None:
-        self._line(text, indent=0, style="bold")
-
-    def line(self, text: str, *, indent: int = 0) -> None:
-        self._line(text, indent=indent)
-
-    def aside(self, text: str, *, indent: int) -> None:
-        """A dimmed line that belongs to the one above it."""
-        self._line(text, indent=indent, style="dim")
-
-    def _line(self, text: str, *, indent: int, style: str = "none") -> None:
+    def line(self, text: str, *, indent: int = 0, style: str = "none") -> None:
         if self._console is None:
             self._io.out(f"{' ' * indent}{text}")
             return
-        from zkchat.render import print_text, sanitize_text
-
-        print_text(self._console, sanitize_text(f"{' ' * indent}{text}"), style)
+        render.print_text(self._console, render.sanitize_text(f"{' ' * indent}{text}"), style)

@@ -45,15 +45,21 @@ def unused(found: Profiles, kind: ProfileKind) -> Iterator[str]:
         yield f"Not used, because they came with the vault: {', '.join(names)}. {HOW_TO_APPROVE}"
 
 
-def unused_record(found: Profiles, kind: ProfileKind) -> dict[str, object]:
-    """The same for scripts."""
-    unapproved = [file for file in found.unapproved if file.kind == kind]
+def listed(io: CommandIO, kind: ProfileKind) -> Told:
+    """All agents, or all rules: the vault's, the user's own and those that came with zkchat."""
+    found = profile_store(io).load()
+    unapproved = [{"name": file.name, "path": file.path} for file in found.unapproved if file.kind == kind]
+    known: Mapping[str, Agent | Rule] = found.agents if kind == "agent" else found.rules
     off: Mapping[str, Agent | Rule] = found.off_agents if kind == "agent" else found.off_rules
-    return {
-        "off": [*off.values()],
-        "problems": found.problems,
-        "unapproved": [{"name": file.name, "path": file.path} for file in unapproved],
-    }
+    every = sorted((*known.values(), *off.values()), key=lambda each: each.name.casefold())
+    width = max((len(each.name) for each in every), default=0)
+    none = "There are no rules yet. Create one: zkchat memory rules new 'Citation style'"
+    data = {f"{kind}s": [*known.values()], "off": [*off.values()], "problems": found.problems, "unapproved": unapproved}
+    return Told(
+        data=data,
+        lines=[f"{each.name:<{width}}  {describe(each)}" for each in every],
+        notes=[*([] if every or unapproved else [none]), *unused(found, kind)],
+    )
 
 
 def unapproved(file: ProfileFile) -> Told:
@@ -63,9 +69,10 @@ def unapproved(file: ProfileFile) -> Told:
 
 
 def describe(profile: Agent | Rule) -> str:
-    """Where it comes from, whether it is off, and what it is for, after its name."""
+    """When it is sent, where it comes from, whether it is off, and what it is for, after its name."""
+    include = f"[{profile.include}]" if isinstance(profile, Rule) else ""
     origin = f"({profile.origin}{'' if profile.enabled else ', off'})"
-    return "  ".join(filter(None, [origin, profile.description]))
+    return "  ".join(filter(None, [include, origin, profile.description]))
 
 
 def _shadowed(file: ProfileFile) -> str:
@@ -75,24 +82,10 @@ def _shadowed(file: ProfileFile) -> str:
 app = typer.Typer(help="List, show and create rules for answers.", no_args_is_help=True)
 
 
-NameArgument = Annotated[str, argument("NAME", "Its name.")]
-
-
 @command(app, "list", vault=SettingsVaultOption)
 def list_(io: CommandIO) -> Told:
     """List the rules with their modes: the vault's and your own."""
-    found = profile_store(io).load()
-    every = sorted((*found.rules.values(), *found.off_rules.values()), key=lambda rule: rule.name.casefold())
-    width = max((len(rule.name) for rule in every), default=0)
-    is_none = not every and not any(file.kind == "rule" for file in found.unapproved)
-    return Told(
-        data={"rules": list(found.rules.values()), **unused_record(found, "rule")},
-        lines=[f"{rule.name:<{width}}  [{rule.include}]  {describe(rule)}" for rule in every],
-        notes=[
-            *["There are no rules yet. Create one: zkchat memory rules new 'Citation style'"] * is_none,
-            *unused(found, "rule"),
-        ],
-    )
+    return listed(io, "rule")
 
 
 @command(app, vault=SettingsVaultOption)
@@ -104,15 +97,13 @@ def show(
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
         return unapproved(file)
     rule = found.any_rule(name)
-    return Told(
-        data=rule, lines=[f"{rule.name}  [{rule.include}]  {describe(rule)}", f"file: {rule.path}\n\n{rule.text}"]
-    )
+    return Told(data=rule, lines=[f"{rule.name}  {describe(rule)}", f"file: {rule.path}\n\n{rule.text}"])
 
 
 @command(app, vault=SettingsVaultOption)
 def new(
     io: CommandIO,
-    name: NameArgument,
+    name: Annotated[str, argument("NAME", "Its name.")],
     text: Annotated[str, argument("TEXT", "The text of the rule.")] = "",
     include: Annotated[
         IncludeMode,

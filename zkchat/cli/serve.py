@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from zkchat import hosting, web
 from zkchat.app import load_workspace
 from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option
 from zkchat.cli.terminal import Terminated
@@ -63,12 +64,10 @@ def serve(
     if not (find_spec("starlette") and find_spec("uvicorn")):
         raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
     from zkchat.cli.change_review import keys_of
-    from zkchat.hosting import listen
-    from zkchat.web import Site, WebOptions, is_loopback
 
-    is_here = is_loopback(host)
+    is_here = web.is_loopback(host)
     token = _token(io, token_file, is_open=not is_here or bool(origin))
-    options = WebOptions(
+    options = web.WebOptions(
         vault=workspace.paths.vault,
         model=model,
         write=write,
@@ -76,8 +75,8 @@ def serve(
         origin=origin.rstrip("/"),
         keys=lambda opened: keys_of(io.environment, opened),
     )
-    listening = listen(port, host)
-    site = Site(workspace, options, listening, token)
+    listening = hosting.listen(port, host)
+    site = web.Site(workspace, options, listening, token)
     if not is_here:
         io.note(_OPEN)
     io.note(f"Open this in your browser: {site.address}", as_it_is=True)
@@ -91,9 +90,8 @@ def serve(
 
 def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
     """Raises `UsageError` where others may reach the server, and the user has chosen none."""
-    from zkchat.hosting import access_token
-
-    token = access_token(io.environment.cwd / file.expanduser() if file else None, io.environment.variables, VARIABLE)
+    named = io.environment.cwd / file.expanduser() if file else None
+    token = hosting.access_token(named, io.environment.variables, VARIABLE)
     if is_open and token.is_new and not token.file:
         raise UsageError(
             "Others can reach this address, so choose a token yourself.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import UNSET
 
+from zkchat import repl
 from zkchat.app import calendar_for, stores
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option
 from zkchat.cli.output import stdout_console
@@ -237,8 +238,6 @@ def _change_message(io: CommandIO, session: str, number: int, entry: Callable[[s
 @command(app)
 def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> Told:
     """Delete a session for good. It is removed from backups and the input history too."""
-    from zkchat.repl import forget_typed
-
     with _open_search(io) as (store, conversations):
         found = store.find(session)
         name = f"{found.id} ({found.title or 'untitled'}, {counted(found.message_count, 'message')})"
@@ -249,18 +248,14 @@ def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> T
         typed = [message.text.strip() for message in messages_of(store.entries(found.id)).values()]
         conversations.forget(found.id)
         store.delete(found.id)
-        forget_typed(io.environment.data_dir / "history", found.id, {*typed} - {""})
+        repl.forget_typed(io.environment.data_dir / "history", found.id, {*typed} - {""})
     return Told(data={"deleted": found}, lines=[f"Deleted {name}."])
 
 
 @contextmanager
 def _open_search(io: CommandIO) -> Iterator["tuple[SessionStore, ConversationSearch]"]:
     """The sessions of a vault, and the search over what was said in them."""
-    workspace = io.workspace()
-    with (
-        io.sessions() as store,
-        stores.open_message_search(workspace) as conversations,
-    ):
+    with io.sessions() as store, stores.open_message_search(io.workspace()) as conversations:
         yield store, conversations
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import typer
 from msgspec import Struct
@@ -31,10 +31,6 @@ from zkchat.index import BrokenLink, Followed, Library, Repair, broken_links, gr
 from zkchat.notes import describe_warning, is_attachment, summarize_warnings
 from zkchat.render import describe_link, sanitize_line, vector_lines
 from zkchat.writing import LinkRepairer, RepairedLink, past_renames
-
-if TYPE_CHECKING:
-    pass
-
 
 _MAX_LINES_NAMED: Final = 3
 _MAX_RECORDS: Final = 1_000
@@ -409,11 +405,11 @@ def _list_some(
 ) -> bool:
     """Print the first rows of a list. Whether there are any."""
     if rows:
-        listing.title(f"\n{title} ({len(rows):,})")
+        listing.line(f"\n{title} ({len(rows):,})", style="bold")
     for row in rows[:most]:
         listing.line(line_of(row), indent=2)
     if len(rows) > most:
-        listing.aside(f"… and {len(rows) - most:,} more, which --json lists", indent=2)
+        listing.line(f"… and {len(rows) - most:,} more, which --json lists", indent=2, style="dim")
     return bool(rows)
 
 

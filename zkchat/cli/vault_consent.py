@@ -13,7 +13,7 @@ from zkchat.app import (
     unconfirmed,
 )
 from zkchat.cli.common import CommandIO
-from zkchat.core import Environment, LostDefaultVault, Scope, StorageError, VaultError, counted
+from zkchat.core import Scope, StorageError, counted
 
 
 def confirmed_vault(io: CommandIO) -> Path | None:
@@ -30,7 +30,14 @@ def confirmed_vault(io: CommandIO) -> Path | None:
         return vault
     if io.environment.stdin_is_tty and io.environment.stderr_is_tty:
         folder = f"your home folder {found.path}" if found.is_home else str(found.path)
-        if not io.confirm(f"Use the notes in {folder} ({_content(found)})? No note changes unless you say so."):
+        count = count_notes(found.path)
+        if count.notes > MAX_NOTES_COUNTED:
+            content = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
+        else:
+            content = f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
+        if found.is_home:
+            content += f" among {'' if count.is_complete else 'more than '}{counted(count.files, 'file')}"
+        if not io.confirm(f"Use the notes in {folder} ({content})? No note changes unless you say so."):
             raise unconfirmed(found)
     elif found.is_named:
         io.note(f"You named your home folder {found.path}, so it is used as the vault.")
@@ -45,36 +52,6 @@ def scope_paths(io: CommandIO, scope: Scope) -> Paths:
     """For files of the user, and of the vault if there is one; to write into it, there has to be."""
     needs_vault = scope == "vault"
     return find_paths(io.environment, confirmed_vault(io) if needs_vault else io.vault, needs_vault=needs_vault)
-
-
-def is_in_vault(environment: Environment) -> bool:
-    """Whether a command that is started here and names no folder has a vault. Raises `LostDefaultVault`."""
-    try:
-        return find_folder(environment, None).is_vault
-    except LostDefaultVault:
-        raise
-    except VaultError:
-        return False
-
-
-def holds_notes(environment: Environment) -> bool:
-    """Whether the current folder, if it is not the home folder, could be a vault."""
-    try:
-        found = find_folder(environment, None)
-    except VaultError:
-        return False
-    return not found.is_home and count_notes(found.path).notes > 0
-
-
-def _content(found: FoundFolder) -> str:
-    """How many notes there are; of the home folder also how many files."""
-    count = count_notes(found.path)
-    if count.notes > MAX_NOTES_COUNTED:
-        notes = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
-    else:
-        notes = f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
-    files = f"{'' if count.is_complete else 'more than '}{counted(count.files, 'file')}"
-    return f"{notes} among {files}" if found.is_home else notes
 
 
 def _remember(io: CommandIO, found: FoundFolder) -> str:

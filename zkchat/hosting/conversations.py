@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +64,7 @@ from zkchat.repl import (
     find_command,
     run,
 )
-from zkchat.writing import ChangeReviewer, LinkStyle
+from zkchat.writing import ChangeReviewer
 
 if TYPE_CHECKING:
     from zkchat.render import Matches
@@ -201,19 +201,6 @@ class MarkdownSurface(Surface):
         text = "\n".join(lines).strip("\n")
         if text:
             self._pieces.append(fenced(text, "text") if "\n" in text else text)
-
-
-class _NoEditor:
-    """Where nobody edits."""
-
-    name = ""
-    style = LinkStyle()
-
-    def edit(self, *_: object, **__: object) -> NoReturn:
-        raise UsageError("Editing works only in a terminal.")
-
-    def choose(self, _groups: object) -> NoReturn:
-        raise UsageError("/link works only in a terminal.", hint="In a terminal: zkchat note link NAME")
 
 
 class HostedInterface(Unattended):
@@ -464,18 +451,15 @@ class HostedChat(ABC):
             surface=self._surface,
             links=opened.document_links,
             items=SessionItems(opened.conversation),
-            page_editor=_NoEditor(),
             browser=VaultBrowser(
                 library=opened.library,
                 view=self._view,
-                editor=_NoEditor(),
                 open_with=opened.settings.ui.open_with,
                 daily_notes=partial(daily_note_settings, opened.paths.vault),
             ),
             now=self._environment.now,
             models=self._models,
             goals=goals,
-            mentions=_NoEditor(),
             keys=self._chosen.keys(opened),
             servers=opened.conversation.servers,
             embedding_progress=opened.library.embedding_progress,

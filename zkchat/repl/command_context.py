@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from msgspec import Struct
 
@@ -38,16 +38,6 @@ class DocumentLinks(Protocol):
         """A warning to confirm before opening; empty for notes and other files that cannot run."""
 
 
-class PageEditor(Protocol):
-    """The user's editor, for the page of the vault (`ZKCHAT.md`)."""
-
-    def edit(self, page: str, *, is_new: bool) -> bool:
-        """Open the page and wait until the editor is closed. `is_new`: the user just created it.
-
-        Returns whether the page is used, which needs the user's approval.
-        """
-
-
 class ModelCatalogue(Protocol):
     """The models that there are."""
 
@@ -71,19 +61,11 @@ class ModelCatalogue(Protocol):
         """Name that server in the user's settings."""
 
 
-class MentionChooser(Protocol):
-    """Asks the user which mentions of notes become links."""
-
-    @property
-    def style(self) -> LinkStyle:
-        """How links are written in this vault."""
-
-    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
-        """Ask one after the other; None after Ctrl-C. Raises `UsageError` where nobody can be asked."""
+def only_in_a_terminal(*_: object) -> NoReturn:
+    raise UsageError("This works only in a terminal.")
 
 
 def no_clipboard() -> ImagePart:
-    """Where there is none."""
     raise UsageError("There is no clipboard here.")
 
 
@@ -98,14 +80,19 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     links: DocumentLinks
     items: SessionItems
     """The rules, notes and tools of the session."""
-    page_editor: PageEditor
     browser: VaultBrowser
     """The notes of the vault, and what was shown of them."""
     now: Callable[[], datetime]
     """The clock."""
     models: ModelCatalogue
     goals: GoalRun
-    mentions: MentionChooser
+    edit_page: Callable[[str, bool], bool] = only_in_a_terminal
+    """Lets the user edit the page of the vault (`ZKCHAT.md`), which may be new; whether it is used, which is approved
+    by that. It waits until the editor is closed."""
+    link_style: Callable[[], LinkStyle] = LinkStyle
+    """How links are written in this vault."""
+    choose_mentions: Callable[[Iterable[MentionGroup]], ChosenLinks | None] = only_in_a_terminal
+    """Asks the user which mentions of notes become links, one after the other; None after Ctrl-C."""
     servers: ServerAccess | None = None
     """The MCP servers; None where there is none."""
     embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
@@ -164,7 +151,7 @@ NOTHING = Nothing()
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One row of the table of commands (`commands.table`)."""
+    """A slash command, as the table of commands has it (`commands.table`)."""
 
     name: str
     """Without the slash."""
@@ -175,7 +162,7 @@ class Command(Struct, frozen=True, kw_only=True):
     """A few words, for the list."""
     details: str = ""
     """Whole sentences, for `/help NAME`."""
-    is_minor: bool = False
+    is_minor: bool = True
     """Whether only `/help all` lists it; the menu offers it once its name is typed."""
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: []
@@ -190,3 +177,25 @@ class Command(Struct, frozen=True, kw_only=True):
     @property
     def usage(self) -> str:
         return f"/{self.name} {self.arguments}".rstrip()
+
+
+def slash(
+    usage: str,
+    help: str,
+    *,
+    aliases: tuple[str, ...] = (),
+    complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: [],
+    describe: Callable[[CommandContext, str], str] = lambda _context, _text: "",
+) -> Callable[[Callable[[CommandContext, str], Awaitable[Outcome]]], Command]:
+    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name."""
+    name, _, arguments = usage.partition(" ")
+    return lambda act: Command(
+        name=name,
+        aliases=aliases,
+        arguments=arguments,
+        help=help,
+        details=" ".join((act.__doc__ or "").split()),
+        act=act,
+        complete=complete,
+        describe=describe,
+    )

@@ -209,7 +209,27 @@ def bindings(
 ) -> KeyBindings:
     """All of them. `toggle_thinking` may print; `put_aside` gets the text when the prompt is emptied."""
     keys = KeyBindings()
-    _bind_sending(keys)
+    in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
+
+    @keys.add("enter", filter=~is_searching & ~completion_is_selected & ~in_fence)
+    def _send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if _ESCAPED_END.search(buffer.document.text_before_cursor):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("enter", filter=~is_searching & completion_is_selected)
+    def _take(event: KeyPressEvent) -> None:
+        event.current_buffer.complete_state = None
+
+    @keys.add(_MODIFIED_ENTER, filter=~is_searching)
+    @keys.add("c-j", filter=~is_searching)
+    @keys.add("escape", "enter", filter=emacs_mode)
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
     _bind_emptying(keys, put_aside)
     _bind_completion(keys, first)
 
@@ -242,29 +262,6 @@ def answer_bindings() -> KeyBindings:
     for key in "yYnN":
         keys.add(key, filter=~_HAS_TEXT)(answer)
     return keys
-
-
-def _bind_sending(keys: KeyBindings) -> None:
-    in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
-
-    @keys.add("enter", filter=~is_searching & ~completion_is_selected & ~in_fence)
-    def _send(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        if _ESCAPED_END.search(buffer.document.text_before_cursor):
-            buffer.delete_before_cursor()
-            buffer.insert_text("\n")
-        else:
-            buffer.validate_and_handle()
-
-    @keys.add("enter", filter=~is_searching & completion_is_selected)
-    def _take(event: KeyPressEvent) -> None:
-        event.current_buffer.complete_state = None
-
-    @keys.add(_MODIFIED_ENTER, filter=~is_searching)
-    @keys.add("c-j", filter=~is_searching)
-    @keys.add("escape", "enter", filter=emacs_mode)
-    def _new_line(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
 
 
 def _bind_emptying(keys: KeyBindings, put_aside: Callable[[str], None]) -> None:

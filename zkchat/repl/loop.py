@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from zkchat.core import Event, Warned
 from zkchat.render import Presenter, ticking
-from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
+from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
 
 T = TypeVar("T")
 
@@ -97,8 +97,10 @@ async def converse(chat: Chat) -> Leave | Switch:
 
 async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Nothing | Edit | Leave | Switch:
     """Run a command, or send a message, edited or new, and show its turn to the end."""
+    from zkchat.repl.commands import table
+
     is_command = text.startswith("/")
-    outcome = await _command(chat, text) if is_command else Send(text)
+    outcome = await table.run(chat.command_context(), text) if is_command else Send(text)
     match outcome:
         case Nothing() | Edit() | Leave() | Switch():
             return outcome
@@ -111,12 +113,6 @@ async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Nothing | Edi
         case _:
             assert_never(outcome)
     return NOTHING
-
-
-async def _command(chat: Chat, line: str) -> Outcome:
-    from zkchat.repl.commands import table
-
-    return await table.run(chat.command_context(), line)
 
 
 async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
@@ -114,7 +113,8 @@ class Prompt:
             complete_while_typing=True,
             complete_in_thread=True,
             multiline=True,
-            prompt_continuation=_continuation,
+            # A mark before a new line of the message, and none before a wrapped one.
+            prompt_continuation=lambda width, _, wraps: [("class:prompt", ("" if wraps else "· ").rjust(width))],
             key_bindings=bindings(self._pastes, first, host.toggle_thinking, self._put_aside),
             input_processors=[_Sanitizer()],
             vi_mode=vi,
@@ -270,27 +270,17 @@ class Prompt:
         app = self._session.app
         if not self._is_vi:
             return [("", f" {self._host.status_line(self.width - 2)}")]
-        mode = _vi_mode(app)
+        match app.vi_state.input_mode:
+            case _ if app.current_buffer.selection_state:
+                mode = "VISUAL"
+            case InputMode.INSERT | InputMode.INSERT_MULTIPLE:
+                mode = "INSERT"
+            case InputMode.REPLACE | InputMode.REPLACE_SINGLE:
+                mode = "REPLACE"
+            case _:
+                mode = "NORMAL"
         status = self._host.status_line(self.width - len(mode) - 5)
         return [("", " "), ("class:mode", mode), ("", f" · {status}" if status else "")]
-
-
-def _vi_mode(app: Application[str]) -> str:
-    """The mode of vi, as vi calls it."""
-    if app.current_buffer.selection_state:
-        return "VISUAL"
-    match app.vi_state.input_mode:
-        case InputMode.INSERT | InputMode.INSERT_MULTIPLE:
-            return "INSERT"
-        case InputMode.REPLACE | InputMode.REPLACE_SINGLE:
-            return "REPLACE"
-        case _:
-            return "NORMAL"
-
-
-def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
-    """A mark before a new line of the message, and none before a wrapped one."""
-    return [("class:prompt", ("" if wraps else "· ").rjust(width))]
 
 
 def status_of(
@@ -329,9 +319,10 @@ def status_line(
 
     `activity` is what is done in the background; `may_write`: the model may propose changes to notes.
     """
+    filled = f"{'≈ ' * usage.estimated}{100 * usage.total // usage.window}" if usage and usage.window else ""
     pieces = [
         *(truncate_cells(sanitize_line(name), 30) for name in (vault, model, session)),
-        _context(usage),
+        f"context {filled} % of {usage.window:,}" if usage and filled else "",
         sanitize_line(activity),
         "write" if may_write else "",
     ]
@@ -341,10 +332,3 @@ def status_line(
         if get_cwidth(line) <= width:
             return line
     return truncate_cells(pieces[3], width)
-
-
-def _context(usage: ContextUsage | None) -> str:
-    if usage is None or not usage.window:
-        return ""
-    about = "≈ " if usage.estimated else ""
-    return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"

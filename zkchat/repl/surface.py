@@ -5,12 +5,13 @@ import os
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeAlias, cast
 
 from msgspec import Struct, field
 from rich.console import Console
 from rich.text import Text
 
+from zkchat import render
 from zkchat.core import ChangeSet, ContextUsage, DocumentReference, OpenWith, patch_of
 from zkchat.index import DailyNoteSettings, Library
 from zkchat.render import (
@@ -135,27 +136,17 @@ class VaultView(Struct):
         return self.reading[0] if self.reading and self.note_after == answer_id else None
 
 
-class DocumentEditor(Protocol):
-    """The user's editor, for documents of the vault."""
-
-    @property
-    def name(self) -> str:
-        """What the user calls it; empty where none is set."""
-
-    def edit(self, path: str, line: int | None) -> bool:
-        """Open a document and wait until the editor is closed; whether that was told the line.
-
-        Raises `UsageError` if it cannot start.
-        """
-
-
 class VaultBrowser(Struct, frozen=True, kw_only=True):
     """The vault as its owner sees it on the own screen. Nothing of it goes to a model."""
 
     library: Library
     """All notes, private ones too."""
     view: VaultView = field(default_factory=VaultView)
-    editor: DocumentEditor
+    editor: str = ""
+    """What the user calls their editor; empty where none is set, or can be used."""
+    edit: Callable[[str, int | None], bool] = lambda _path, _line: False
+    """Opens a document there and waits until it is closed; whether the editor was told the line. Raises `UsageError`
+    if it cannot start."""
     open_with: OpenWith = "auto"
     daily_notes: Callable[[], DailyNoteSettings]
 
@@ -272,14 +263,8 @@ class Questioner(Protocol):
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
 
 
-class Desktop(Protocol):
-    """The user's desktop."""
-
-    @property
-    def is_there(self) -> bool: ...
-
-    def open(self, address: str) -> bool:
-        """Open an address; False where there is no desktop."""
+Desktop: TypeAlias = Callable[[str], object] | None
+"""Opens an address on the user's desktop; None where there is none."""
 
 
 class PlainSurface(Surface):
@@ -323,10 +308,12 @@ class PlainSurface(Surface):
 
     @property
     def has_desktop(self) -> bool:
-        return self._desktop.is_there
+        return self._desktop is not None
 
     def open(self, address: str) -> bool:
-        return self._desktop.open(address)
+        if self._desktop:
+            self._desktop(address)
+        return self.has_desktop
 
 
 class DrawnSurface(PlainSurface):
@@ -342,18 +329,13 @@ class DrawnSurface(PlainSurface):
         return self._console.width
 
     def print(self, text: str) -> None:
-        self._print(text, "none")
+        print_text(self._console, sanitize_text(text), "none")
 
     def print_dimmed(self, text: str) -> None:
-        self._print(text, "dim")
-
-    def _print(self, text: str, style: str) -> None:
-        print_text(self._console, sanitize_text(text), style)
+        print_text(self._console, sanitize_text(text), "dim")
 
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
-        from zkchat.render import print_markdown
-
-        print_markdown(self._console, text, matches=matches, links=self._links)
+        render.print_markdown(self._console, text, matches=matches, links=self._links)
 
     def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         print_sections(self._console, sections, self._links, matches)
@@ -368,9 +350,8 @@ class DrawnSurface(PlainSurface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        from zkchat.render import DrawnNote  # slow to import, as above
-
-        note, size = DrawnNote(self._console, text, source=source, links=self._links), page_rows(self._console.height)
+        note = render.DrawnNote(self._console, text, source=source, links=self._links)  # slow to import, as above
+        size = page_rows(self._console.height)
         rows, position = draw_page(note, after or page_start(note, first_line, size), None if whole else size)
         self._write("".join(f"{row.text}\n" for row in rows))
         return position

@@ -147,18 +147,6 @@ def has_text(buffer: Buffer) -> bool:
     return bool(buffer.text)
 
 
-def test_escape_twice_at_an_empty_prompt_edits_the_last_message(tmp_path: Path) -> None:
-    host = RecordingHost()
-    assert typed(tmp_path, f"{ESCAPE}{ESCAPE}", host=host) == "/edit"
-    assert host.accepted == []
-    assert not (tmp_path / "history").exists()
-
-
-def test_ctrl_t_toggles_thinking_and_keeps_what_is_typed(tmp_path: Path) -> None:
-    host = RecordingHost()
-    assert typed(tmp_path, "one\x14", lambda _: host.times_toggled == 1, " two\r", host=host) == "one two"
-
-
 def press(keys: str) -> None:
     """Type while no prompt is shown."""
     pipe = get_app_session().input

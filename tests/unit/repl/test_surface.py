@@ -40,24 +40,13 @@ class RecordingUser:
         return 1
 
 
-class RecordingDesktop:
-    is_there = True
-
-    def __init__(self) -> None:
-        self.opened: list[str] = []
-
-    def open(self, address: str) -> bool:
-        self.opened.append(address)
-        return True
-
-
 def plain() -> tuple[PlainSurface, io.StringIO]:
     stream = io.StringIO()
-    return PlainSurface(stream, RecordingUser(), RecordingDesktop()), stream
+    return PlainSurface(stream, RecordingUser(), None), stream
 
 
 def drawn(console: Console, links: ClickableLinks = NO_LINKS) -> DrawnSurface:
-    return DrawnSurface(console, RecordingUser(), RecordingDesktop(), links)
+    return DrawnSurface(console, RecordingUser(), None, links)
 
 
 def test_plain_lines_have_no_boxes_and_no_sequences() -> None:
@@ -152,7 +141,7 @@ def test_what_cannot_be_copied_is_printed_as_it_is_without_line_breaks() -> None
 @pytest.mark.parametrize(("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("yeah", False)])
 def test_only_a_yes_is_a_yes(typed: str, yes: bool) -> None:
     user = RecordingUser(typed)
-    surface = PlainSurface(io.StringIO(), user, RecordingDesktop())
+    surface = PlainSurface(io.StringIO(), user, None)
     assert asyncio.run(surface.confirm("Write \x1b[31ma.md?")) is yes
     assert user.questions == ["Write ␛[31ma.md? [y/N] "]
 
@@ -167,7 +156,7 @@ def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() ->
     assert not what_acts_on_a_terminal(stream.getvalue())
     user = RecordingUser()
     user.can_pick = True
-    assert asyncio.run(PlainSurface(stream, user, RecordingDesktop()).pick("Which?", rows, "")) == 1
+    assert asyncio.run(PlainSurface(stream, user, None).pick("Which?", rows, "")) == 1
 
 
 def test_plain_rows_are_wrapped_between_words_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

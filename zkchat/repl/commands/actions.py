@@ -16,7 +16,7 @@ from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
 from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
 from zkchat.index import old_and_new_name, read_note
 from zkchat.render import Place, RowSection
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
 from zkchat.writing import NO_MENTIONS, MentionLinks, NoteEditor, StagedChanges, VaultConventions, stage_links
@@ -87,7 +87,15 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
     for remark in result.remarks:
         surface.print_dimmed(remark)
     if result.document:
-        return show_note(context, result.document)
+        # Show the first page of a note, or the page with its line.
+        note, place = result.document.note, result.document.place
+        tags = " ".join(f"#{tag}" for tag in note.tags)
+        context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
+        first_line = 1 if place.anchor else place.line or 1
+        position = context.surface.print_note(note.body, source=result.document.path, first_line=first_line)
+        if not position.is_from_top:
+            context.surface.print_dimmed(f"To see it from the start: /show {result.document.path}")
+        return end_page(context, result.document, position)
     if not result.rows:
         if result.empty:
             surface.print(result.empty)
@@ -109,18 +117,6 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
 def _cut(section: RowSection) -> RowSection:
     more = len(section.rows) - MAX_LISTED
     return replace(section, rows=section.rows[:MAX_LISTED], rest=f"… and {more:,} more") if more > 0 else section
-
-
-def show_note(context: CommandContext, shown: ShownNote) -> Outcome:
-    """Show the first page of a note, or the page with its line."""
-    note, place = shown.note, shown.place
-    tags = " ".join(f"#{tag}" for tag in note.tags)
-    context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
-    first_line = 1 if place.anchor else place.line or 1
-    position = context.surface.print_note(note.body, source=shown.path, first_line=first_line)
-    if not position.is_from_top:
-        context.surface.print_dimmed(f"To see it from the start: /show {shown.path}")
-    return end_page(context, shown, position)
 
 
 def end_page(context: CommandContext, shown: ShownNote, position: Position) -> Outcome:
@@ -151,12 +147,17 @@ _COMPLETERS: Final[dict[str, Callable[[CommandContext, str], list[str]]]] = {
 }
 
 
+@slash("brief [DAYS]", "/today --summary")
 async def brief(context: CommandContext, argument: str) -> Outcome:
-    return await today(context, f"{argument} {_SUMMARY}")
+    """The old name of /today --summary."""
+    return await today.run(context, f"{argument} {_SUMMARY}")
 
 
+@slash("today [DAYS]", "tasks and changes")
 async def today(context: CommandContext, argument: str) -> Outcome:
-    """The lists, and then, where it is asked for, the turn in which a model sums them up."""
+    """Shows today's daily note, open tasks by due date, notes changed in the last DAYS days (default: 7), notes from
+    this day in earlier years, and mentions without a link. With --summary, a model adds a summary.
+    """
     given = " ".join(word for word in argument.split() if word != _SUMMARY)
     if given and not (given.isascii() and given.isdigit() and 0 < int(given[:9]) <= MAX_DAYS):
         raise UsageError(f"{given!r} is not a number of days up to {MAX_DAYS}.", hint="For example /today 3")
@@ -165,17 +166,21 @@ async def today(context: CommandContext, argument: str) -> Outcome:
     return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else shown
 
 
+@slash("link [NOTE]", "link mentioned notes", complete=complete_place, describe=describe_number)
 async def link(context: CommandContext, argument: str) -> Outcome:
+    """Shows each mention of a note without a link: y links it, n does not. With NOTE (as in /show): first those of
+    NOTE, then those in it. Without NOTE: those in the newest notes. /undo reverts all links at once.
+    """
     path = find_file(context, argument, "link")[1] if argument else None
     staged = StagedChanges(context.changes)
     library = context.browser.library
     library.refresh()
-    found = MentionLinks(library, staged.read, context.mentions.style)
+    found = MentionLinks(library, staged.read, context.link_style())
     groups = found.about(path)
     if (first := next(groups, None)) is None:
         context.surface.print(NO_MENTIONS)
         return NOTHING
-    chosen = context.mentions.choose(chain([first], groups))
+    chosen = context.choose_mentions(chain([first], groups))
     made = stage_links(staged, chosen or [])
     for remark in made.remarks:
         context.surface.print(remark)
@@ -193,13 +198,16 @@ async def link(context: CommandContext, argument: str) -> Outcome:
 _HOW_TO_RENAME: Final = "For example: /rename [[Raised bed]] Larch bed"
 
 
+@slash("rename NOTE NAME", "rename a note", complete=complete_place, describe=describe_number)
 async def rename(context: CommandContext, argument: str) -> Outcome:
-    """Rename a note after a yes to its change; every link to it follows."""
+    """/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; /undo
+    reverts it.
+    """
     library = context.browser.refreshed()
     old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
     path = find_file(context, old, "rename")[1]
     staged = StagedChanges(context.changes)
-    style = VaultConventions(link_style=context.mentions.style)
+    style = VaultConventions(link_style=context.link_style())
     edit = NoteEditor(library, staged, style, lambda: library.calendar().now).rename(path, new)
     changes = staged.change_set()
     context.surface.print_changes(changes)
@@ -216,8 +224,19 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
 VIEWS: Final = {f"--{name}": name for name in ("links", "mentions", "neighbours", "timeline")}
 
 
+def complete_show(context: CommandContext, text: str) -> list[str]:
+    reading = context.browser.view.reading
+    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
+    return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
+
+
+@slash("show [NOTE]", "read a note, its links", complete=complete_show, describe=describe_number)
 async def show(context: CommandContext, argument: str) -> Outcome:
-    """A note from its beginning, the next page of the one that is being read, or all that is left of it; or a view."""
+    """NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long note comes in
+    pages: /show more continues, /show all shows the rest. Without NOTE: the first source of the last answer. --links
+    shows the links in it and to it, --mentions where it is mentioned without a link, --neighbours the notes linked to
+    or from it, --timeline its history.
+    """
     words = argument.split()
     if views := [word for word in words if word in VIEWS]:
         named = " ".join(word for word in words if word not in VIEWS)
@@ -236,25 +255,23 @@ async def show(context: CommandContext, argument: str) -> Outcome:
     return end_page(context, ShownNote(place=place, path=path, note=note), shown)
 
 
-def complete_show(context: CommandContext, text: str) -> list[str]:
-    reading = context.browser.view.reading
-    words = [*([MORE, ALL] if reading and not reading[2].is_end else []), *(VIEWS if text else ())]
-    return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
-
-
+@slash("open [NOTE]", "open in your editor", complete=complete_place, describe=describe_number)
 async def open_(context: CommandContext, argument: str) -> Outcome:
+    """NOTE as in /show. Notes of an Obsidian vault open in Obsidian, others in your system's default program; without a
+    desktop, in $VISUAL or $EDITOR at the line. The setting ui.open_with changes this.
+    """
     place, path = find_file(context, argument, "open")
     if not context.changes.is_taken(path):  # raises for a path outside the vault
         raise UsageError(f"{path} no longer exists.")
     browser = context.browser
-    may_edit = bool(browser.editor.name) and may_hold_text(path)
+    may_edit = bool(browser.editor) and may_hold_text(path)
     is_edited = browser.open_with == "editor" or (browser.open_with == "auto" and not context.surface.has_desktop)
     if is_edited and may_edit:
-        is_there = browser.editor.edit(path, place.line)
+        is_there = browser.edit(path, place.line)
         line = "" if is_there else f" The passage begins on line {place.line}."
-        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor.name}.{line}")
+        context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor}.{line}")
         return NOTHING
-    if browser.open_with == "editor" and not browser.editor.name:
+    if browser.open_with == "editor" and not browser.editor:
         raise UsageError("No editor is set.", hint="Set EDITOR, or change the setting ui.open_with.")
     return await _open_on_desktop(context, place, path)
 
@@ -270,6 +287,6 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
     elif context.surface.open(address):
         context.surface.print_dimmed(f"Opened {path}.")
     else:
-        no_editor = "" if context.browser.editor.name else ", and no editor is set (try: EDITOR=nano zkchat)"
+        no_editor = "" if context.browser.editor else ", and no editor is set (try: EDITOR=nano zkchat)"
         context.surface.print(f"{path} cannot be opened: there is no desktop{no_editor}. It is at\n{address}")
     return NOTHING

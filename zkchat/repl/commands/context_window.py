@@ -25,10 +25,17 @@ from zkchat.core import (
     turn_of,
 )
 from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, totals_lines, vector_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.actions import show_result
-from zkchat.repl.commands.places import is_answer, last_answer, last_question, message_numbered, number_of
-from zkchat.repl.commands.session import parse_item
+from zkchat.repl.commands.places import (
+    complete_message_number,
+    is_answer,
+    last_answer,
+    last_question,
+    message_numbered,
+    number_of,
+)
+from zkchat.repl.commands.session import complete_item, parse_item
 
 DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
@@ -63,69 +70,9 @@ class _Subject(Struct, frozen=True, kw_only=True):
         return bool(self.items(answer) or self.found(answer))
 
 
-async def why(context: CommandContext, argument: str) -> Outcome:
-    answer = last_answer(context)
-    if answer.request_context is None:
-        raise UsageError("No record says what was sent for the last answer.")
-    items, (kind, name) = context.items, parse_item("why", argument)
-    known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
-    subject = _Subject(name=known, kind=kind, session_items=items)
-    reasons = [*_reasons(context, subject, answer)]
-    if subject.is_in(answer):
-        context.surface.print(f"{subject.name} was sent for the last answer:")
-    elif reasons:
-        context.surface.print(f"{subject.name} was not sent for the last answer:")
-    else:
-        context.surface.print(f"{subject.name} was not sent for the last answer: it did not match the question.")
-        if kind == "reference":
-            _explain(context, subject.name)
-    for reason in reasons:
-        context.surface.print(f"- {reason}")
-    answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
-    if answers:
-        *others, last = (str(number_of(context, each)) for each in answers)
-        numbers = f"messages {', '.join(others)} and {last}" if others else f"message {last}"
-        context.surface.print_dimmed(f"It was sent for {numbers}.")
-    else:
-        context.surface.print_dimmed("It was never sent in this session.")
-    return NOTHING
-
-
-def _explain(context: CommandContext, path: str) -> None:
-    """Say where the search for the last question lost a note."""
-    asked, messages = last_question(context), context.conversation.messages
-    question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
-    show_result(context, explained(context.browser.refreshed(), question, path))
-
-
-def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
-    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
-    for item in subject.items(answer):
-        place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
-        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
-    for reference in subject.found(answer):
-        if reference.reference_type == "search" and reference.via != "context":
-            yield describe_reason(reference)
-    for left in subject.left_out(answer):
-        item = left.item
-        yield _WHY_NOT[left.why].format(tokens=item.tokens, score=item.score or 0, reason=item.reason)
-
-
-_WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
-    "budget": "there was no room for its {tokens:,} tokens",
-    "score": "it was not relevant enough ({score:.2f} of 1)",
-    "removed": "you dropped it",
-    "private": "it is private, and the model is not on this machine",
-    "missing": "it could not be read",
-    "unapproved": "it came with the vault and you have not approved it: zkchat config trust",
-    "abstained": "{reason}",
-    "unanswered": "{reason}",
-    "off": "{reason}",
-    "repeated": "{reason}",
-}
-
-
+@slash("stats", "what fills the context")
 async def stats(context: CommandContext, _argument: str) -> Outcome:
+    """How full the context window is, and how many messages are in it, archived and pinned."""
     conversation = context.conversation
     if conversation.model.needs_notes:
         context.surface.print(phrases.NO_MODEL)
@@ -162,9 +109,13 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
 _COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
 
 
+@slash("context [N]", "what was sent and why", complete=complete_message_number)
 async def context(context: CommandContext, argument: str) -> Outcome:
+    """For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), and what was
+    left out.
+    """
     if argument == "stats":  # as in a shell
-        return await stats(context, "")
+        return await stats.run(context, "")
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(
@@ -189,7 +140,11 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("compact [FOCUS]", "summarise what is old")
 async def compact(context: CommandContext, argument: str) -> Outcome:
+    """Older messages leave the context and a summary replaces them. It keeps most about FOCUS, if given; brief or full
+    before FOCUS makes it shorter or longer. Nothing is deleted, and /uncompact reverts it.
+    """
     if not context.conversation.window.live:
         raise UsageError("There is nothing to summarise yet.")
     first, _, rest = argument.partition(" ")
@@ -197,7 +152,9 @@ async def compact(context: CommandContext, argument: str) -> Outcome:
     return Play(context.conversation.compact(rest.strip() if detail else argument, detail=detail))
 
 
+@slash("uncompact", "undo a summary")
 async def uncompact(context: CommandContext, _argument: str) -> Outcome:
+    """The model sees the messages of the last summary again."""
     message = context.conversation.uncompact()
     part = compaction_of(message) if message else None
     if part is None:
@@ -208,3 +165,65 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     what = ", ".join(back) or "the earlier summary is used again"
     context.surface.print(f"Summary #{part.number} is undone: {what}.")
     return NOTHING
+
+
+@slash("why [[NOTE]]", "why it was (not) sent", complete=complete_item)
+async def why(context: CommandContext, argument: str) -> Outcome:
+    """For the last answer: why the note was sent, or was not, and for which messages it was sent. Also /why rule NAME
+    and /why tool NAME.
+    """
+    answer = last_answer(context)
+    if answer.request_context is None:
+        raise UsageError("No record says what was sent for the last answer.")
+    items, (kind, name) = context.items, parse_item("why", argument)
+    known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
+    subject = _Subject(name=known, kind=kind, session_items=items)
+    reasons = [*_reasons(context, subject, answer)]
+    if subject.is_in(answer):
+        context.surface.print(f"{subject.name} was sent for the last answer:")
+    elif reasons:
+        context.surface.print(f"{subject.name} was not sent for the last answer:")
+    else:
+        context.surface.print(f"{subject.name} was not sent for the last answer: it did not match the question.")
+        if kind == "reference":
+            # Say where the search for the last question lost a note.
+            asked, messages = last_question(context), context.conversation.messages
+            question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
+            show_result(context, explained(context.browser.refreshed(), question, subject.name))
+    for reason in reasons:
+        context.surface.print(f"- {reason}")
+    answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
+    if answers:
+        *others, last = (str(number_of(context, each)) for each in answers)
+        numbers = f"messages {', '.join(others)} and {last}" if others else f"message {last}"
+        context.surface.print_dimmed(f"It was sent for {numbers}.")
+    else:
+        context.surface.print_dimmed("It was never sent in this session.")
+    return NOTHING
+
+
+def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
+    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
+    for item in subject.items(answer):
+        place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
+        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
+    for reference in subject.found(answer):
+        if reference.reference_type == "search" and reference.via != "context":
+            yield describe_reason(reference)
+    for left in subject.left_out(answer):
+        item = left.item
+        yield _WHY_NOT[left.why].format(tokens=item.tokens, score=item.score or 0, reason=item.reason)
+
+
+_WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
+    "budget": "there was no room for its {tokens:,} tokens",
+    "score": "it was not relevant enough ({score:.2f} of 1)",
+    "removed": "you dropped it",
+    "private": "it is private, and the model is not on this machine",
+    "missing": "it could not be read",
+    "unapproved": "it came with the vault and you have not approved it: zkchat config trust",
+    "abstained": "{reason}",
+    "unanswered": "{reason}",
+    "off": "{reason}",
+    "repeated": "{reason}",
+}

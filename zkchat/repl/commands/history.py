@@ -1,7 +1,6 @@
 """Commands for the messages of this session, its branches, and the other sessions of the vault."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Final, assert_never
 
 from zkchat.core import (
@@ -16,10 +15,11 @@ from zkchat.core import (
     UsageError,
     compaction_of,
     counted,
+    local_time,
     messages_of,
 )
 from zkchat.render import fit_cells, phrases, sanitize_line
-from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
+from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch, slash
 from zkchat.repl.commands.places import (
     complete_message_number,
     is_answer,
@@ -27,6 +27,7 @@ from zkchat.repl.commands.places import (
     last_question,
     message_numbered,
     number_of,
+    one_of,
     parse_number,
 )
 from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume, where_said
@@ -38,9 +39,80 @@ _MIN_TITLE_CELLS: Final = 10
 _NOT_SAID: Final = "No session matches “{}” by its title, its words or its time."
 
 
+@slash("retry", "answer once more")
+async def retry(context: CommandContext, _argument: str) -> Outcome:
+    """Your last message is answered again. The earlier answer is kept in a branch of its own."""
+    last_question(context)
+    return Play(context.conversation.retry())
+
+
+@slash("edit", "change the question")
+async def edit(context: CommandContext, _argument: str) -> Outcome:
+    """Your last message comes back to the prompt. What you send replaces it in a new branch."""
+    question = last_question(context)
+    number = number_of(context, question)
+    follows = number < len(context.conversation.messages)
+    kept = "the old messages are kept" if follows else "the old one is kept"
+    context.surface.print(f"Your new text replaces message {number}; {kept} (/branch).")
+    context.surface.print_dimmed("Ctrl-C cancels.")
+    return Edit(question.text, replaces=question.id)
+
+
+def complete_branch(context: CommandContext, text: str) -> list[str]:
+    """Complete branches, then numbers of messages."""
+    names = (f"b{branch.number}" for branch in context.conversation.branches())
+    return [*(name for name in names if name.startswith(text)), *complete_message_number(context, text)]
+
+
+@slash("branch [N]", "go back, try another way", complete=complete_branch)
+async def branch(context: CommandContext, argument: str) -> Outcome:
+    """Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes to branch 1;
+    /branch 4 continues after message 4 or, if that is a question of yours, instead of it. What came later is kept as a
+    branch.
+    """
+    messages = context.conversation.messages
+    if not argument:
+        conversation = context.conversation
+        branches = conversation.branches()
+        if not branches:
+            raise UsageError("Nothing has been said yet.")
+        for each in branches:
+            mark = "*" if each.is_current else " "
+            start = f"{mark} b{each.number:<3} {local_time(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
+            words = sanitize_line(each.first_words) or "(no text)"
+            context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+        if not any(each.is_current for each in branches):
+            context.surface.print(f"You are after message {len(conversation.messages)}; your next begins a new branch.")
+        context.surface.print_dimmed(
+            "* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4."
+        )
+        return NOTHING
+    if not argument.removeprefix("#").isdigit():
+        return _continue_after(context, _head_named(context, argument))
+    message = message_numbered(context, argument)
+    if message.role == "user":
+        return _continue_after(context, message.parent_id)
+    if not is_answer(message) and compaction_of(message) is None:
+        raise UsageError(f"Message {argument} is a step of an answer.", hint="Choose a question or a whole answer.")
+    if message.id == messages[-1].id:
+        raise UsageError("You are there already.")
+    return _continue_after(context, message.id)
+
+
+@slash("history [N]", "what was said", complete=one_of(ARCHIVED))
 async def history(context: CommandContext, argument: str) -> Outcome:
+    """A line for each message in the context; * marks pinned ones. With N, one whole message; with --archived, also
+    messages that the model no longer sees.
+    """
     if argument not in {"", ARCHIVED}:
-        _print_whole(context, message_numbered(context, argument))
+        whole = message_numbered(context, argument)
+        context.surface.print_dimmed(f"{speaker(whole)}, {local_time(whole.created_at)}")
+        for told in filter(None, [phrases.compaction(whole), *_tool_lines(whole)]):
+            context.surface.print(told)
+        if whole.text:
+            context.surface.print_markdown(whole.text)
+        if whole.error:
+            context.surface.print_dimmed(f"{whole.status}: {whole.error}")
         return NOTHING
     messages, window = context.conversation.messages, context.conversation.window
     if not messages:
@@ -60,7 +132,9 @@ async def history(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("expand [N]", "what was summarised")
 async def expand(context: CommandContext, argument: str) -> Outcome:
+    """Summary N, or the last one, and the messages it replaces."""
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
         raise UsageError("Nothing is summarised in this conversation.")
@@ -76,7 +150,9 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("pin [N]", "keep a message whole", complete=complete_message_number)
 async def pin(context: CommandContext, argument: str) -> Outcome:
+    """Message N, or the last answer, is never summarised. /pin N again unpins it."""
     message = _said_message(context, argument) if argument else last_answer(context)
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
     context.conversation.pin(message.id, pinned=not is_pinned)
@@ -87,7 +163,11 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+@slash("priority N 1-10", "how long a message stays", complete=complete_message_number)
 async def priority(context: CommandContext, argument: str) -> Outcome:
+    """From 8 up, message N is kept word for word while it fits; below 5 it is summarised before others. 5 is the
+    default. /stats lists what is pinned and what has another priority.
+    """
     number, _, typed = argument.partition(" ")
     if typed.strip() not in _PRIORITIES:
         raise UsageError(
@@ -109,44 +189,16 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
     return message
 
 
-async def branch(context: CommandContext, argument: str) -> Outcome:
-    messages = context.conversation.messages
-    if not argument:
-        return _list_branches(context)
-    if not argument.removeprefix("#").isdigit():
-        return _continue_after(context, _head_named(context, argument))
-    message = message_numbered(context, argument)
-    if message.role == "user":
-        return _continue_after(context, message.parent_id)
-    if not is_answer(message) and compaction_of(message) is None:
-        raise UsageError(f"Message {argument} is a step of an answer.", hint="Choose a question or a whole answer.")
-    if message.id == messages[-1].id:
-        raise UsageError("You are there already.")
-    return _continue_after(context, message.id)
-
-
-async def retry(context: CommandContext, _argument: str) -> Outcome:
-    last_question(context)
-    return Play(context.conversation.retry())
-
-
-async def edit(context: CommandContext, _argument: str) -> Outcome:
-    question = last_question(context)
-    number = number_of(context, question)
-    follows = number < len(context.conversation.messages)
-    kept = "the old messages are kept" if follows else "the old one is kept"
-    context.surface.print(f"Your new text replaces message {number}; {kept} (/branch).")
-    context.surface.print_dimmed("Ctrl-C cancels.")
-    return Edit(question.text, replaces=question.id)
-
-
+@slash("sessions [WORDS]", "sessions of the vault")
 async def sessions(context: CommandContext, argument: str) -> Outcome:
+    """Lists sessions, the last used first; with WORDS, only those about them. * marks the one you are in."""
     known = _about(context, argument) if argument else sessions_to_resume(context.store)
     if not known:
         raise UsageError(_NOT_SAID.format(argument) if argument else "There are no sessions in this vault yet.")
     for session in known[:_MAX_LISTED_SESSIONS]:
         here = "*" if session.id == context.conversation.session_id else " "
-        start = f"{here} {session.id}  {_local(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
+        said = counted(session.message_count, "message")
+        start = f"{here} {session.id}  {local_time(session.updated_at)}  {said:>14}  "
         title = sanitize_line(session.title) or "(untitled)"
         context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
@@ -154,7 +206,19 @@ async def sessions(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
+def complete_session(context: CommandContext, text: str) -> list[str]:
+    """Titles that contain what was typed, and ids that begin with it."""
+    wanted, known = text.casefold(), sessions_to_resume(context.store)
+    titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
+    ids = [session.id for session in known if text and session.id.startswith(text)]
+    return [*dict.fromkeys(titles), *ids]
+
+
+@slash("resume [WORDS]", "continue a session", complete=complete_session)
 async def resume(context: CommandContext, argument: str) -> Outcome:
+    """WORDS are its title, its id, words said in it, or a time (last week). Without WORDS, choose from a list: type to
+    search it. The session has its own model and agent.
+    """
     session = await _session_named(context, argument) if argument else await _pick_session(context)
     if session is None:
         return NOTHING
@@ -200,17 +264,11 @@ async def _session_named(context: CommandContext, name: str) -> Session | None:
         raise SessionNotFound(_NOT_SAID.format(name), hint=hint) from error
 
 
+@slash("new", "begin a new session", aliases=("clear",))
 async def new(context: CommandContext, _argument: str) -> Outcome:
+    """The current one is kept."""
     context.surface.print("A new session begins with your next message. /sessions lists the others.")
     return Switch(session=None)
-
-
-def complete_session(context: CommandContext, text: str) -> list[str]:
-    """Titles that contain what was typed, and ids that begin with it."""
-    wanted, known = text.casefold(), sessions_to_resume(context.store)
-    titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
-    ids = [session.id for session in known if text and session.id.startswith(text)]
-    return [*dict.fromkeys(titles), *ids]
 
 
 def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
@@ -233,22 +291,6 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     return NOTHING
 
 
-def _list_branches(context: CommandContext) -> Outcome:
-    conversation = context.conversation
-    branches = conversation.branches()
-    if not branches:
-        raise UsageError("Nothing has been said yet.")
-    for each in branches:
-        mark = "*" if each.is_current else " "
-        start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
-        words = sanitize_line(each.first_words) or "(no text)"
-        context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
-    if not any(each.is_current for each in branches):
-        context.surface.print(f"You are after message {len(conversation.messages)}; your next begins a new branch.")
-    context.surface.print_dimmed("* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4.")
-    return NOTHING
-
-
 def _head_named(context: CommandContext, name: str) -> str:
     """The last message of a branch, by the branch's name or by the id of any message."""
     branches = context.conversation.branches()
@@ -259,24 +301,6 @@ def _head_named(context: CommandContext, name: str) -> str:
     if not session_id or name not in messages_of(context.store.entries(session_id)):
         raise UsageError(f"There is no branch {name!r} in this session.", hint="/branch lists them.")
     return name
-
-
-def complete_branch(context: CommandContext, text: str) -> list[str]:
-    """Complete branches, then numbers of messages."""
-    names = (f"b{branch.number}" for branch in context.conversation.branches())
-    return [*(name for name in names if name.startswith(text)), *complete_message_number(context, text)]
-
-
-def _print_whole(context: CommandContext, message: ChatMessage) -> None:
-    context.surface.print_dimmed(f"{speaker(message)}, {_local(message.created_at)}")
-    if marker := phrases.compaction(message):
-        context.surface.print(marker)
-    for line in _tool_lines(message):
-        context.surface.print(line)
-    if message.text:
-        context.surface.print_markdown(message.text)
-    if message.error:
-        context.surface.print_dimmed(f"{message.status}: {message.error}")
 
 
 def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
@@ -316,7 +340,3 @@ def speaker(message: ChatMessage) -> str:
             return message.role
         case _:
             assert_never(message.role)
-
-
-def _local(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"

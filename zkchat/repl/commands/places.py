@@ -1,6 +1,6 @@
 """Arguments of commands: places in the vault, numbers of messages and of documents."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -131,6 +131,11 @@ def complete_reference_number(context: CommandContext, text: str) -> list[str]:
 def number_completions(text: str, numbers: Iterable[int]) -> list[str]:
     """Those of the numbers that begin with what was typed."""
     return [number for number in map(str, numbers) if number.startswith(text)]
+
+
+def one_of(*words: str) -> Callable[[CommandContext, str], list[str]]:
+    """Completes these words."""
+    return lambda _context, text: [word for word in words if word.startswith(text.casefold())]
 
 
 def show_list(context: CommandContext, places: Sequence[Place]) -> None:

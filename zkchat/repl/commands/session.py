@@ -2,18 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
-from zkchat.chat import ProposedChanges, ServerAccess, SessionItems, added_items
+from zkchat.chat import ProposedChanges, SessionItems, added_items
 from zkchat.core import (
     PAGES,
     ChangesEntry,
-    ChatMessage,
     ModelRow,
     ServerPrompt,
-    ServerStatus,
     SessionItemType,
     UsageError,
     WriteMode,
@@ -24,16 +22,22 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.render import checklist_lines, end_sentence, model_facts, phrases, problem_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch, slash
 from zkchat.repl.commands.answer import create_file
-from zkchat.repl.commands.places import parse_number
+from zkchat.repl.commands.places import one_of, parse_number
 from zkchat.repl.loop import until_interrupted
 from zkchat.repl.picker import PickRow
 
 RESUME: Final = "resume"
 
 
+@slash("goal [GOAL]", "a task in many steps", complete=one_of(RESUME))
 async def goal(context: CommandContext, argument: str) -> Outcome:
+    """The model makes a plan, which you can change, works through its steps one by one, and the result is checked
+    against your notes. Ctrl-C keeps what is done, /goal resume continues with the first open step. With /write on, you
+    review its changes at the end. Without GOAL, shows the checklist. The limits are the settings goal.steps,
+    goal.tokens and goal.minutes.
+    """
     if argument.casefold() == RESUME:
         return Play(context.goals.resume())
     if argument:
@@ -50,14 +54,26 @@ async def goal(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
-def complete_goal(_context: CommandContext, text: str) -> list[str]:
-    return [RESUME] if RESUME.startswith(text) else []
+def complete_model(context: CommandContext, text: str) -> list[str]:
+    return [name for name in context.models.names if text.casefold() in name.casefold()]
 
 
+@slash("model [NAME]", "which model answers", complete=complete_model)
 async def model(context: CommandContext, argument: str) -> Outcome:
+    """Choose from a list with context windows and where models run. With NAME, use that one from now on, for instance
+    ollama:qwen3:8b or quote; the session keeps it.
+    """
     is_named = bool(argument) and not argument.isdigit()
     if "://" in argument:
-        return await _use_server(context, argument)
+        row = await until_interrupted(context.models.of_server(argument))
+        goes = "" if row and row.on_this_machine else _GOES
+        where = without_password(argument)
+        question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
+        if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
+            context.surface.print(f"{context.conversation.model.shown} still answers.")
+            return NOTHING
+        context.models.keep_server(argument)
+        return Switch(session=context.conversation.session_id or None, model=row.name)
     name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
         return NOTHING
@@ -74,18 +90,6 @@ async def model(context: CommandContext, argument: str) -> Outcome:
 
 
 _GOES: Final = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
-
-
-async def _use_server(context: CommandContext, address: str) -> Outcome:
-    row = await until_interrupted(context.models.of_server(address))
-    goes = "" if row and row.on_this_machine else _GOES
-    where = without_password(address)
-    question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
-    if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
-        context.surface.print(f"{context.conversation.model.shown} still answers.")
-        return NOTHING
-    context.models.keep_server(address)
-    return Switch(session=context.conversation.session_id or None, model=row.name)
 
 
 def _full_name(context: CommandContext, typed: str) -> str:
@@ -122,10 +126,6 @@ def _pick_row(row: ModelRow) -> PickRow:
     return PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
 
 
-def complete_model(context: CommandContext, text: str) -> list[str]:
-    return [name for name in context.models.names if text.casefold() in name.casefold()]
-
-
 _MAX_SHOWN = 600
 """Characters of a prompt's text that are shown as it is sent."""
 _MAX_DESCRIPTION = 60
@@ -157,7 +157,9 @@ async def send_prompt(context: CommandContext, server: str, name: str, argument:
     answer = await context.servers.servers.prompt(server, prompt.name, parse_arguments(prompt, argument))
     if answer.failed or not answer.text.strip():
         raise UsageError(answer.text or f"The prompt {name} of {server} is empty.", hint=answer.hint)
-    text = _without_mentions(answer.text.strip(), context.servers)
+    # Unable to name resources of servers, which only the user does.
+    servers = "|".join(re.escape(status.name) for status in context.servers.servers.statuses())
+    text = re.sub(rf'@(?="?(?:{servers}):)', "@\u200b", answer.text.strip())
     context.surface.print_dimmed(shorten(text, _MAX_SHOWN))
     return Send(text)
 
@@ -204,17 +206,12 @@ def prompt_completions(context: CommandContext, typed: str) -> Iterator[tuple[st
 def state_lines(context: CommandContext) -> Iterator[str]:
     """A line for each server whose tools are not all there."""
     for status in context.servers.servers.statuses() if context.servers else ():
-        if line := _state_line(status):
-            yield line
-
-
-def _state_line(status: ServerStatus) -> str:
-    if status.state == "ready":
-        return "" if status.tools else f"The MCP server {status.name} has no tools."
-    if status.state == "disabled":
-        return ""
-    sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
-    return f"{sentence} More: zkchat config servers check {status.name}" if status.state == "failed" else sentence
+        if status.state == "ready":
+            yield from [] if status.tools else [f"The MCP server {status.name} has no tools."]
+        elif status.state != "disabled":
+            sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
+            more = f" More: zkchat config servers check {status.name}" if status.state == "failed" else ""
+            yield sentence + more
 
 
 def command_name(prompt: ServerPrompt) -> str:
@@ -222,19 +219,11 @@ def command_name(prompt: ServerPrompt) -> str:
     return re.sub(r"\s+", "_", prompt.name)
 
 
-def _without_mentions(text: str, servers: ServerAccess) -> str:
-    """The text of a server, unable to name resources of servers, which only the user does."""
-    names = "|".join(re.escape(status.name) for status in servers.servers.statuses())
-    return re.sub(rf'@(?="?(?:{names}):)', "@\u200b", text)
-
-
 _ARGUMENTS: Final = ("on", "off", "status", "diff")
-_ON: Final = "The model may propose changes to your notes."
 _MODES: Final[dict[WriteMode, str]] = {
     "ask": "After the answer you see them as a diff, and decide (write.mode is ask).",
     "propose": "They are only shown, and never applied (write.mode is propose).",
 }
-_OFF: Final = "The model cannot change your notes. /write on lets it propose changes."
 _DECISIONS: Final = {
     "applied": "applied",
     "declined": "declined by you",
@@ -243,7 +232,12 @@ _DECISIONS: Final = {
 }
 
 
+@slash("write [on]", "model may edit notes", complete=one_of(*_ARGUMENTS))
 async def write(context: CommandContext, argument: str) -> Outcome:
+    """/write on lets the model propose changes to your notes: you see each as a diff after the answer, and say yes or
+    no. /write off stops that. /write alone tells whether it is on, in which folders you are not asked, and what
+    happened to the last proposal; /write diff shows that proposal.
+    """
     wanted = argument.casefold() or "status"
     if wanted not in _ARGUMENTS:
         raise UsageError(f"There is no /write {argument}.", hint="Use /write on, /write off, or /write diff.")
@@ -255,24 +249,20 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         return NOTHING
     if wanted != "status":
         context.conversation.writing.allow(wanted == "on")
-    _print_status(context)
-    return NOTHING
-
-
-def _print_status(context: CommandContext) -> None:
     writing = context.conversation.writing
     if writing.is_on:
         mode: WriteMode = writing.proposals.mode if writing.proposals else "ask"
-        context.surface.print(f"{_ON} {_MODES[mode]}")
+        context.surface.print(f"The model may propose changes to your notes. {_MODES[mode]}")
         if writing.proposals and mode == "ask":
             context.surface.print_dimmed("\n".join(_unasked(writing.proposals)))
     else:
-        context.surface.print(_OFF)
+        context.surface.print("The model cannot change your notes. /write on lets it propose changes.")
     if last := _last_proposal(context):
         undone = {entry.record for entry in _entries(context) if entry.decision == "undone"}
         decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
         reason = f" {last.reason}" if last.reason else ""
         context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} To see it: /write diff")
+    return NOTHING
 
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:
@@ -294,116 +284,10 @@ def _entries(context: CommandContext) -> list[ChangesEntry]:
     return [entry for each in context.conversation.messages for entry in changes.get(each.id, [])]
 
 
-def complete_write(_context: CommandContext, text: str) -> list[str]:
-    return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
-
-
 _WHAT_PAGE: Final = "a note in your vault for what the model should always know, is sent with every message."
 _IN_A_SHELL: Final = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
 _NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
-
-
-async def add(context: CommandContext, argument: str) -> Outcome:
-    items = context.items
-    offered = items.find(*parse_item("add", argument))
-    if offered.is_in:
-        raise UsageError(f"{offered.title} is sent with every message already.")
-    _print_cost(context, f"{offered.title} is sent with every message from now on", *await items.add(offered))
-    return NOTHING
-
-
-async def drop(context: CommandContext, argument: str) -> Outcome:
-    items = context.items
-    offered = items.find(*parse_item("drop", argument))
-    if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
-        raise UsageError(f"{offered.title} is not sent in this session.")
-    _print_cost(context, f"{offered.title} is not sent from now on", *await items.drop(offered))
-    return NOTHING
-
-
-async def rules(context: CommandContext, _argument: str) -> Outcome:
-    off = context.items.conversation.profiles.off_rules.values()
-    if context.items.offered("rule") or not off:
-        _list(context, "rule", "There are no rules yet. Create one: zkchat memory rules new NAME TEXT.")
-    for rule in off:
-        context.surface.print_dimmed(f"  {rule.name}  switched off")
-    return NOTHING
-
-
-async def tools(context: CommandContext, _argument: str) -> Outcome:
-    outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
-    for line in state_lines(context):
-        context.surface.print_dimmed(line)
-    if names := ", ".join(_without_room(context.conversation.messages)):
-        context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
-    return outcome
-
-
-def _without_room(messages: Sequence[ChatMessage]) -> list[str]:
-    """The tools that the last request had no room for."""
-    record = next((message.request_context for message in reversed(messages) if message.request_context), None)
-    left_out = record.left_out if record else ()
-    return [left.item.name for left in left_out if left.item.type == "tool" and left.why == "budget"]
-
-
-async def agent(context: CommandContext, argument: str) -> Outcome:
-    conversation = context.items.conversation
-    before = conversation.agent
-    if not argument:
-        context.surface.print(
-            f"Agent {before.name} answers. /agent NAME chooses another, @NAME before a message only for that message."
-        )
-        others = (
-            f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
-        )
-        off = (f"{each.name}: switched off" for each in conversation.profiles.off_agents.values())
-        context.surface.print_dimmed("\n".join(chain(others, off)))
-        return NOTHING
-    tokens = await context.items.tokens()
-    chosen = conversation.use_agent(argument.removeprefix("@"))
-    _print_cost(context, f"{chosen.name} answers now", tokens, await context.items.tokens())
-    has_settings = any(each.context or each.model for each in (before, chosen))
-    return Switch(session=conversation.session_id) if has_settings else NOTHING
-
-
-async def memory(context: CommandContext, argument: str) -> Outcome:
-    if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
-        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
-    if argument:
-        return await remember(context, argument)
-    items = context.items
-    found = next((name for name in PAGES if context.changes.is_taken(name)), None)
-    before = await items.tokens()
-    page = found or PAGES[0]
-    if not found:
-        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
-            context.surface.print_dimmed("Nothing was written.")
-            return NOTHING
-        create_file(context, page, _NEW_PAGE, command="/memory")
-    is_used = context.page_editor.edit(page, is_new=not found)
-    _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
-    return NOTHING
-
-
-def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
-    state = items.memory_state
-    if not state.is_on:
-        return f"{page} is not sent: {state.reason}"
-    if page in state.dropped:
-        return f"{page} is not sent in this session: dropped by you"
-    return (
-        f"{page} is sent with every message"
-        if is_approved
-        else f"{page} is not sent until you approve: zkchat config trust"
-    )
-
-
-async def remember(context: CommandContext, argument: str) -> Outcome:
-    if not argument:
-        raise UsageError("What should zkchat remember?", hint="For example: /remember My thesis is due on 30 June.")
-    context.surface.print(context.items.conversation.remember(argument).sentence)
-    return NOTHING
 
 
 def complete_item(context: CommandContext, text: str) -> list[str]:
@@ -440,6 +324,131 @@ def parse_item(command: str, argument: str) -> tuple[SessionItemType, str]:
     if first.casefold() not in kind or not rest.strip():
         raise UsageError(_USAGE.format(command))
     return kind[first.casefold()], rest.strip()
+
+
+@slash("add WHAT", "send it every time", complete=complete_item)
+async def add(context: CommandContext, argument: str) -> Outcome:
+    """/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this session, now
+    and later. You see how many tokens that takes.
+    """
+    items = context.items
+    offered = items.find(*parse_item("add", argument))
+    if offered.is_in:
+        raise UsageError(f"{offered.title} is sent with every message already.")
+    _print_cost(context, f"{offered.title} is sent with every message from now on", *await items.add(offered))
+    return NOTHING
+
+
+@slash("drop WHAT", "do not send it again", complete=complete_item_to_drop)
+async def drop(context: CommandContext, argument: str) -> Outcome:
+    """/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (ZKCHAT.md and facts): it is no longer sent in
+    this session.
+    """
+    items = context.items
+    offered = items.find(*parse_item("drop", argument))
+    if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
+        raise UsageError(f"{offered.title} is not sent in this session.")
+    _print_cost(context, f"{offered.title} is not sent from now on", *await items.drop(offered))
+    return NOTHING
+
+
+@slash("rules", "rules of the session")
+async def rules(context: CommandContext, _argument: str) -> Outcome:
+    """Lists the rules, when each is sent and how many tokens it takes; * marks those sent every time."""
+    off = context.items.conversation.profiles.off_rules.values()
+    if context.items.offered("rule") or not off:
+        _list(context, "rule", "There are no rules yet. Create one: zkchat memory rules new NAME TEXT.")
+    for rule in off:
+        context.surface.print_dimmed(f"  {rule.name}  switched off")
+    return NOTHING
+
+
+@slash("tools", "what the model can do")
+async def tools(context: CommandContext, _argument: str) -> Outcome:
+    """Lists the tools, when each is sent and how many tokens it takes; * marks those sent every time. Tools of MCP
+    servers are called server/tool; if a server cannot be used, you see why.
+    """
+    outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
+    for line in state_lines(context):
+        context.surface.print_dimmed(line)
+    messages = context.conversation.messages
+    record = next((message.request_context for message in reversed(messages) if message.request_context), None)
+    left_out = [each for each in record.left_out if each.item.type == "tool"] if record else []
+    if names := ", ".join(left.item.name for left in left_out if left.why == "budget"):
+        context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
+    return outcome
+
+
+@slash("agent [NAME]", "who answers", complete=complete_agent)
+async def agent(context: CommandContext, argument: str) -> Outcome:
+    """With NAME, use that agent from now on in this session. @NAME at the start of a message is for that message
+    only.
+    """
+    conversation = context.items.conversation
+    before = conversation.agent
+    if not argument:
+        context.surface.print(
+            f"Agent {before.name} answers. /agent NAME chooses another, @NAME before a message only for that message."
+        )
+        others = (
+            f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
+        )
+        off = (f"{each.name}: switched off" for each in conversation.profiles.off_agents.values())
+        context.surface.print_dimmed("\n".join(chain(others, off)))
+        return NOTHING
+    tokens = await context.items.tokens()
+    chosen = conversation.use_agent(argument.removeprefix("@"))
+    _print_cost(context, f"{chosen.name} answers now", tokens, await context.items.tokens())
+    has_settings = any(each.context or each.model for each in (before, chosen))
+    return Switch(session=conversation.session_id) if has_settings else NOTHING
+
+
+@slash("memory [FACT]", "keep a fact for later")
+async def memory(context: CommandContext, argument: str) -> Outcome:
+    """The fact is used in other sessions when it is relevant; zkchat memory list shows all facts. With @NAME before
+    FACT, only that agent gets it. Without FACT, opens ZKCHAT.md, which is part of every conversation about this vault,
+    in your editor. If there is none, you can create it.
+    """
+    if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
+        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
+    if argument:
+        return await remember.run(context, argument)
+    items = context.items
+    found = next((name for name in PAGES if context.changes.is_taken(name)), None)
+    before = await items.tokens()
+    page = found or PAGES[0]
+    if not found:
+        if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
+            context.surface.print_dimmed("Nothing was written.")
+            return NOTHING
+        create_file(context, page, _NEW_PAGE, command="/memory")
+    is_used = context.edit_page(page, not found)
+    _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
+    return NOTHING
+
+
+def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
+    state = items.memory_state
+    if not state.is_on:
+        return f"{page} is not sent: {state.reason}"
+    if page in state.dropped:
+        return f"{page} is not sent in this session: dropped by you"
+    return (
+        f"{page} is sent with every message"
+        if is_approved
+        else f"{page} is not sent until you approve: zkchat config trust"
+    )
+
+
+@slash("remember TEXT", "keep a fact for later")
+async def remember(context: CommandContext, argument: str) -> Outcome:
+    """The fact is used in other sessions when it is relevant. zkchat memory list shows all facts. With @NAME before
+    TEXT, only that agent gets it.
+    """
+    if not argument:
+        raise UsageError("What should zkchat remember?", hint="For example: /remember My thesis is due on 30 June.")
+    context.surface.print(context.items.conversation.remember(argument).sentence)
+    return NOTHING
 
 
 def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Outcome:

@@ -1,6 +1,6 @@
 """The table of slash commands, their lookup, dispatch and completion; and the table of keys, as in docs/keys.md.
 
-A new command is a row here and a function in a module beside this one; an action is a command by itself.
+A new command is a function marked with `@slash` in a module beside this one; an action is a command by itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,19 +9,13 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Final
 
+from msgspec.structs import replace
+
 from zkchat.actions import every_action
 from zkchat.core import UsageError, ZkchatError
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send, slash
 from zkchat.repl.commands import actions, answer, context_window, history, session
 from zkchat.repl.commands.actions import slash_command
-from zkchat.repl.commands.context_window import why
-from zkchat.repl.commands.places import (
-    complete_answer_number,
-    complete_message_number,
-    complete_place,
-    complete_reference_number,
-    describe_number,
-)
 
 _TWO_COLUMNS_WIDTH: Final = 80
 _FOOTER: Final = "N is a number in a list. /help NAME, /help keys and /help all tell more."
@@ -115,7 +109,14 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
     return [*((text, descriptions.get(text, "")) for text in found), *session.prompt_completions(context, name)]
 
 
+def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
+    topics = [topic for topic in (_KEYS, _ALL) if topic.startswith(text)]
+    return [*topics, *_names(text.removeprefix("/"))]
+
+
+@slash("help [NAME]", "more on a command", aliases=("h", "?"), complete=_complete_command_name)
 async def _help(context: CommandContext, argument: str) -> Outcome:
+    """With NAME, more about one command; /help keys lists the keys of the prompt, /help all every command."""
     if argument.casefold() == _KEYS:
         context.surface.print("\n".join(key_lines(context.surface.width)))
     elif argument.casefold() == _ALL:
@@ -140,410 +141,34 @@ def _command_list(width: int) -> list[str]:
 
 
 def _help_lines(commands: Sequence[Command], *, with_aliases: bool = False) -> list[str]:
-    usages = [", ".join([each.usage, *(_other_words(each) if with_aliases else [])]) for each in commands]
+    # Of the aliases those that are words, not abbreviations.
+    others = [[f"/{name}" for name in each.aliases if with_aliases and len(name) >= _MIN_WORD] for each in commands]
+    usages = [", ".join([each.usage, *more]) for each, more in zip(commands, others, strict=True)]
     start = max(map(len, usages)) + 2
     return [f"{usage:<{start}}{command.help}" for usage, command in zip(usages, commands, strict=True)]
 
 
-def _other_words(command: Command) -> list[str]:
-    """The aliases that are words, not abbreviations."""
-    return [f"/{name}" for name in command.aliases if len(name) >= _MIN_WORD]
-
-
-def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
-    topics = [topic for topic in (_KEYS, _ALL) if topic.startswith(text)]
-    return [*topics, *_names(text.removeprefix("/"))]
-
-
+@slash("quit", "quit, like Ctrl-D", aliases=("exit", "q"))
 async def _quit(_context: CommandContext, _argument: str) -> Outcome:
     return Leave()
 
 
-def _complete_history(_context: CommandContext, text: str) -> list[str]:
-    return [history.ARCHIVED] if history.ARCHIVED.startswith(text) else []
-
-
-_OF_NOTES: Final[Sequence[Command]] = (
-    Command(
-        name="show",
-        arguments="[NOTE]",
-        help="read a note, its links",
-        details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A "
-        "long note comes in pages: /show more continues, /show all shows the rest. Without NOTE: the first "
-        "source of the last answer. --links shows the links in it and to it, --mentions where it is "
-        "mentioned without a link, --neighbours the notes linked to or from it, --timeline its history.",
-        act=actions.show,
-        complete=actions.complete_show,
-        describe=describe_number,
-    ),
-    Command(
-        name="open",
-        arguments="[NOTE]",
-        help="open in your editor",
-        details="NOTE as in /show. Notes of an Obsidian vault open in Obsidian, others in your system's default "
-        "program; without a desktop, in $VISUAL or $EDITOR at the line. The setting ui.open_with changes this.",
-        act=actions.open_,
-        complete=complete_place,
-        describe=describe_number,
-    ),
-    Command(
-        name="today",
-        arguments="[DAYS]",
-        help="tasks and changes",
-        details="Shows today's daily note, open tasks by due date, notes changed in the last DAYS days (default: 7), "
-        "notes from this day in earlier years, and mentions without a link. With --summary, a model adds a summary.",
-        act=actions.today,
-    ),
-    Command(
-        name="brief",
-        is_minor=True,
-        arguments="[DAYS]",
-        help="/today --summary",
-        details="The old name of /today --summary.",
-        act=actions.brief,
-    ),
-    Command(
-        name="link",
-        is_minor=True,
-        arguments="[NOTE]",
-        help="link mentioned notes",
-        details="Shows each mention of a note without a link: y links it, n does not. With NOTE (as in /show): first "
-        "those of NOTE, then those in it. Without NOTE: those in the newest notes. /undo reverts all links at once.",
-        act=actions.link,
-        complete=complete_place,
-        describe=describe_number,
-    ),
-    Command(
-        name="rename",
-        is_minor=True,
-        arguments="NOTE NAME",
-        help="rename a note",
-        details="/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; "
-        "/undo reverts it.",
-        act=actions.rename,
-        complete=complete_place,
-        describe=describe_number,
-    ),
-)
-_OF_ANSWERS: Final[Sequence[Command]] = (
-    Command(
-        name="sources",
-        aliases=("refs",),
-        arguments="[N]",
-        help="sources of an answer",
-        details="Lists the sources of the last answer, and why each was used; N shows what was found in source N.",
-        act=answer.refs,
-        complete=complete_reference_number,
-    ),
-    Command(
-        name="more",
-        is_minor=True,
-        help="further passages",
-        details="What else your notes say about your last question, or the next notes of a list. Repeat it until "
-        "there is no more.",
-        act=answer.more,
-    ),
-    Command(
-        name="check",
-        aliases=("verify",),
-        arguments="[N]",
-        help="check the answer",
-        details="Checks which statements of the last answer, or of answer N in /history, are in your "
-        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at "
-        "all, or in very different words. /show N shows where.",
-        act=answer.verify,
-        complete=complete_answer_number,
-    ),
-)
-_OTHER: Final[Sequence[Command]] = (
-    Command(
-        name="copy",
-        arguments="[N]",
-        help="copy the answer",
-        details="The last answer, or message N, goes to the clipboard; if your terminal cannot do that, it is printed.",
-        act=answer.copy,
-        complete=complete_message_number,
-    ),
-    Command(
-        name="paste",
-        is_minor=True,
-        arguments="QUESTION",
-        help="ask about a copied image",
-        details="Sends the image on the clipboard with the question, to a model that sees images.",
-        act=answer.paste,
-    ),
-    Command(
-        name="save",
-        arguments="[NOTE]",
-        help="answer as a new note",
-        details="Saves the last answer with its question and its sources as NOTE; without NOTE, zkchat suggests a name "
-        "made of the question and asks. Nothing is ever overwritten, and /undo reverts it. Its property "
-        "`zkchat-note: answer` tells it from your own notes.",
-        act=answer.save,
-    ),
-    Command(
-        name="export",
-        is_minor=True,
-        arguments="[FILE]",
-        help="session as a file",
-        details="Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. It is "
-        "Markdown with links, or JSON with everything if FILE ends in .json. "
-        "/undo reverts it. To write elsewhere: zkchat context export --output FILE.",
-        act=answer.export,
-    ),
-    Command(
-        name="changes",
-        is_minor=True,
-        arguments="[ID]",
-        help="what zkchat changed",
-        details="The last changes to your notes, with their numbers and who made them; with ID, one of them as a diff.",
-        act=answer.changes,
-    ),
-    Command(
-        name="write",
-        arguments="[on]",
-        help="model may edit notes",
-        details="/write on lets the model propose changes to your notes: you see each as a diff after the answer, "
-        "and say yes or no. /write off stops that. /write alone tells whether it is on, in which "
-        "folders you are not asked, and what happened to the last proposal; /write diff shows that proposal.",
-        act=session.write,
-        complete=session.complete_write,
-    ),
-    Command(
-        name="goal",
-        arguments="[GOAL]",
-        help="a task in many steps",
-        details="The model makes a plan, which you can change, works through its steps one by one, and the result "
-        "is checked against your notes. Ctrl-C keeps what is done, /goal resume continues with the first "
-        "open step. With /write on, you review its changes at the end. Without GOAL, shows the checklist. The "
-        "limits are the settings goal.steps, goal.tokens and goal.minutes.",
-        act=session.goal,
-        complete=session.complete_goal,
-    ),
-    Command(
-        name="undo",
-        arguments="[N or #ID]",
-        help="undo a change",
-        details="Shows the last change that zkchat made to your notes, or the last N, and reverts it if you say yes; "
-        "/undo #3 reverts change 3, /undo --list lists changes. Files are restored exactly, to the last byte. A file "
-        "that has changed since is left alone.",
-        act=answer.undo,
-    ),
-    Command(
-        name="retry",
-        is_minor=True,
-        help="answer once more",
-        details="Your last message is answered again. The earlier answer is kept in a branch of its own.",
-        act=history.retry,
-    ),
-    Command(
-        name="edit",
-        is_minor=True,
-        help="change the question",
-        details="Your last message comes back to the prompt. What you send replaces it in a new branch.",
-        act=history.edit,
-    ),
-    Command(
-        name="branch",
-        is_minor=True,
-        arguments="[N]",
-        help="go back, try another way",
-        details="Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes "
-        "to branch 1; /branch 4 continues after message 4 or, if that is a question of yours, instead of it. What came "
-        "later is kept as a branch.",
-        act=history.branch,
-        complete=history.complete_branch,
-    ),
-    Command(
-        name="history",
-        is_minor=True,
-        arguments="[N]",
-        help="what was said",
-        details="A line for each message in the context; * marks pinned ones. With N, one whole message; with "
-        "--archived, also messages that the model no longer sees.",
-        act=history.history,
-        complete=_complete_history,
-    ),
-    Command(
-        name="expand",
-        is_minor=True,
-        arguments="[N]",
-        help="what was summarised",
-        details="Summary N, or the last one, and the messages it replaces.",
-        act=history.expand,
-    ),
-    Command(
-        name="pin",
-        is_minor=True,
-        arguments="[N]",
-        help="keep a message whole",
-        details="Message N, or the last answer, is never summarised. /pin N again unpins it.",
-        act=history.pin,
-        complete=complete_message_number,
-    ),
-    Command(
-        name="priority",
-        is_minor=True,
-        arguments="N 1-10",
-        help="how long a message stays",
-        details="From 8 up, message N is kept word for word while it fits; below 5 it is summarised before others. "
-        "5 is the default. /stats lists what is pinned and what has another priority.",
-        act=history.priority,
-        complete=complete_message_number,
-    ),
-    Command(
-        name="sessions",
-        is_minor=True,
-        arguments="[WORDS]",
-        help="sessions of the vault",
-        details="Lists sessions, the last used first; with WORDS, only those about them. * marks the one you are in.",
-        act=history.sessions,
-    ),
-    Command(
-        name="new", aliases=("clear",), help="begin a new session", details="The current one is kept.", act=history.new
-    ),
-    Command(
-        name="resume",
-        arguments="[WORDS]",
-        help="continue a session",
-        details="WORDS are its title, its id, words said in it, or a time (last week). Without WORDS, choose from "
-        "a list: type to search it. The session has its own model and agent.",
-        act=history.resume,
-        complete=history.complete_session,
-    ),
-    Command(
-        name="model",
-        arguments="[NAME]",
-        help="which model answers",
-        details="Choose from a list with context windows and where models run. With NAME, use that one from now on, "
-        "for instance ollama:qwen3:8b or quote; the session keeps it.",
-        act=session.model,
-        complete=session.complete_model,
-    ),
-    Command(
-        name="context",
-        arguments="[N]",
-        help="what was sent and why",
-        details="For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), "
-        "and what was left out.",
-        act=context_window.context,
-        complete=complete_message_number,
-    ),
-    Command(
-        name="stats",
-        is_minor=True,
-        help="what fills the context",
-        details="How full the context window is, and how many messages are in it, archived and pinned.",
-        act=context_window.stats,
-    ),
-    Command(
-        name="compact",
-        arguments="[FOCUS]",
-        help="summarise what is old",
-        details="Older messages leave the context and a summary replaces them. It keeps most about FOCUS, if "
-        "given; brief or full before FOCUS makes it shorter or longer. Nothing is deleted, and /uncompact reverts it.",
-        act=context_window.compact,
-    ),
-    Command(
-        name="uncompact",
-        is_minor=True,
-        help="undo a summary",
-        details="The model sees the messages of the last summary again.",
-        act=context_window.uncompact,
-    ),
-    Command(
-        name="why",
-        is_minor=True,
-        arguments="[[NOTE]]",
-        help="why it was (not) sent",
-        details="For the last answer: why the note was sent, or was not, and for which messages it was sent. Also "
-        "/why rule NAME and /why tool NAME.",
-        act=why,
-        complete=session.complete_item,
-    ),
-    Command(
-        name="add",
-        is_minor=True,
-        arguments="WHAT",
-        help="send it every time",
-        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of "
-        "this session, now and later. You see how many tokens that takes.",
-        act=session.add,
-        complete=session.complete_item,
-    ),
-    Command(
-        name="drop",
-        is_minor=True,
-        arguments="WHAT",
-        help="do not send it again",
-        details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (ZKCHAT.md and facts): it is no "
-        "longer sent in this session.",
-        act=session.drop,
-        complete=session.complete_item_to_drop,
-    ),
-    Command(
-        name="rules",
-        is_minor=True,
-        help="rules of the session",
-        details="Lists the rules, when each is sent and how many tokens it takes; * marks those sent every time.",
-        act=session.rules,
-    ),
-    Command(
-        name="tools",
-        is_minor=True,
-        help="what the model can do",
-        details="Lists the tools, when each is sent and how many tokens it takes; * marks those sent every time. "
-        "Tools of MCP servers are called server/tool; if a server cannot be used, you see why.",
-        act=session.tools,
-    ),
-    Command(
-        name="agent",
-        is_minor=True,
-        arguments="[NAME]",
-        help="who answers",
-        details="With NAME, use that agent from now on in this session. @NAME at the start of a message is for "
-        "that message only.",
-        act=session.agent,
-        complete=session.complete_agent,
-    ),
-    Command(
-        name="memory",
-        arguments="[FACT]",
-        help="keep a fact for later",
-        details="The fact is used in other sessions when it is relevant; zkchat memory list shows all facts. "
-        "With @NAME before FACT, only that agent gets it. Without "
-        "FACT, opens ZKCHAT.md, which is part of every conversation about this vault, in your editor. If "
-        "there is none, you can create it.",
-        act=session.memory,
-    ),
-    Command(
-        name="remember",
-        is_minor=True,
-        arguments="TEXT",
-        help="keep a fact for later",
-        details="The fact is used in other sessions when it is relevant. zkchat memory list shows all facts. "
-        "With @NAME before TEXT, only that agent gets it.",
-        act=session.remember,
-    ),
-    Command(
-        name="help",
-        aliases=("h", "?"),
-        arguments="[NAME]",
-        help="more on a command",
-        details="With NAME, more about one command; /help keys lists the keys of the prompt, /help all every command.",
-        act=_help,
-        complete=_complete_command_name,
-    ),
-    Command(name="quit", aliases=("exit", "q"), help="quit, like Ctrl-D", act=_quit),
-)
-_NAMED: Final = {command.name for command in (*_OF_NOTES, *_OF_ANSWERS, *_OTHER)}
+LISTED: Final = (
+    "search", "show", "open", "today", "sources", "check", "copy", "save", "write", "goal", "undo",
+    "new", "resume", "model", "context", "compact", "memory", "help", "quit",
+)  # fmt: skip
+"""The commands that `/help` lists, in its order; `/help all` lists the others below them."""
+_MODULES: Final = (actions, answer, history, context_window, session)
+_OWN: Final = [each for module in _MODULES for each in vars(module).values() if isinstance(each, Command)]
+_NAMED: Final = {command.name for command in _OWN}
 _GENERATED: Final = [
     slash_command(action) for action in every_action().values() if action.in_chat and action.name not in _NAMED
 ]
-_EVERY: Final = (*_GENERATED, *_OF_NOTES, *_OF_ANSWERS, *_OTHER)
-COMMANDS: Final[Sequence[Command]] = sorted(_EVERY, key=lambda each: each.is_minor)
-"""In the order of `/help`, which leaves out the minor ones. Actions are commands by themselves, unless one above has
-their name."""
+COMMANDS: Final[Sequence[Command]] = [
+    replace(each, is_minor=each.name not in LISTED)
+    for each in sorted([*_GENERATED, *_OWN, _help, _quit], key=lambda each: (*LISTED, each.name).index(each.name))
+]
+"""Actions are commands by themselves, unless a module above has one of their name."""
 
 
 _MIN_TEXT_CELLS: Final = 24

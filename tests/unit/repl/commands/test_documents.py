@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
@@ -132,7 +133,7 @@ def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) ->
     harness.typed("/open data.csv")
     assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
     assert harness.surface.opened == ["file:///data.csv", "file:///Body/Sleep.md"]
-    assert not harness.editor.edited
+    assert not harness.edited
 
 
 def test_what_is_gone_or_outside_the_vault_is_not_opened(harness: CommandHarness) -> None:
@@ -148,11 +149,11 @@ def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harn
     harness.surface.has_desktop = False
     assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md:8 in ed."
     assert harness.typed("/open data.csv") == "Opened data.csv in ed."
-    assert harness.editor.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
+    assert harness.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
     assert not harness.surface.questions  # an editor runs nothing
-    harness.editor.knows_lines = False
+    harness.knows_lines = False
     assert harness.typed("/open [[Sleep#Phases]]") == "Opened Body/Sleep.md in ed. The passage begins on line 8."
-    harness.editor.name = ""
+    harness.context = replace(harness.context, browser=replace(harness.browser, editor=""))
     assert harness.typed("/open Sleep").startswith(
         "Body/Sleep.md cannot be opened: there is no desktop, and no editor is set"
     )
@@ -166,7 +167,7 @@ def test_the_setting_chooses_the_program(library: Library, open_with: str, edite
     harness = CommandHarness(library=library, open_with=open_with)
     harness.changes.files["Body/Sleep.md"] = b""
     harness.typed("/open Sleep")
-    assert (len(harness.editor.edited), len(harness.surface.opened)) == (edited, opened)
+    assert (len(harness.edited), len(harness.surface.opened)) == (edited, opened)
 
 
 def test_open_without_an_argument_opens_the_note_that_was_shown_since_the_answer(harness: CommandHarness) -> None:

@@ -29,7 +29,7 @@ def test_link_makes_links_of_what_was_chosen_in_one_change(harness: CommandHarne
 
 
 def test_whoever_leaves_changes_nothing(harness: CommandHarness) -> None:
-    harness.mentions.leaves = True
+    harness.leaves = True
     assert harness.typed("/link") == "Nothing was changed."
     assert harness.files == NOTES | LINKED
 

@@ -172,11 +172,11 @@ def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Conversat
     harness.surface.says_yes = False
     assert harness.typed("/memory") == "Nothing was written."
     assert "zkchat memory forget ID deletes one." in harness.typed("/memory forget")
-    assert (harness.files, harness.page_editor.edited) == ({}, [])
+    assert (harness.files, harness.pages_edited) == ({}, [])
     harness.surface.says_yes = True
     assert harness.typed("/memory").startswith("ZKCHAT.md is sent with every message.")
-    assert ([*harness.files], harness.page_editor.edited) == (["ZKCHAT.md"], ["ZKCHAT.md"])
-    harness.page_editor.unapproved.add("ZKCHAT.md")
+    assert ([*harness.files], harness.pages_edited) == (["ZKCHAT.md"], ["ZKCHAT.md"])
+    harness.unapproved.add("ZKCHAT.md")
     assert harness.typed("/memory").startswith("ZKCHAT.md is not sent until you approve: zkchat config trust.")
     assert len(harness.surface.questions) == 2
 
