@@ -9,6 +9,7 @@ import argparse
 import ast
 import random
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -42,9 +43,9 @@ def _in(node: ast.AST, occasion: str) -> Iterator[Sentence]:
             occasion = node.name
         case ast.Expr(value=ast.Constant()) | ast.Subscript(value=ast.Name(id="Literal")) | ast.Assert():
             return
-        case ast.Call() if (called := ast.unparse(node.func)) and re.fullmatch(NOT_SAID, called):
-            return
         case ast.Call():
+            if re.fullmatch(NOT_SAID, called := ast.unparse(node.func)):
+                return
             yield from (found for part in (node.func, *node.args) for found in _in(part, called))
             for keyword in node.keywords:
                 if not re.fullmatch(NOT_SAID, f"{called} {keyword.arg}"):
@@ -83,7 +84,7 @@ def main() -> None:
     ]
     if options.sample:
         found = random.Random(options.seed).sample(found, min(options.sample, len(found)))  # noqa: S311 - no secret
-    print("\n".join(found))
+    sys.stdout.write("\n".join([*found, ""]))
 
 
 if __name__ == "__main__":
