@@ -78,7 +78,7 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
     problems: set[str] = set()
     for finding in findings:
         if finding.text in problems:
-            io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            io.out(f"{MARKS['absent']} {finding.subject:<10} not checked, for the same reason", indent=13)
             continue
         io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:

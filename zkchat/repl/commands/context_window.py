@@ -66,7 +66,7 @@ class _Subject(Struct, frozen=True, kw_only=True):
 async def why(context: CommandContext, argument: str) -> Outcome:
     answer = last_answer(context)
     if answer.request_context is None:
-        raise UsageError("No record says what was sent for the last answer.")
+        raise UsageError("It is not known what was sent for the last answer.")
     items, (kind, name) = context.items, parse_item("why", argument)
     known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
     subject = _Subject(name=known, kind=kind, session_items=items)
@@ -168,7 +168,8 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(
-            "No record says what was sent for that message.", hint="Only answers have one; /history shows the numbers."
+            "It is not known what was sent for that message.",
+            hint="zkchat knows it only of answers; /history shows the numbers.",
         )
     conversation = context.conversation
     history, count = conversation.history, conversation.tokenizer.count

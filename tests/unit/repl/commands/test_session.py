@@ -272,7 +272,7 @@ def test_what_a_tool_read_was_there_too_and_without_a_record_there_is_no_why(har
         "- read by the model, not cited",
         "It was sent for message 2.",
     ]
-    assert why(harness, context=None) == ["No record says what was sent for the last answer."]
+    assert why(harness, context=None) == ["It is not known what was sent for the last answer."]
 
 
 def test_what_changed_since_an_answer_is_shown(harness: ConversationHarness, tmp_path: Path) -> None:
