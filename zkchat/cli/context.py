@@ -331,7 +331,7 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
     context = answer.request_context
     if context is None:
         raise UsageError(
-            "It is not known what was sent for this message.", hint="zkchat knows it only of its own answers."
+            "It is not known what was sent for this message.", hint="It is kept only for answers that zkchat gave."
         )
     if not whole:
         turn = totals_of(turn_of(answer, history.messages), tokenizer_for(FALLBACK_ENCODING).count)

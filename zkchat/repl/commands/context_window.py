@@ -169,7 +169,7 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     if message.request_context is None:
         raise UsageError(
             "It is not known what was sent for that message.",
-            hint="zkchat knows it only of answers; /history shows the numbers.",
+            hint="It is kept for answers only; /history shows the numbers.",
         )
     conversation = context.conversation
     history, count = conversation.history, conversation.tokenizer.count
