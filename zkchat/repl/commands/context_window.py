@@ -102,7 +102,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
     numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
     for item in subject.items(answer):
         place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
-        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
+        yield f"{place}{item.reason or 'always there'}, {item.tokens:,} tokens"
     for reference in subject.found(answer):
         if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)
