@@ -238,7 +238,7 @@ class Context(Struct, frozen=True, kw_only=True):
         "unless `context_limit` is set), or 8192 if unknown.",
     ] = None
     reserve_tokens: Annotated[int, Meta(ge=1), "Tokens of the window that are kept free for the answer."] = 512
-    system_share: Annotated[Share, "Share of the window for the system prompt."] = 0.10
+    system_share: Annotated[Share, "Share of the window for instructions and rules."] = 0.10
     tools_share: Annotated[Share, "Share of the window for the descriptions of tools."] = 0.30
     messages_share: Annotated[Share, "Share of the window for messages and their notes."] = 0.60
     memory_share: Annotated[
