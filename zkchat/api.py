@@ -251,7 +251,7 @@ class Vault(Struct, frozen=True):
 
 async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
     """The answer, once the turn is over."""
-    warned = Warned(text="The turn ended without an answer.")
+    warned = Warned(text="No answer came.")
     finished: TurnFinished | None = None
     async with aclosing(events):
         async for event in events:

@@ -203,7 +203,7 @@ def test_selection_is_steered_by_settings_and_its_use_is_told(world: World) -> N
     stats = world.run("context", "stats", "--json", "--model", model).json
     assert stats["selection"] == {"chosen": 2, "used": 1}
     told = world.run("context", "stats", "--model", model).out
-    assert "Notes, passages and tools chosen for your messages: answers used 1 of 2 (50 %)." in told
+    assert "Of the notes, passages and tools chosen for your messages, answers used 1 of 2 (50 %)." in told
 
 
 def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:

@@ -31,7 +31,7 @@ def test_a_brief_needs_no_model(garden: World) -> None:
         == """\
 Sunday, 8 March 2026
 
-Tasks: 2 overdue · 1 due soon · 1 undated in changed notes
+Tasks: 2 overdue · 1 due soon · 1 without a date in changed notes
 ! Pay the rent (due 3 days ago · Home.md:1)
 See the doctor (due yesterday · Secret.md:4)
 Call Ann (due tomorrow · Home.md:2)

@@ -84,7 +84,7 @@ def test_an_answer_shows_why_it_was_what_it_was_and_its_request_is_built_again(l
 def test_bad_input_gets_a_sentence(long_talk: World) -> None:
     for arguments, sentence in (
         (["show", "--message", "99"], "There is no message 99: the session has "),
-        (["show", "--message", "1"], "There is no context data for this message."),
+        (["show", "--message", "1"], "It is not known what was sent for this message."),
         (["show", "nowhere"], "There is no session 'nowhere'."),
     ):
         result = long_talk.run("context", *arguments)

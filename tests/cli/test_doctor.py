@@ -25,7 +25,7 @@ def test_broken_settings_are_a_problem_and_the_rest_is_still_examined(world: Wor
     assert result.code == ExitCode.CONFIG
     assert result.out.count("colour") == 1
     assert "SQLite" in result.out
-    assert "vault      not examined, for the same reason\n" in result.out
+    assert "vault      not checked, for the same reason\n" in result.out
     assert result.out.endswith("\n1 problem found.\n")
 
 

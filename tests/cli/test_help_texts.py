@@ -1,7 +1,10 @@
 """`--help` of every command: it teaches, in the words of users."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,3 +65,23 @@ def test_the_help_fits_narrow_and_wide_terminals(world: World, monkeypatch: pyte
         monkeypatch.setenv("COLUMNS", str(columns))
         text, _, _ = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
         assert max(map(len, text.splitlines())) <= min(columns, 80)
+
+
+def test_every_sentence_is_printed_with_its_place_and_occasion_or_a_sample_of_them() -> None:
+    def printed(*options: str) -> list[str]:
+        command = [sys.executable, "-m", "scripts.sentences", *options]
+        return subprocess.run(
+            command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+
+    told = printed()
+    said = {line.partition(" | ")[2]: line.partition(":")[0] for line in told}
+    assert said["UsageError | Which note do you want to see?"] == "zkchat/cli/lookups.py"
+    assert said["flag | Print JSON for scripts."] == "zkchat/cli/common.py"
+    assert said["Goals steps | Maximum steps in the plan of a goal."] == "zkchat/config/sections.py"
+    assert said["StorageDamaged | {…} is damaged."] == "zkchat/storage/database.py"
+    assert any(each.startswith("help of undo | Undo what zkchat changed last.") for each in said)
+    sample = printed("--sample", "9", "--seed", "3")
+    assert len(sample) == 9
+    assert set(sample) < set(told)
+    assert sample == printed("--sample", "9", "--seed", "3") != printed("--sample", "9", "--seed", "4")

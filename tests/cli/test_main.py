@@ -65,7 +65,10 @@ def test_a_question_alone_is_asked_and_a_command_may_follow_its_vault(world: Wor
         (("config", "list"), "There is: zkchat config show\n"),
         (("models", "use", "quote"), "There is: zkchat config set model NAME"),
         (("open", "1"), "'open'.\n        There is: zkchat show NOTE --open, or /open in a chat\n"),
-        (("save",), "'save'.\n        There is: zkchat ask \"QUESTION\" | zkchat note new TITLE - --yes"),
+        (("save",), "'save'.\n        There is: zkchat ask \"QUESTION\" | zkchat note new TITLE - --answer --yes"),
+        (("find", "tea"), "'find'.\n        There is: zkchat search\n"),
+        (("history",), "There is: zkchat sessions list, or /history in a chat\n"),
+        (("resume",), "There is: zkchat -r, or /resume in a chat\n"),
         (("sessions", "show"), "zkchat sessions show --help"),
         (("search", "a", "--limit", "0"), "'--limit': it must be 1 or more.\n"),
         (("brief", "--days", "400"), "'--days': it must be 366 or less.\n"),
@@ -88,6 +91,13 @@ def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, argument
     assert result.code == ExitCode.USAGE
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_model_that_is_not_there_is_told_with_the_setting_that_names_it(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n")
+    world.run("config", "set", "model", "llama3")
+    assert "There is no model 'llama3'. It is the setting 'model' in /" in world.run("ask", "Why?").err
+    assert "There is no model 'llama4'.\n" in world.run("ask", "Why?", "--model", "llama4").err
 
 
 def test_a_command_that_stands_elsewhere_is_told_with_its_place(world: World) -> None:

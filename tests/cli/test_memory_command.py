@@ -63,7 +63,7 @@ def test_what_is_exported_can_be_imported(world: World, tea: str) -> None:
     assert len(world.run("memory", "export", "--json").json) == 2
     (world.vault / "facts.md").write_text(exported + "- Mia is six\n- My favourite colour is green\n")
     result = world.run("memory", "import", "@facts.md")
-    assert result.out == "Remembered 2 of 4 facts; the others are known.\n"
+    assert result.out == "Remembered 2 of 4 facts; the others were known.\n"
     assert "My favourite colour is green It replaces: My favourite colour is blue" in result.err
     assert set(texts(world)) == {"I like tea", "Mia is six", "My favourite colour is green"}
     (world.vault / "known.md").write_text("- Mia is six")

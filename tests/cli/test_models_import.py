@@ -162,9 +162,9 @@ def test_the_table_says_what_was_taken_and_what_was_left(world: World) -> None:
     file = world.root / "x.json"
     file.write_text(f"// of mine\n{CRUSH[:-1]},}}")
     said = world.run("models", "--import", str(file))
-    assert "taken  Deepseek V3  openai:deepseek-chat  base_url https://api.deepseek.com/v1" in said.out
+    assert "taken    Deepseek V3  openai:deepseek-chat  base_url https://api.deepseek.com/v1" in said.out
     assert "without default_max_tokens" in said.out
-    assert "left   V            zkchat does not speak the protocol of its server" in said.out
+    assert "skipped  V            zkchat does not speak the protocol of its server" in said.out
     assert f"Written to {world.settings_file}." in said.err
     left = imported(world, COPILOT)["left"]
     assert {each["name"]: each["why"].partition(":")[0] for each in left} == {

@@ -310,6 +310,18 @@ def test_a_new_note_says_that_it_left_the_pipe_alone(garden: World) -> None:
     assert (garden.vault / "Age.md").read_text() == "Eighty.\n"
 
 
+def test_a_saved_answer_answers_no_question(world: World) -> None:
+    text, question = (
+        "The heron sleeps on one leg.",
+        ("ask", "On how many legs does the heron sleep?", "--model", "quote"),
+    )
+    world.run("note", "new", "Saved", "-", "--answer", "--yes", stdin=text)
+    assert (world.vault / "Saved.md").read_text() == f"---\nzkchat-note: answer\n---\n{text}\n"
+    assert text not in world.run(*question).out
+    world.run("note", "new", "Own", "-", "--yes", stdin=text)
+    assert text in world.run(*question).out
+
+
 def test_a_note_is_opened_at_the_line_that_an_answer_showed(garden: World) -> None:
     program = garden.root / "nano"
     program.write_text(f'#!/bin/sh\necho "$@" >> {garden.root}/opened\n')

@@ -32,6 +32,12 @@ def test_show_prints_the_text_of_a_note_or_a_section_in_a_pipe(garden: World) ->
     assert (shown.out, shown.err) == (SLEEP, "There is no “Dreams” in Body/Sleep.md; this is the whole note.\n")
 
 
+def test_search_names_the_line_where_the_words_are(garden: World) -> None:
+    garden.note("Long.md", "# Long\n\nZebra.\n\n" + "- and so on\n" * 30 + "- the zebra is striped\n")
+    assert "(Long.md:35 · text)" in garden.run("search", "striped zebra").out
+    assert "(Long.md:1 · title, " in garden.run("search", "long").out
+
+
 def test_show_says_that_there_is_no_text(garden: World) -> None:
     garden.note("Empty.canvas", "{}")
     garden.note("Blank.md", "\n")

@@ -74,7 +74,7 @@ def test_a_passage_behind_others_has_its_score_and_those_before_it(vault: World)
     lines = vault.run("why", HEAP, "Heap 3").out.splitlines()
     assert lines[0].startswith("Heap 3.md is number 4 among the notes with a passage on this (score 0.")
     assert lines[1] == "  Write [[Heap 3]] in the question, or ask with words that only this note has."
-    assert lines[3] == "Before it"
+    assert lines[3] == "Shown before it"
 
 
 def test_a_note_that_is_not_sure_enough_is_among_the_nearest(vault: World) -> None:

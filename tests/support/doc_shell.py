@@ -138,6 +138,5 @@ PROGRAMS: Mapping[str, Callable[[Sequence[str], str], str]] = {
     "git": lambda _arguments, _stdin: "commit 3f1c\n\n    Fold the dough once more for the country loaf\n",
     "jq": _jq,
     "pbcopy": lambda _arguments, _stdin: "",
-    "pbpaste": lambda _arguments, _stdin: "Larch keeps without paint.\n",
     "less": lambda _arguments, stdin: stdin,
 }

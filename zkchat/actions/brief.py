@@ -85,11 +85,11 @@ def _note_record(note: BriefNote) -> dict[str, Any]:
 
 def task_section(brief: DailyBrief) -> RowSection:
     tasks, today = brief.tasks, brief.today
-    listed = {"overdue": tasks.overdue, "due soon": tasks.due, "undated in changed notes": tasks.undated}
+    listed = {"overdue": tasks.overdue, "due soon": tasks.due, "without a date in changed notes": tasks.undated}
     counts = [f"{found.total:,} {what}" for what, found in listed.items() if found.total]
     left_out = [f"{found.more:,} more {what}" for what, found in listed.items() if found.more]
     left_out += [f"{tasks.later:,} due later"] if tasks.later else []
-    left_out += [f"{tasks.older:,} undated in older notes"] if tasks.older else []
+    left_out += [f"{tasks.older:,} without a date in older notes"] if tasks.older else []
     rows = [_task_row(task, today) for found in listed.values() for task in found.items]
     return RowSection(title="Tasks", summary=" · ".join(counts), rows=rows, rest=_and(left_out))
 

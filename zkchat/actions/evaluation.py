@@ -199,7 +199,7 @@ def _result(question: Question, path: str | None, found: _Stage, exit_code: Exit
         )
         for each in found.first
     ]
-    sections = [RowSection(rows=rows), *([RowSection(title="Before it", rows=before)] if before else [])]
+    sections = [RowSection(rows=rows), *([RowSection(title="Shown before it", rows=before)] if before else [])]
     data = {
         "question": question.text,
         "path": path,

@@ -27,6 +27,7 @@ from zkchat.index import (
     count_changed,
     find_daily_note,
     hits_of,
+    line_of,
     matches,
     preview_of,
     read_note,
@@ -90,7 +91,10 @@ def search(
     shown, left = hits[:limit], hits[limit:]
     impossible = impossible_times(asked, library.calendar())
     more = any(hit.passage.why != _BY_MEANING for hit in left)
-    rows = [passage_row(hit.passage, preview_of(hit.passage, asked), hit.repetitions) for hit in shown]
+    rows = [
+        passage_row(hit.passage, preview_of(hit.passage, asked), line_of(hit.passage, asked), hit.repetitions)
+        for hit in shown
+    ]
     return Result(
         sections=[RowSection(rows=rows, rest="There are more hits: add a word or tag:NAME." if more else "")],
         empty="" if impossible or rows else _nothing(library, asked),

@@ -188,9 +188,14 @@ def create_provider(workspace: Workspace) -> ModelInUse:
     if not name:
         choice = choose(context)
         name, chosen, offer = choice.model, choice.sentence, choice.offer
-    descriptor, model, context = find(name, context)
+    origin = workspace.loaded.origins["model"]
+    try:
+        descriptor, model, context = find(name, context)
+    except ConfigError as error:
+        named = "" if origin.layer == "flag" else f" It is the setting 'model' {origin.phrase}."
+        raise ConfigError(f"{error.message}{named}", hint=error.hint) from None
     provider = descriptor.create(model, context)
-    why = chosen or f"set {workspace.loaded.origins['model'].phrase}"
+    why = chosen or f"set {origin.phrase}"
     debug(
         "model",
         name=name,

@@ -207,7 +207,7 @@ class Compactor:
         if not summary:
             raise Unusable("it is empty")
         if (tokens := self._count(summary)) > limit:
-            raise Unusable(f"it takes {tokens:,} tokens, more than the {limit:,} there are")
+            raise Unusable(f"it takes {tokens:,} tokens, and there is room for {limit:,}")
         if language and (written := detect_language(summary)) and written != language:
             raise Unusable("it is in another language than the conversation")
         return summary

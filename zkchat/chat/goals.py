@@ -155,7 +155,7 @@ class BoundedTurns:
                     case _ if self.time >= self._bounds.time:
                         raise self._time_is_up()
         if answer is None:
-            raise Stopped("The turn ended without an answer.")
+            raise Stopped("No answer came.")
         return answer
 
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:

@@ -260,7 +260,7 @@ class Journal:
         last = self.history.last
         calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
         if calls:
-            text = "zkchat was stopped before this ran."
+            text = "zkchat was stopped before this tool ran."
             results = (ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=True) for call in calls)
             bodies.append(MessageEntry(message=self.next_message("tool", *results, context_type="tool_output")))
         warnings = [self.append(*bodies)] if bodies else []

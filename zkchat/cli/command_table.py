@@ -78,14 +78,21 @@ BELOW = {
 
 _MODEL = "zkchat config set model NAME, or --model NAME for once, or /model in a chat"
 _OPEN = "zkchat show NOTE --open, or /open in a chat"
-_SAVE = 'zkchat ask "QUESTION" | zkchat note new TITLE - --yes, or /save in a chat'
+_SAVE = 'zkchat ask "QUESTION" | zkchat note new TITLE - --answer --yes, or /save in a chat'
 MEANT = {
     "config": {"list": "zkchat config show"},
     "memory": dict.fromkeys(("delete", "remove"), "zkchat memory forget"),
     "models": {"list": "zkchat models", **dict.fromkeys(("set", "use"), _MODEL)},
     "note": {"open": _OPEN, "save": _SAVE, **dict.fromkeys(("delete", "remove"), "zkchat note trash")},
     "sessions": {"remove": "zkchat sessions delete"},
-    "": {"model": _MODEL, "open": _OPEN, "save": _SAVE},
+    "": {
+        "find": "zkchat search",
+        "history": "zkchat sessions list, or /history in a chat",
+        "model": _MODEL,
+        "open": _OPEN,
+        "resume": "zkchat -r, or /resume in a chat",
+        "save": _SAVE,
+    },
 }
 """What people type who do not know the commands, and what does it."""
 

@@ -157,7 +157,7 @@ def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iter
         yield f"{conversation.model.shown} counts {calibration.ratio:.2f} tokens where zkchat counts 1."
     if (use := selection_use(conversation.messages)).chosen:
         used = f"{use.used} of {use.chosen} ({100 * use.used / use.chosen:.0f} %)"
-        yield f"Notes, passages and tools chosen for your messages: answers used {used}."
+        yield f"Of the notes, passages and tools chosen for your messages, answers used {used}."
     yield from totals_lines(_totals(conversation))
     yield from cost_lines(conversation.history.messages.values())
     left = _turns_left(conversation)
@@ -372,7 +372,7 @@ def _answer_told(history: History, answer: ChatMessage, *, whole: bool) -> Told:
     context = answer.request_context
     if context is None:
         raise UsageError(
-            "There is no context data for this message.", hint="Only answers that were given in zkchat have it."
+            "It is not known what was sent for this message.", hint="It is kept only for answers that zkchat gave."
         )
     if not whole:
         turn = totals_of(turn_of(answer, history.messages), tokenizer_for(FALLBACK_ENCODING).count)

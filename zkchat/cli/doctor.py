@@ -72,7 +72,7 @@ def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_ou
     problems: set[str] = set()
     for finding in () if json_output else findings:
         if finding.text in problems:
-            io.out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            io.out(f"{MARKS['absent']} {finding.subject:<10} not checked, for the same reason", indent=13)
             continue
         io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:

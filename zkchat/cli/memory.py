@@ -286,7 +286,7 @@ def import_(
     new = sum(each.is_new for each in kept)
     return Told(
         data={"new": new, "facts": [each.fact for each in kept]},
-        lines=[f"Remembered {new} of {counted(len(items), 'fact')}{'; the others are known' * (new < len(items))}."],
+        lines=[f"Remembered {new} of {counted(len(items), 'fact')}{'; the others were known' * (new < len(items))}."],
         notes=[f"{each.fact.text} {each.sentence.partition('. ')[2]}" for each in kept if each.replaced],
     )
 

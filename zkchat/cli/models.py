@@ -102,11 +102,11 @@ def _import(io: CommandIO, file: Path, *, dry_run: bool, as_json: bool) -> None:
     width = max(len(each.name) for each in found)
     for each in taken:
         facts = ", ".join(f"{key} {value}" for key, value in each.table.items() if key not in {"provider", "id"})
-        io.out(f"taken  {each.name:<{width}}  {each.table['provider']}:{each.table['id']}  {facts}".rstrip())
+        io.out(f"taken    {each.name:<{width}}  {each.table['provider']}:{each.table['id']}  {facts}".rstrip())
         if each.left:
-            io.out(f"       {'':<{width}}  without {', '.join(each.left)}")
+            io.out(f"         {'':<{width}}  without {', '.join(each.left)}")
     for each in left:
-        io.out(f"left   {each.name:<{width}}  {each.why_not}")
+        io.out(f"skipped  {each.name:<{width}}  {each.why_not}")
     io.flush_out()
     io.note(f"{'Nothing was written to' if dry_run or not taken else 'Written to'} {paths.user_config}.")
 

@@ -110,6 +110,9 @@ def new(
     text: TextArgument = None,
     folder: Annotated[str, option("--folder", "PATH", "Where in the vault; / is its top folder.")] = "",
     template: Annotated[str, option("--template", "NAME", "A note in your template folder.")] = "",
+    answer: Annotated[
+        bool, flag("--answer", "Mark the text as an answer, so that no later answer rests on it.")
+    ] = False,
     open_: Annotated[bool, flag("--open", "Then open it in your editor.")] = False,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
@@ -120,7 +123,7 @@ def new(
 
     zkchat note new "Compost in winter" "Turn it less often." --folder Garden
 
-    pbpaste | zkchat note new Clipping - --yes
+    zkchat ask "How long does a heap take?" | zkchat note new "Heap time" - --answer --yes
     """
     if text and len(text) > 1:
         raise UsageError(
@@ -131,6 +134,7 @@ def new(
         raise UsageError(f"{title} already includes a folder.", hint="Give a path or --folder, not both.")
     body = _read_text(io, text or [])
     body += "\n" if body and not body.endswith("\n") else ""
+    body = f"---\nzkchat-note: answer\n---\n{body}" if answer else body
     if template and body:
         raise UsageError(
             "Give either a template or a text, not both.", hint="Append the text afterwards: zkchat note append"

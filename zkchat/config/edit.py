@@ -65,7 +65,9 @@ def _check(table: Mapping[str, object], key: str, value: object) -> None:
         path = path_of(key)[:length]
         section = ".".join(path)
         if not isinstance(_lookup(table, path) or {}, Mapping):
-            raise ConfigError(f"'{section}' in the file is no section.", hint=f"Remove: zkchat config unset {section}")
+            raise ConfigError(
+                f"'{section}' in the file is not a section.", hint=f"Remove it: zkchat config unset {section}"
+            )
     models = table.get("models")
     names = filter(is_model_name, models) if isinstance(models, Mapping) else ()
     keys = (*FIELDS, *(each for name in names for each in model_keys(name)))

@@ -238,7 +238,7 @@ class Context(Struct, frozen=True, kw_only=True):
         "unless `context_limit` is set), or 8192 if unknown.",
     ] = None
     reserve_tokens: Annotated[int, Meta(ge=1), "Tokens of the window that are kept free for the answer."] = 512
-    system_share: Annotated[Share, "Share of the window for the system prompt."] = 0.10
+    system_share: Annotated[Share, "Share of the window for instructions and rules."] = 0.10
     tools_share: Annotated[Share, "Share of the window for the descriptions of tools."] = 0.30
     messages_share: Annotated[Share, "Share of the window for messages and their notes."] = 0.60
     memory_share: Annotated[
@@ -266,10 +266,12 @@ class Context(Struct, frozen=True, kw_only=True):
     keep_min: Annotated[int, Meta(ge=1), "How many of the newest messages stay even if there is little room."] = 2
     recall: Annotated[bool, "Send older messages again when they are relevant to the question."] = True
     items_limit: Annotated[
-        int, Meta(ge=0), "Maximum rules, notes and tools (each) that the mode `agent` adds to one message."
+        int,
+        Meta(ge=0),
+        "Maximum rules, notes and tools (each) that are added because they fit a message (mode `agent`).",
     ] = 5
     items_minimum: Annotated[
-        float, Meta(ge=0, le=1), "How well something must fit a message (0 to 1) for the mode `agent` to add it."
+        float, Meta(ge=0, le=1), "How well something must fit a message (0 to 1) to be added (mode `agent`)."
     ] = 0.45
 
     def __post_init__(self) -> None:

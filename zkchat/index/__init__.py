@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zkchat.index.note_schema import read_facts, read_headings, read_notes, read_sessions, read_tags
     from zkchat.index.overlay import Overlay
     from zkchat.index.search.method_vectors import Vector, Vectors, common_direction, cosines, packed, signs, unpacked
-    from zkchat.index.search.passages import hits_of, matches, preview_of, snippet, term_matches
+    from zkchat.index.search.passages import hits_of, line_of, matches, preview_of, snippet, term_matches
     from zkchat.index.search.ranking import Match, TextRanking
     from zkchat.index.search.terms import (
         MAX_QUERY_CHARACTERS,

@@ -147,7 +147,7 @@ def _legend(usage: ContextUsage, width: int) -> list[Text]:
         if tokens
     ]
     if usage.window:
-        entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
+        entries.append(Text.assemble(_RESERVE, f" kept for the answer {usage.reserve:,}"))
         entries.append(
             Text.assemble(_THRESHOLD, f" old messages summarised at {round(100 * usage.compacts_at / usage.window)} %")
         )

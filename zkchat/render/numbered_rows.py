@@ -124,16 +124,16 @@ def _wrapped(line: str, columns: int, indent: str) -> str:
     return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> NumberedRow:
+def passage_row(passage: Passage, preview: str, line: int, repetitions: int = 0) -> NumberedRow:
     """Title, location and text of a passage, and how many others have the same text."""
     repeated = f" · and {repetitions:,} more with the same text" if repetitions else ""
     page = page_of(passage.path, passage.heading_path)
-    where = f"{passage.path}#page={page}" if page else line_place(passage.path, passage.first_line)
+    where = f"{passage.path}#page={page}" if page else line_place(passage.path, line)
     place = f"{where} · {passage.why}{repeated}"
     # Without a heading that repeats the title.
     headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
     title = " › ".join(sanitize_line(text) for text in (passage.title, *headings))
-    to = Place(path=passage.path, line=passage.first_line, name=title)
+    to = Place(path=passage.path, line=line, name=title)
     return NumberedRow(name=title, place=place, text=preview, to=to)
 
 

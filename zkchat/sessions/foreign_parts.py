@@ -204,7 +204,7 @@ class PartReader(Struct):
     def _text(self, text: str) -> Iterator[Part]:
         said, removed = _NO_TEXT.subn("", text)
         for _ in range(removed):
-            self.tally.leave_out_part("unexported block")
+            self.tally.leave_out_part("missing block")
         if said:
             yield TextPart(text=said)
 

@@ -18,5 +18,5 @@ def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which
         "due on 2026-10-01, 46 days ago",
         "due on 2026-03-15, 246 days ago",
     ]
-    assert section.summary == "3 overdue · 1 undated in changed notes"
-    assert section.rest == "… and 2 undated in older notes"
+    assert section.summary == "3 overdue · 1 without a date in changed notes"
+    assert section.rest == "… and 2 without a date in older notes"

@@ -97,7 +97,7 @@ class Slow(Reciting):
         (None, "took more than 0.01 seconds"),
         (fails, "The server is down."),
         (lambda _: "   ", "it is empty"),
-        (lambda _: LONG * 200, "more than the"),
+        (lambda _: LONG * 200, "and there is room for"),
         (lambda _: "Sie haben über die Katzen gesprochen, und es ist nicht klar, was der Hund will.", "language"),
     ],
     ids=["too slow", "error", "empty", "too long", "other language"],

@@ -61,9 +61,9 @@ def test_other_mistakes_in_the_file_do_not_stand_in_the_way(file: Path) -> None:
 
 def test_a_value_where_the_section_belongs_is_told_with_the_way_out(file: Path) -> None:
     file.write_text("context = 5\n")
-    with pytest.raises(ConfigError, match="'context' in the file is no section") as caught:
+    with pytest.raises(ConfigError, match="'context' in the file is not a section") as caught:
         set_value(file, "context.max_tokens", "4096")
-    assert caught.value.hint == "Remove: zkchat config unset context"
+    assert caught.value.hint == "Remove it: zkchat config unset context"
     assert unset(file, "context")
     assert file.read_text() == ""
 

@@ -467,7 +467,7 @@ def test_a_placeholder_of_an_older_export_of_claude_is_not_taken_for_words() -> 
     answer = {"sender": "assistant", "text": f"Well:\n{UNSUPPORTED}", "content": []}
     file = read({"uuid": "c", "name": "", "chat_messages": [answer]})
     assert said(list(file.conversations[0].messages.values())) == [("assistant", "Well:\nSeven.")]
-    assert file.tally.parts == {"unexported block": 1}
+    assert file.tally.parts == {"missing block": 1}
 
 
 def test_usage_and_model_of_an_answer_are_kept() -> None:

@@ -30,7 +30,7 @@ def plain(rows: list[NumberedRow]) -> str:
 
 
 def test_in_a_pipe_a_passage_is_its_name_its_place_and_its_snippet() -> None:
-    assert plain([passage_row(ROOF, TEXT)]) == (
+    assert plain([passage_row(ROOF, TEXT, 12)]) == (
         "1. Greenhouse › Roof › Glass or plastic (Projects/Greenhouse.md:12 · heading, text)\n"
         "   We took glass, since plastic turns yellow."
     )
@@ -51,20 +51,20 @@ def test_rows_that_lead_nowhere_have_no_numbers_and_dates_and_counts_stand_below
 
 def test_on_a_terminal_the_words_asked_for_are_marked() -> None:
     console = terminal(color="always")
-    console.print(drawing([passage_row(ROOF, TEXT)], lambda text: [(text.index("glass"), text.index(","))]))
+    console.print(drawing([passage_row(ROOF, TEXT, 12)], lambda text: [(text.index("glass"), text.index(","))]))
     assert "\x1b[1;33mglass\x1b[0m" in written(console)
 
 
 @pytest.mark.parametrize("width", [20, 80])
 def test_a_passage_fits_into_any_width(width: int) -> None:
-    lines = drawn(drawing([passage_row(ROOF, TEXT)]), width).split("\n")
+    lines = drawn(drawing([passage_row(ROOF, TEXT, 12)]), width).split("\n")
     assert max(map(len, lines)) <= width
     assert "".join(TEXT.split()) in "".join("".join(lines).split())
 
 
 def test_no_text_of_a_note_acts_on_the_terminal() -> None:
     bad = "\x1b]0;title\x07 \x9b31m \u202e [red]x[/red]"
-    rows = [passage_row(replace(ROOF, path=f"{bad}.md", title=bad, heading_path=(bad,)), bad)]
+    rows = [passage_row(replace(ROOF, path=f"{bad}.md", title=bad, heading_path=(bad,)), bad, 12)]
     assert what_acts_on_a_terminal(plain(rows)) == set()
     shown = drawn(drawing(rows), 200)
     assert what_acts_on_a_terminal(shown) == set()

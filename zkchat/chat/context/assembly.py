@@ -189,7 +189,7 @@ STRICT_PLAIN = "Answer only from what the notes say. Where they do not answer th
 
 BRIEF_REASONS: Final[Mapping[BriefPurpose, str]] = {
     "goal": "a step of the goal",
-    "daily brief": "sums up the daily brief",
+    "daily brief": "sums up what `zkchat today` lists",
     "client": "instructions from the program that asks",
 }
 """Why a brief is part of a request: it has no file that could change."""

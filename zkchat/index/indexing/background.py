@@ -523,7 +523,7 @@ class BackgroundEmbedding:
         asked = Asked("zkchat-server", ask)
         while not asked.done.wait(_POLL_SECONDS):
             if self._closing.is_set():
-                raise ProviderError("The library was closed.")
+                raise ProviderError("The vault was closed.")
         if asked.answer is None:
             raise asked.error or ProviderError("The server gave no answer.")
         if self._work.is_in_process:

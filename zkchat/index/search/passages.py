@@ -482,6 +482,14 @@ def preview_of(passage: Passage, query: str) -> str:
     return snippet(readable(below_heading(passage.text)), asked)
 
 
+def line_of(passage: Passage, query: str) -> int:
+    """The line of a passage where most words of the query stand together; its first where none does."""
+    asked, below = frozenset(query_terms(parse_query(query).ranking)), below_heading(passage.text)
+    found = [(start, term) for start, _, term in term_spans(below) if term in asked]
+    above = len(passage.text) - len(below)
+    return passage.first_line + (passage.text.count("\n", 0, above + _densest(found)) if found else 0)
+
+
 def readable(markdown: str) -> str:
     """Markdown as plain text on one line: items and cells apart, tasks with a box, code without its fence.
 

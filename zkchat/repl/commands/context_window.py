@@ -119,7 +119,8 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(
-            "No record says what was sent for that message.", hint="Only answers have one; /history shows the numbers."
+            "It is not known what was sent for that message.",
+            hint="It is kept for answers only; /history shows the numbers.",
         )
     conversation = context.conversation
     history, count = conversation.history, conversation.tokenizer.count
@@ -174,7 +175,7 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     """
     answer = last_answer(context)
     if answer.request_context is None:
-        raise UsageError("No record says what was sent for the last answer.")
+        raise UsageError("It is not known what was sent for the last answer.")
     items, (kind, name) = context.items, parse_item("why", argument)
     known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
     subject = _Subject(name=known, kind=kind, session_items=items)
@@ -206,7 +207,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
     numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
     for item in subject.items(answer):
         place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
-        yield f"{place}{item.reason or 'always there'} [{item.include}], {item.tokens:,} tokens"
+        yield f"{place}{item.reason or 'always there'}, {item.tokens:,} tokens"
     for reference in subject.found(answer):
         if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)

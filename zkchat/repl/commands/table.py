@@ -38,6 +38,7 @@ MEANT: Final = {
     "settings": "`zkchat config` in a shell",
     "source": "/sources",
     "summarize": "/compact",
+    "summary": "/compact",
     "tasks": "/today",
     "tokens": "/stats",
     "trash": "`zkchat note trash NOTE` in a shell",

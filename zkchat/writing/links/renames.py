@@ -211,7 +211,9 @@ class _Move:
                 keys |= _keys([entry, self._entries[entry.path]])
                 self._entries[entry.path] = entry
                 self.moved.after.replace(entry)
-        raise EditRefused("Links that use titles would break.", hint="Choose another name, or use paths in the links.")
+        raise EditRefused(
+            "Titles with links in them would change, and links to them break.", hint="Choose another name."
+        )
 
     def _new_text(self, path: str) -> _NewText | None:
         """The text of a file with its links written anew; None where it stays as it is."""

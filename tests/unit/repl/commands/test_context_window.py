@@ -122,7 +122,7 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
 
 def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
     for line in ("/context", "/context 1"):
-        assert harness.typed(line).startswith("No record says what was sent for that message.")
+        assert harness.typed(line).startswith("It is not known what was sent for that message.")
 
 
 @pytest.mark.parametrize(
