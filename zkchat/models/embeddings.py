@@ -245,7 +245,13 @@ class ServerEmbedder:
         if len(rows) != texts:
             raise self._invalid(f"sent {len(rows):,} results for {texts:,} texts.")
         try:
-            matrix = np.array([_numbers_of(row) for row in rows], dtype=np.float32)
+            unpacked = [  # a server may send them packed whatever it was asked for
+                np.frombuffer(b64decode(row, validate=True), dtype="<f4")
+                if isinstance(row, str)
+                else np.array([math.nan if number is None else number for number in row], dtype=np.float32)
+                for row in rows
+            ]
+            matrix = np.array(unpacked, dtype=np.float32)
         except (ValueError, TypeError, OverflowError):
             raise self._invalid("sent results of different lengths, or with something else than numbers.") from None
         if matrix.ndim != 2 or not 1 < matrix.shape[1] <= _MAX_DIMENSIONS:
@@ -320,10 +326,3 @@ def _is_refusal(failed: RequestFailed) -> bool:
 
 def _is_too_long(failed: RequestFailed) -> bool:
     return failed.status == 413 or any(words in failed.said.casefold() for words in _TOO_LONG)
-
-
-def _numbers_of(row: Any) -> Rows:
-    """The numbers of a row, which a server may send packed whatever it was asked for."""
-    if isinstance(row, str):
-        return np.frombuffer(b64decode(row, validate=True), dtype="<f4")
-    return np.array([math.nan if number is None else number for number in row], dtype=np.float32)

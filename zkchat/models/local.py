@@ -8,12 +8,12 @@ import socket
 import tempfile
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -58,16 +58,6 @@ CACHE_MEGABYTES = 64
 """Of llama.cpp's prompt cache, which by default takes eight thousand."""
 
 
-class Server(Protocol):
-    """What we use of `xllamacpp.Server`, which comes without types."""
-
-    @property
-    def listening_address(self) -> str: ...
-
-    def handle_chat_completions(self, request: bytes, callback: Callable[[bytes], bool], /) -> None:
-        """Answer piece by piece, until the callback returns True. Exceptions of the callback are lost."""
-
-
 def is_installed() -> bool:
     return find_spec("xllamacpp") is not None
 
@@ -93,7 +83,8 @@ class Engine:
         self._control_tokens = self.header.control_tokens
         self._key = secrets.token_urlsafe()
         self._lock = threading.Lock()
-        self._server: Server | None = None
+        self._server: Any = None
+        """A `xllamacpp.Server`, which comes without types."""
         self._folder = ExitStack()
 
     def close(self) -> None:
@@ -101,7 +92,7 @@ class Engine:
         self._folder.close()
 
     @property
-    def server(self) -> Server:
+    def server(self) -> Any:
         """The loaded model. Raises `ProviderError` where it cannot be loaded."""
         with self._lock:
             if self._server is None:
@@ -150,7 +141,7 @@ class Engine:
                 hint="Choose a smaller file, or a smaller window: zkchat config set context.max_tokens 4096",
             )
 
-    def _load(self) -> Server:
+    def _load(self) -> Any:
         llama_cpp = import_module("xllamacpp")
         params = llama_cpp.CommonParams()
         params.model.path = str(self._path)
@@ -173,14 +164,13 @@ class Engine:
         if self._threads is not None:
             params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         try:
-            server: Server = llama_cpp.Server(params)
+            return llama_cpp.Server(params)
         except RuntimeError as error:
             raise ProviderError(
                 f"llama.cpp cannot load {self._path} with a window of {self.window:,} tokens.",
                 hint="The file may be incomplete, too large for the memory, or too new for your xllamacpp. "
                 "To update that: pip install --upgrade xllamacpp",
             ) from error
-        return server
 
 
 class LlamaCpp:
@@ -242,6 +232,7 @@ class LlamaCpp:
 
         def work() -> None:
             try:
+                # Answers piece by piece, until `take` returns True. Exceptions of it would be lost.
                 self._engine.server.handle_chat_completions(body, take)
             except Exception as error:  # noqa: BLE001  # of a foreign library: raised where the answer is read
                 take(error)

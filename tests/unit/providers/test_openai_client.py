@@ -154,6 +154,12 @@ def test_calls_without_ids_and_arguments_get_both(server: Server) -> None:
     assert finish_of(chunks).reason == "tool_calls"
 
 
+def test_of_arguments_without_end_only_the_beginning_is_kept(server: Server) -> None:
+    server.streams(piece(0, name="now"), *[piece(0, text="x" * 60_000)] * 4, finish="tool_calls")
+    (call,) = calls_of(answer(model(server)))
+    assert len(call.arguments) == 120_000
+
+
 def test_an_answer_with_names_that_are_none_or_that_a_filter_stopped_is_a_sentence(server: Server) -> None:
     server.streams({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": {"no": "name"}, "arguments": "{}"}}]})
     assert "zkchat cannot read" in failure(model(server))[1].message
