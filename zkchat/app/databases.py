@@ -46,14 +46,13 @@ Store = TypeVar("Store", bound=DurableDatabase)
 
 
 class DurableFile(Struct, Generic[Store], frozen=True):
-    """Implements `storage.durable_database.StoreFile`."""
+    """The file of a store that may not be there yet."""
 
     workspace: Workspace
     name: str
     open_store: Callable[..., Recovered[Store]]
     """After a recovery if its file is damaged or missing."""
 
-    @property
     def exists(self) -> bool:
         return DatabasePaths(self.workspace).exist
 

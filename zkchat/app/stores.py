@@ -50,7 +50,7 @@ def open_sessions(
 def open_session_store(workspace: Workspace) -> Iterator[tuple[SqliteSessions | LazySessions, tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
     file = DurableFile(workspace, "sessions.db", message_index.open_sessions)
-    store, notices = file.recover() if file.exists else (LazySessions(file), ())
+    store, notices = file.recover() if file.exists() else (LazySessions(file.exists, file.open), ())
     with store:
         yield store, notices
 
@@ -59,7 +59,7 @@ def open_session_store(workspace: Workspace) -> Iterator[tuple[SqliteSessions | 
 def open_memory(workspace: Workspace) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     file = DurableFile(workspace, "memories.db", open_memories)
-    store, notices = file.recover() if file.exists else (LazyMemories(file), ())
+    store, notices = file.recover() if file.exists() else (LazyMemories(file.exists, file.open), ())
     with store:
         relevance, now = chat.Relevance(models.installed()), workspace.environment.now
         yield store, chat.Memory(store, relevance, now, renamed=partial(renamed_notes, workspace)), notices

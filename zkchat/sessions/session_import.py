@@ -115,16 +115,6 @@ def _chatgpt_content(content: Mapping[str, Json]) -> list[Json]:
             return [{**content, "type": kind or "unknown"}]
 
 
-def claude_conversation(value: Mapping[str, Json]) -> ForeignConversation:
-    return ForeignConversation(
-        id=text_at(value, "uuid", "id"),
-        title=text_at(value, "name", "title"),
-        model=text_at(value, "model"),
-        head=text_at(value, "current_leaf_message_uuid"),
-        messages=[_claude_message(each) for each in list_of(value.get("chat_messages"))],
-    )
-
-
 def _claude_message(value: Json) -> Json:
     """The typed content counts; the plain text beside it holds placeholders for what it leaves out."""
     if not isinstance(value, dict):
@@ -328,7 +318,14 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     if isinstance(value.get("mapping"), dict):
         return "ChatGPT export", _Candidate(title, chatgpt_conversation(value))
     if _holds_list(value, "chat_messages"):
-        return "Claude export", _Candidate(text_at(value, "name"), claude_conversation(value))
+        conversation = ForeignConversation(
+            id=text_at(value, "uuid", "id"),
+            title=text_at(value, "name", "title"),
+            model=text_at(value, "model"),
+            head=text_at(value, "current_leaf_message_uuid"),
+            messages=[_claude_message(each) for each in list_of(value.get("chat_messages"))],
+        )
+        return "Claude export", _Candidate(text_at(value, "name"), conversation)
     messages = _messages_of(value)
     if messages is None:
         return "", _Candidate(title)

@@ -401,17 +401,13 @@ class UnavailableSessions(LazySessions):
     again: then the store is opened, and what waits in memory is written.
     """
 
-    exists = True
-
     def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
-        super().__init__(self)
-        self._reason = reason
-        self._reopen = reopen
+        def opened() -> SessionStore:
+            if not isinstance(reason, StorageFull):
+                raise reason
+            return reopen()
 
-    def open(self) -> SessionStore:
-        if not isinstance(self._reason, StorageFull):
-            raise self._reason
-        return self._reopen()
+        super().__init__(lambda: True, opened)
 
 
 VERSION: Final = 3

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, count
 from pathlib import Path
 from threading import RLock
-from typing import ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 
 from msgspec import Struct
 
@@ -150,25 +150,15 @@ class DurableDatabase(ABC):
 
 Store = TypeVar("Store", bound=DurableDatabase)
 Opened = TypeVar("Opened")
-Opened_co = TypeVar("Opened_co", covariant=True)
-
-
-class StoreFile(Protocol[Opened_co]):
-    """The file of a store that may not be there yet."""
-
-    @property
-    def exists(self) -> bool:
-        """Whether something is stored by now, perhaps by another process."""
-        ...
-
-    def open(self) -> Opened_co: ...
 
 
 class LazyStore(ABC, Generic[Opened]):
     """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
 
-    def __init__(self, file: StoreFile[Opened]) -> None:
-        self._file = file
+    def __init__(self, exists: Callable[[], bool], open_store: Callable[[], Opened]) -> None:
+        """`exists` tells whether something is stored by now, perhaps by another process."""
+        self._exists = exists
+        self._open_store = open_store
         self._store: Opened | None = None
         self._lock = RLock()
 
@@ -185,12 +175,12 @@ class LazyStore(ABC, Generic[Opened]):
         """The error for a name that is looked up while nothing is stored."""
 
     def _existing(self) -> Opened | None:
-        return self._writable() if self._store is not None or self._file.exists else None
+        return self._writable() if self._store is not None or self._exists() else None
 
     def _writable(self) -> Opened:
         with self._lock:
             if self._store is None:
-                self._store = self._file.open()
+                self._store = self._open_store()
             return self._store
 
     def _holding(self, name: str, /) -> Opened:

@@ -101,7 +101,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     # Something in quotes counts as one word.
     is_sentence = sum(1 if piece["quoted"] else count_words(piece["plain"]) for piece in said) > _MAX_FILTERED_WORDS
     for kind, piece in pieces:
-        value = _value(piece)
+        value = piece["quoted"] or piece["plain"]
         if kind in TIME_FILTERS:
             days = filter_period(kind, value, today)
             period = days.overlap(period) if days else period
@@ -121,12 +121,8 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     )
 
 
-def _value(piece: re.Match[str]) -> str:
-    return piece["quoted"] or piece["plain"]
-
-
 def _kind(piece: re.Match[str], calendar: Calendar) -> str:
-    field, value = (piece["field"] or "").lower(), _value(piece)
+    field, value = (piece["field"] or "").lower(), piece["quoted"] or piece["plain"]
     if piece["minus"]:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
