@@ -40,8 +40,8 @@ from zkchat.core.events import Event
 from zkchat.core.message import RequestItem, ToolCallPart
 from zkchat.core.session import DraftEntry
 from zkchat.core.session_history import History
+from zkchat.index.indexing.background import IndexMaintenance
 from zkchat.index.indexing.indexer import Refreshed
-from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
 
 UNMARKED = SECRET.replace("zkchat: local\n", "")
@@ -267,7 +267,7 @@ def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
     question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
     assert leaked(scene.ask(scene.elsewhere, question))
     scene.server.says = "Fine."
-    monkeypatch.setattr(Library, "refresh", lambda *_: Refreshed())
+    monkeypatch.setattr(IndexMaintenance, "refresh", lambda *_: Refreshed())
     scene.world.note(FILE, SECRET)
     assert leaked(scene.ask(scene.elsewhere, "And the rest?", go_on=True)) == set()
     assert leaked(scene.ask(scene.elsewhere, question, go_on=True)) == set()
