@@ -198,6 +198,7 @@ class ImportedFile(Struct, frozen=True):
 class _Candidate(Struct, frozen=True):
     """One conversation of a file, as yet unread; `entries` are those of our own export."""
 
+    form: str
     name: str
     foreign: ForeignConversation | None = None
     entries: Mapping[str, Json] | None = None
@@ -210,7 +211,7 @@ def read_conversations(text: str, *, now: datetime) -> ImportedFile:
 
 def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
     """All conversations of parsed JSON; one that cannot be read does not stop the others."""
-    found, candidates = _candidates(value)
+    candidates = _candidates(value)
     tally = Tally()
     read: dict[str, Imported] = {}
     for number, candidate in enumerate(candidates, start=1):
@@ -232,7 +233,8 @@ def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
         reason = f"None of its conversations can be read. {tally.conversations[0]}" if tally.conversations else ""
         raise SessionError(reason or "It has no messages.", hint=EXPECTED)
     in_order = sorted(read.values(), key=lambda each: each.last_time)
-    return ImportedFile(form or found, in_order, tally)
+    forms = dict.fromkeys(candidate.form for candidate in candidates if candidate.form)
+    return ImportedFile(form or " and ".join(forms), in_order, tally)
 
 
 def _add(found: dict[str, Imported], imported: Imported, tally: Tally, name: str) -> None:
@@ -272,51 +274,44 @@ def _json_lines(text: str) -> list[Json] | None:
         return None
 
 
-def _candidates(value: Json) -> tuple[str, list[_Candidate]]:
+def _candidates(value: Json) -> list[_Candidate]:
     if isinstance(value, list):
         return _candidates_in_list(value)
     if isinstance(value, dict):
         inner = value.get("conversations")
-        if isinstance(inner, list) and any(map(_is_conversation, inner)):
+        if isinstance(inner, list) and any(map(_candidate, inner)):
             return _candidates_in_list(inner)
-        if _is_conversation(value):
-            form, candidate = _candidate(value)
-            return form, [candidate]
+        if candidate := _candidate(value):
+            return [candidate]
         sessions = inner if isinstance(inner := value.get("sessions"), dict) else value
         if any(_holds_list(each, "messages") for each in sessions.values()):
             named = {id_: each for id_, each in sessions.items() if isinstance(each, dict)}
-            return "zk-chat sessions", [_Candidate(id_, zk_chat_conversation(id_, each)) for id_, each in named.items()]
+            return [_Candidate("zk-chat sessions", id_, zk_chat_conversation(id_, each)) for id_, each in named.items()]
     raise SessionError("The file is JSON, but has no conversation.", hint=EXPECTED)
 
 
-def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
-    if any(map(_is_conversation, values)):
-        pairs = [_candidate(each) for each in values]
-        forms = dict.fromkeys(form for form, _ in pairs if form)
-        return " and ".join(forms), [candidate for _, candidate in pairs]
+def _candidates_in_list(values: list[Json]) -> list[_Candidate]:
+    found = [_candidate(each) for each in values]
+    if any(found):
+        return [each or _Candidate("", _title_of(object_of(value))) for each, value in zip(found, values, strict=True)]
     is_nested = bool(values) and all(isinstance(each, list) for each in values)
     listed = map(list_of, values) if is_nested else [values]
-    return "list of messages", [_Candidate("", ForeignConversation(messages=each)) for each in listed]
-
-
-def _is_conversation(value: Json) -> bool:
-    is_chatgpt = isinstance(value, dict) and isinstance(value.get("mapping"), dict)
-    is_listed = any(_holds_list(value, key) for key in ("chat_messages", "entries"))
-    return is_chatgpt or is_listed or _messages_of(value) is not None
+    return [_Candidate("list of messages", "", ForeignConversation(messages=each)) for each in listed]
 
 
 def _holds_list(value: Json, key: str) -> bool:
     return isinstance(value, dict) and isinstance(value.get(key), list)
 
 
-def _candidate(value: Json) -> tuple[str, _Candidate]:
+def _candidate(value: Json) -> _Candidate | None:
+    """None for what is no conversation."""
     if not isinstance(value, dict):
-        return "", _Candidate("")
+        return None
     title = _title_of(value)
     if _holds_list(value, "entries"):
-        return "zkchat export", _Candidate(title, entries=value)
+        return _Candidate("zkchat export", title, entries=value)
     if isinstance(value.get("mapping"), dict):
-        return "ChatGPT export", _Candidate(title, chatgpt_conversation(value))
+        return _Candidate("ChatGPT export", title, chatgpt_conversation(value))
     if _holds_list(value, "chat_messages"):
         conversation = ForeignConversation(
             id=text_at(value, "uuid", "id"),
@@ -325,12 +320,13 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
             head=text_at(value, "current_leaf_message_uuid"),
             messages=[_claude_message(each) for each in list_of(value.get("chat_messages"))],
         )
-        return "Claude export", _Candidate(text_at(value, "name"), conversation)
+        return _Candidate("Claude export", text_at(value, "name"), conversation)
     messages = _messages_of(value)
     if messages is None:
-        return "", _Candidate(title)
+        return None
     told: Json = text_at(value, "system", "instructions")
-    return "list of messages", _Candidate(
+    return _Candidate(
+        "list of messages",
         title,
         ForeignConversation(
             messages=[{"role": "system", "content": told}, *messages] if told else messages,
@@ -343,10 +339,8 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     )
 
 
-def _messages_of(value: Json) -> list[Json] | None:
+def _messages_of(value: dict[str, Json]) -> list[Json] | None:
     """The messages of an object that holds some, under one of the usual names."""
-    if not isinstance(value, dict):
-        return None
     if _holds_list(value, "messages"):
         return [*list_of(value.get("messages"))]
     if isinstance(value.get("input"), list) or isinstance(value.get("output"), list):
