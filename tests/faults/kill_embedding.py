@@ -109,7 +109,7 @@ def killed(vault: Path, database: Path, log: Path, last: int) -> bool:
 
 def vectors_in(database: Path, method: str) -> list[tuple[bytes, bytes]]:
     with closing(SqliteNoteIndex(database)) as index:
-        return stored_vectors(index, method)
+        return stored_vectors(index.vectors, method)
 
 
 def main(folder: Path, kills: int) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from zkchat.core.errors import TextKeptHere
 from zkchat.core.index import OpenText, SimilarityTraits
 from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.vector_files import VectorFiles
 
 DIMENSIONS = 64
 
@@ -62,9 +63,9 @@ class StaticEmbedder(RecordingEmbedder):
         super().__init__(name, batch_size=256)
 
 
-def stored_vectors(index: SqliteNoteIndex, method: str) -> list[tuple[bytes, bytes]]:
+def stored_vectors(vectors: VectorFiles, method: str) -> list[tuple[bytes, bytes]]:
     """The digest of each passage that has a vector of a method, and the vector."""
-    stored = index.vectors.read(method)
+    stored = vectors.read(method)
     if stored is None:
         return []
     size = stored.vector_bytes
@@ -77,6 +78,6 @@ def stored_vectors(index: SqliteNoteIndex, method: str) -> list[tuple[bytes, byt
 
 def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
     """The same by digest, of which each is there once."""
-    stored = stored_vectors(index, method)
+    stored = stored_vectors(index.vectors, method)
     assert len(dict(stored)) == len(stored)
     return dict(stored)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.embedders import stored_vectors
 from zkchat.core.index import NOTHING_KNOWN
 from zkchat.index.vector_files import VectorFiles
 
@@ -30,16 +31,9 @@ def add(files: VectorFiles, *numbers: int, method: str = "m") -> None:
 
 def stored(files: VectorFiles, method: str = "m") -> list[int]:
     """The numbers of what is stored, each with its own vector."""
-    found = files.read(method)
-    if found is None:
-        return []
-    numbers: list[int] = []
-    for block in found.blocks:
-        for place in range(len(block.digests) // 16):
-            number = int.from_bytes(block.digests[16 * place : 16 * place + 16], "big")
-            start = block.start + place * VECTOR
-            assert bytes(found.data[start : start + VECTOR]) == vector(number)
-            numbers.append(number)
+    found = stored_vectors(files, method)
+    numbers = [int.from_bytes(digest, "big") for digest, _ in found]
+    assert [kept for _, kept in found] == [*map(vector, numbers)]
     return numbers
 
 

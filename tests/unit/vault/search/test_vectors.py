@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 
@@ -6,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.embedders import RecordingEmbedder
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.waiting import eventually
 from zkchat.core.index import PassageDigests, SimilarityTraits
 from zkchat.index.library import Library
@@ -18,28 +17,17 @@ from zkchat.storage.vault_files import VaultFiles
 SUBJECTS = ("cat kitten", "car engine", "bread oven")
 
 
-class BySubject:
+class BySubject(StaticEmbedder):
     """An embedder that knows three subjects by their words, and nothing else."""
 
-    name = "by subject"
-    dimensions = 3
     traits = SimilarityTraits(min_cosine=0.3)
-    is_on_this_machine = True
-    needs_server = False
-    is_in_process = True
-    batch_size = 256
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
+    def __init__(self, name: str = "by subject") -> None:
+        super().__init__(name)
+        self.dimensions = 3
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.texts.extend(texts)
-        rows = [[float(any(word in text.lower() for word in each.split())) for each in SUBJECTS] for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(-1, 3)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self.embed([text])[0]
-        return vector
+    def direction(self, text: str) -> NDArray[np.float32]:
+        return np.array([any(word in text.lower() for word in each.split()) for each in SUBJECTS], dtype=np.float32)
 
 
 @pytest.fixture
@@ -145,13 +133,11 @@ def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteInd
 class Server(BySubject):
     """The model of a server, to which cars are bread."""
 
-    name = "server:model"
     traits = SimilarityTraits(min_cosine=0.3, weight=2.0)
     needs_server = True
-    is_in_process = False
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return super().embed([text.replace("engine", "oven").replace("car", "bread") for text in texts])
+    def direction(self, text: str) -> NDArray[np.float32]:
+        return super().direction(text.replace("engine", "oven").replace("car", "bread"))
 
 
 def test_what_the_vectors_of_a_server_and_the_shipped_ones_find_counts_by_both(
@@ -159,7 +145,7 @@ def test_what_the_vectors_of_a_server_and_the_shipped_ones_find_counts_by_both(
 ) -> None:
     (vault / "Kitchen.md").write_text("# Kitchen\n\nThe oven is warm.\n")
     files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
-    search = VectorSearch(index.vectors, Server(), base=BySubject())
+    search = VectorSearch(index.vectors, Server("server:model"), base=BySubject())
     made = Library.over(files, index, search)
     made.refresh()
     made.embed()
