@@ -1,6 +1,6 @@
 """Refresh the index of a vault in child processes that kill themselves before their n-th statement, for many n.
 
-    python tests/faults/kill_indexing.py FOLDER KILLS
+    python -m tests.faults.kill_indexing FOLDER KILLS
 
 After each kill the index must be sound, and the next refresh must make it what a rebuild would; the same after several
 processes refreshed it at once. Prints one JSON object.
