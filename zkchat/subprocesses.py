@@ -50,11 +50,8 @@ def find_program(name: str, variables: Mapping[str, str]) -> str | None:
 
 def run_program(command: Sequence[str], *, quietly: bool = False) -> int:
     """Wait for a program that `find_program` found; returns its exit code. `quietly`: away from vault and terminal."""
-    if not quietly:
-        return subprocess.run(command, check=False).returncode
-    return subprocess.run(
-        command, check=False, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, cwd=_NEUTRAL_FOLDER
-    ).returncode
+    stream, folder = (DEVNULL, _NEUTRAL_FOLDER) if quietly else (None, None)
+    return subprocess.run(command, check=False, stdin=stream, stdout=stream, stderr=stream, cwd=folder).returncode
 
 
 def start_python(
@@ -65,14 +62,8 @@ def start_python(
     variables: Mapping[str, str] | None = None,
 ) -> Popen[bytes]:
     """This Python once more, in a folder of its own and with none but installed modules on its path."""
-    return subprocess.Popen(
-        [sys.executable, "-P", *arguments],
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        env=variables,
-        cwd=_NEUTRAL_FOLDER,
-    )
+    command = [sys.executable, "-P", *arguments]
+    return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=variables, cwd=_NEUTRAL_FOLDER)
 
 
 def run_captured(
@@ -241,9 +232,13 @@ class _Worker(Generic[Task, Done]):
         self._thread.start()
 
     def _run(self, queue: _TaskQueue[Task, Done]) -> None:
+        assert self._process.stdout
         is_sent = self._send(queue.work)
         while is_sent and (task := queue.take()):
-            done: tuple[Done] | None = self._received() if self._send(task) else None
+            done: tuple[Done] | None = None
+            if self._send(task):
+                with suppress(EOFError, pickle.PickleError):  # it is gone, or exited because the work failed
+                    done = (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
             queue.results.put((*task, done))
             is_sent = done is not None
 
@@ -255,14 +250,6 @@ class _Worker(Generic[Task, Done]):
         except (OSError, pickle.PickleError, AttributeError, TypeError):  # it is gone, or no pickle can be made
             return False
         return True
-
-    def _received(self) -> Any:
-        """The answer, as a tuple of one; None where the process is gone, or exited because the work failed."""
-        assert self._process.stdout
-        try:
-            return (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
-        except (EOFError, pickle.PickleError):
-            return None
 
     def stop(self) -> None:
         self._process.kill()

@@ -1,6 +1,7 @@
 """Keeping the index current: refreshed, embedded, repaired, with texts of PDFs, at once or in background threads."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import cached_property, reduce
 from hashlib import blake2b
@@ -32,8 +33,6 @@ from zkchat.index.search.vectors import Answer, Asked, VectorSearch
 from zkchat.storage import SqliteExtractedTexts
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from zkchat.index.search.method_vectors import Vectors
 
 
@@ -247,8 +246,6 @@ class BackgroundRefresh:
 
         By a refresh that begins after this call. What went wrong in the background is raised by the next call.
         """
-        from concurrent.futures import wait
-
         with self._asking:
             self._submit()
             wait(self._under_way, seconds)
@@ -291,9 +288,7 @@ class BackgroundRefresh:
             return Refreshed()
 
     @cached_property
-    def _thread(self) -> "ThreadPoolExecutor":
-        from concurrent.futures import ThreadPoolExecutor
-
+    def _thread(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(1, thread_name_prefix="zkchat-refresh")
 
 
