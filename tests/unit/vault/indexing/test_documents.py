@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.changeable_files import FilesInMemory
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
 from zkchat.core.errors import NoteNotFound
-from zkchat.core.note import Link, Missing
+from zkchat.core.note import ExtractedText, Link, Missing
 from zkchat.index import graph
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.link_guesses import broken_links
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
+from zkchat.writing.staging import StagedChanges
 
 CARD = '{{"nodes":[{{"id":"a","type":"text","text":"{}","x":0,"y":0,"width":9,"height":9}}]{}}}'
 FILE = '{"nodes":[{"id":"a","type":"file","file":"%s","x":0,"y":0,"width":9,"height":9}]}'
@@ -97,6 +99,16 @@ def test_the_file_of_a_node_is_its_very_path(vault: Vault) -> None:
     library.refresh()
     assert [link.source for link in library.links_to("Sub/Note.md")] == ["a/Board.canvas"]
     assert ("a/Board.canvas", "Sub/Note.md") in library.edges()
+
+
+def test_a_pdf_that_is_to_be_moved_has_the_text_it_has(vault: Vault) -> None:
+    vault.extracted.texts["paper.pdf"] = ExtractedText(pages=("The wombat reads.",))
+    staged = StagedChanges(FilesInMemory({"paper.pdf": "%PDF"}))
+    library = vault.library().overlaid(staged)
+    staged.move("paper.pdf", "Sub/Moved.pdf", title="Move")
+    assert "wombat" in library.read("Sub/Moved.pdf")
+    with pytest.raises(NoteNotFound):
+        library.read("paper.pdf")
 
 
 def test_a_canvas_is_as_private_as_its_folder_or_its_own_word(vault: Vault) -> None:

@@ -235,6 +235,9 @@ def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles
     assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
     elsewhere.before = away
     assert [(passage.path, passage.why) for passage in made.search("a meal")] == [("b.md", "meaning")]
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    assert made.search("that meal") == [], "until all notes have such vectors, they tell of none"
 
 
 # --- a server that is away ---

@@ -150,9 +150,12 @@ def test_what_the_vectors_of_a_server_and_the_shipped_ones_find_counts_by_both(
     made.refresh()
     made.embed()
     made.embed_by_server()
+    (vault / "Bakery.md").write_text("# Bakery\n\nAn oven, of which the server does not know yet.\n")
+    made.refresh()
+    made.embed()
     scores = {passage.path: passage.score for passage in made.search("bread")}
     assert scores["Garage.md"] == pytest.approx(0.3 * 2)  # by the server alone
-    assert scores["Kitchen.md"] == pytest.approx(0.3 * (2 + 1))
+    assert scores["Kitchen.md"] == scores["Bakery.md"] == pytest.approx(0.3 * (2 + 1))
     assert "Pets.md" not in scores
 
 
