@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from zkchat.core import (
+    NOTHING_KNOWN,
     Embedder,
     EmbeddingProgress,
     ModelInfo,
@@ -45,55 +46,47 @@ def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
     return ask()
 
 
-def embed_passages(
-    index: SqliteVectors, embedder: Embedder, keep_on: KeepOn, guard: PrivacyGuard | None = None, call: Call = at_once
-) -> Embedded:
-    """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept.
+class _Embedding:
+    """Gives vectors to passages that have none. What was done is kept, whatever comes."""
 
-    The `guard` of a server knows which notes it may be sent.
-    """
-    done = 0
-    left_out: set[bytes] = set()
-    for _ in range(_MAX_PASSES):
-        missing, position = _missing(index, embedder.name)
-        missing = [each for each in missing if each[1] not in left_out]
-        if not missing:
-            return Embedded(done, is_complete=True)
-        run = _Run(index, embedder, guard, call, position)
-        for start in range(0, len(missing), embedder.batch_size):
-            if not keep_on(done):
-                return Embedded(done, is_complete=False)
-            done += run.embed(missing[start : start + embedder.batch_size])
-        left_out |= run.left_out
-    return Embedded(done, is_complete=False)
-
-
-def _missing(index: SqliteVectors, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
-    """Number and digest of each section that has no vector, in order."""
-    from zkchat.index.search.method_vectors import SectionDigests, each_digest, find_digests, stored_digests
-
-    stored, position = stored_digests(index, method)
-    sections = SectionDigests(index)
-    sections.catch_up()
-    is_missing = find_digests(stored, sections.digests) < 0
-    numbers, digests = sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing])
-    return [*zip(numbers, digests, strict=True)], position
-
-
-class _Run:
     def __init__(
-        self, index: SqliteVectors, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
+        self, index: SqliteVectors, embedder: Embedder, guard: PrivacyGuard | None = None, call: Call = at_once
     ) -> None:
+        """The `guard` of a server knows which notes it may be sent."""
         self._index = index
         self._embedder = embedder
         self._guard = guard
         self._call = call
-        self._known = known
+        self._known: VectorPosition = NOTHING_KNOWN
         self._added: set[bytes] = set()
-        self.left_out: set[bytes] = set()
+        self._left_out: set[bytes] = set()
         """Of notes that may not be sent; the same text may stand in another one."""
 
-    def embed(self, missing: Sequence[tuple[int, bytes]]) -> int:
+    def run(self, keep_on: KeepOn) -> Embedded:
+        """Raises `ProviderError` and `StorageError`."""
+        done = 0
+        for _ in range(_MAX_PASSES):
+            missing = [each for each in self._missing() if each[1] not in self._left_out]
+            if not missing:
+                return Embedded(done, is_complete=True)
+            for start in range(0, len(missing), self._embedder.batch_size):
+                if not keep_on(done):
+                    return Embedded(done, is_complete=False)
+                done += self._embed(missing[start : start + self._embedder.batch_size])
+        return Embedded(done, is_complete=False)
+
+    def _missing(self) -> list[tuple[int, bytes]]:
+        """Number and digest of each section that has no vector, in order."""
+        from zkchat.index.search.method_vectors import SectionDigests, each_digest, find_digests, stored_digests
+
+        stored, self._known = stored_digests(self._index, self._embedder.name)
+        self._added = set()
+        sections = SectionDigests(self._index)
+        sections.catch_up()
+        is_missing = find_digests(stored, sections.digests) < 0
+        return [*zip(sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing]), strict=True)]
+
+    def _embed(self, missing: Sequence[tuple[int, bytes]]) -> int:
         """How many of these sections have got vectors: not those that are gone meanwhile, or may not be sent."""
         from zkchat.index.search.method_vectors import packed, signs
 
@@ -109,7 +102,7 @@ class _Run:
             if each.path in may_go:
                 texts[digest] = OpenText(text) if each.path in is_open else text
             else:
-                self.left_out.add(digest)
+                self._left_out.add(digest)
         if texts:
             vectors, digests = self._embedded([*texts.values()]), [*texts]
             name = self._embedder.name
@@ -162,7 +155,7 @@ class EmbeddingWork:
         base = self._search.base
         if base.needs_server:
             return 0
-        made = embed_passages(self._vectors, base, keep_on)
+        made = _Embedding(self._vectors, base).run(keep_on)
         if made.is_complete:
             self._finish(base, made)
         return made.done
@@ -181,8 +174,8 @@ class EmbeddingWork:
             if active.needs_server and active is not wanted:
                 guard = PrivacyGuard(*self._former_guard, _Place(active))
                 with suppress(ProviderError):  # it may be gone for good
-                    embed_passages(self._vectors, active, keep_on, guard, call)
-            made = embed_passages(self._vectors, wanted, keep_on, self._guard, call)
+                    _Embedding(self._vectors, active, guard, call).run(keep_on)
+            made = _Embedding(self._vectors, wanted, self._guard, call).run(keep_on)
             if made.is_complete:
                 self._finish(wanted, made)
             return made
