@@ -196,10 +196,6 @@ class SqliteVectors(VectorFiles):
                 raise ValueError("digests that are cut short")
             return PassageDigests(epoch=state(database, "epoch"), notes=notes)
 
-    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        with self._file.reading() as database:
-            return _sections(database, numbers)
-
 
 class SqliteNoteIndex:
     """The whole index: a cache, so any method may raise `StorageDamaged`, and `reset` helps.
@@ -472,7 +468,8 @@ class SqliteNoteIndex:
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
         with self._reading() as database:
-            return _sections(database, numbers)
+            rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
+            return [note_schema.section_of(row) for row in rows]
 
     def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
@@ -517,11 +514,6 @@ class SqliteNoteIndex:
 @cache
 def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
-
-
-def _sections(database: sqlite3.Connection, numbers: Sequence[int]) -> list[StoredSection]:
-    rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
-    return [note_schema.section_of(row) for row in rows]
 
 
 def _stamps(rows: Iterable[tuple[Any, ...]]) -> list[FileStamp]:

@@ -19,7 +19,7 @@ from zkchat.core import (
     VectorPosition,
     embedded_text,
 )
-from zkchat.index.note_index import SqliteNoteIndex, SqliteVectors
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.index.search.vectors import VectorSearch
 from zkchat.notes import PrivacyGuard
 
@@ -50,7 +50,7 @@ class _Embedding:
     """Gives vectors to passages that have none. What was done is kept, whatever comes."""
 
     def __init__(
-        self, index: SqliteVectors, embedder: Embedder, guard: PrivacyGuard | None = None, call: Call = at_once
+        self, index: SqliteNoteIndex, embedder: Embedder, guard: PrivacyGuard | None = None, call: Call = at_once
     ) -> None:
         """The `guard` of a server knows which notes it may be sent."""
         self._index = index
@@ -79,9 +79,9 @@ class _Embedding:
         """Number and digest of each section that has no vector, in order."""
         from zkchat.index.search.method_vectors import SectionDigests, each_digest, find_digests, stored_digests
 
-        stored, self._known = stored_digests(self._index, self._embedder.name)
+        stored, self._known = stored_digests(self._index.vectors, self._embedder.name)
         self._added = set()
-        sections = SectionDigests(self._index)
+        sections = SectionDigests(self._index.vectors)
         sections.catch_up()
         is_missing = find_digests(stored, sections.digests) < 0
         return [*zip(sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing]), strict=True)]
@@ -106,7 +106,7 @@ class _Embedding:
         if texts:
             vectors, digests = self._embedded([*texts.values()]), [*texts]
             name = self._embedder.name
-            added = self._index.add(name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
+            added = self._index.vectors.add(name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
             self._known = added.position
             self._added |= added.by_others.union(digests)
         return len(texts)
@@ -155,7 +155,7 @@ class EmbeddingWork:
         base = self._search.base
         if base.needs_server:
             return 0
-        made = _Embedding(self._vectors, base).run(keep_on)
+        made = _Embedding(self._index, base).run(keep_on)
         if made.is_complete:
             self._finish(base, made)
         return made.done
@@ -174,8 +174,8 @@ class EmbeddingWork:
             if active.needs_server and active is not wanted:
                 guard = PrivacyGuard(*self._former_guard, _Place(active))
                 with suppress(ProviderError):  # it may be gone for good
-                    _Embedding(self._vectors, active, guard, call).run(keep_on)
-            made = _Embedding(self._vectors, wanted, self._guard, call).run(keep_on)
+                    _Embedding(self._index, active, guard, call).run(keep_on)
+            made = _Embedding(self._index, wanted, self._guard, call).run(keep_on)
             if made.is_complete:
                 self._finish(wanted, made)
             return made
