@@ -92,7 +92,7 @@ class VaultDifference:
         self._extracted = extracted
         self._rule = b"extracted" if extracted else b""
         self._unseen = known
-        self._changed: dict[str, KnownFolder] = {}
+        self.changed: dict[str, KnownFolder] = {}
         """Folders that will be as they are listed once what is to be read is read."""
         self.notes = 0
         """In the vault, all in all."""
@@ -105,29 +105,22 @@ class VaultDifference:
         """Folders of which nothing is left."""
         self.warnings: list[NoteWarning] = []
 
-    def compare(self, listing: FolderListing) -> None:
-        self.warnings += listing.warnings
-        known = self._unseen.pop(listing.prefix, None)
-        digest = listing.digest(self._rule)
-        if known and known.digest == digest and listing.is_settled:
-            self.notes += known.notes
-        elif known or listing.names:
-            self._compare_files(listing, digest)
-
-    def add_gone_folders(self) -> None:
-        """After all others: the folders that were not listed any more."""
+    def compare(self, listings: Iterable[FolderListing], *, is_whole: bool) -> None:
+        """With all folders as they are listed now, or with some: then the others are as they were."""
+        for listing in listings:
+            self.warnings += listing.warnings
+            known = self._unseen.pop(listing.prefix, None)
+            digest = listing.digest(self._rule)
+            if known and known.digest == digest and listing.is_settled:
+                self.notes += known.notes
+            elif known or listing.names:
+                self._compare_files(listing, digest)
+        if not is_whole:
+            self.notes += sum(known.notes for known in self._unseen.values())
+            return
         for prefix in sorted(self._unseen):
             self._compare_files(FolderListing(prefix), b"")
         self.gone = [*self._unseen]
-
-    def keep_others(self) -> None:
-        """Instead: the folders that were not listed are as they were."""
-        self.notes += sum(known.notes for known in self._unseen.values())
-
-    def settled_folders(self, unsettled: Iterable[str]) -> dict[str, KnownFolder]:
-        """What to remember of the folders that changed, but for those that hold an unsettled file."""
-        to_look_at = {*map(folder_of, unsettled)}
-        return {prefix: known for prefix, known in self._changed.items() if prefix not in to_look_at}
 
     def _compare_files(self, listing: FolderListing, digest: bytes) -> None:
         stamps = listing.stamps()
@@ -148,7 +141,7 @@ class VaultDifference:
         # A file is not read again now if its text is still to be extracted.
         is_waited_for = any(not stamp.settled and not is_note(stamp.path) for stamp in known.stamps.values())
         if digest and listing.is_settled and not is_waited_for:
-            self._changed[listing.prefix] = KnownFolder(digest, notes)
+            self.changed[listing.prefix] = KnownFolder(digest, notes)
 
     def _is_as_known(self, stamp: FileStamp, known: FileStamp | None) -> bool:
         """Whether there is nothing new of a file: it is the same, or its text is still to be extracted."""
@@ -214,7 +207,8 @@ class Indexer:
         parts = [*self._parts_read(found.to_read, progress)] if found.to_read else []
         warnings = [each for part in parts for each in part.warnings if (each.path, each.kind) not in known_warnings]
         warnings.sort(key=lambda warning: warning.path)
-        settled = found.settled_folders(path for part in parts for path in part.unsettled)
+        to_look_at = {folder_of(path) for part in parts for path in part.unsettled}
+        settled = {prefix: known for prefix, known in found.changed.items() if prefix not in to_look_at}
         if settled or found.gone:
             self._index.store_folders(generation + len(parts), settled, found.gone)
         links = 0
@@ -242,13 +236,9 @@ class Indexer:
         may_be_partial, self._looked_at_epoch = self._looked_at_epoch == known.epoch, None
         changed = self._files.changed_folders(known.unsettled()) if may_be_partial else None
         if changed is not None and not self._index.unlisted() and not any(listing.warnings for listing in changed):
-            for listing in changed:
-                found.compare(listing)
-            found.keep_others()
+            found.compare(changed, is_whole=False)
             return []
-        for listing in self._files.folders():
-            found.compare(listing)
-        found.add_gone_folders()
+        found.compare(self._files.folders(), is_whole=True)
         before = {*self._index.unlisted()}
         if before != {*found.warnings}:
             self._index.store_unlisted(found.warnings)
