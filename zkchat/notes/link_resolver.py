@@ -18,6 +18,7 @@ from zkchat.core import (
     Missing,
     Resolution,
     Resolved,
+    folder_of,
     is_note,
     is_pdf,
     page_of_anchor,
@@ -69,7 +70,7 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
         return "its path is exactly that"
     if name_key(without_suffix(winner)) == name_key(without_suffix(asked)) != name_key(without_suffix(rival)):
         return "its path differs only in upper and lower case"
-    if source is not None and _folder(winner) == _folder(source) != _folder(rival):
+    if source is not None and folder_of(winner) == folder_of(source) != folder_of(rival):
         return f"it is in the same folder as {source}"
     return "its path is the shortest" if len(winner) < len(rival) else "its path comes first in the alphabet"
 
@@ -79,10 +80,6 @@ def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:
         return ""
     kind = "block" if "^" in (link.anchor or link.target) else "heading"
     return f" It has no such {kind}, so the link leads to its beginning."
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 _DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf")
@@ -301,7 +298,7 @@ class LiveCatalog:
 
 def _meaning(link: LinkToResolve) -> tuple[str, str, bool, str]:
     """What decides where a link leads: of its source only the folder, unless it leads into the note itself."""
-    return link.target, link.anchor, link.external, _folder(link.source) if link.target else link.source
+    return link.target, link.anchor, link.external, folder_of(link.source) if link.target else link.source
 
 
 def _entry(row: CatalogRow) -> CatalogEntry:

@@ -315,8 +315,10 @@ def sections_of(note: Note, text: str) -> list[Section]:
     lines = Lines(flat)
     sections = []
     for heading_path, region in _regions(note, len(text)):
-        for piece in _pieces(flat, *region):
-            start, end = _trimmed(flat, *piece)
+        for begin, stop in _pieces(flat, *region):
+            blanks = _BLANK_LINES.match(flat, begin, stop) if flat[begin] in " \t\n" else None
+            start = blanks.end() if blanks else begin
+            end = start + len(flat[start:stop].rstrip())
             shown = _without_comments(text, start, end, note.comments)
             if shown:
                 sections.append(Section(heading_path, shown, start, end, lines.at(start), lines.at(end)))
@@ -389,13 +391,6 @@ def _joined(before: str, after: str) -> bool:
         or before == "\u200d"
         or ord(after) in _SKIN_TONES
     )
-
-
-def _trimmed(flat: str, start: int, end: int) -> Span:
-    """Without blank lines before and space after."""
-    if flat[start] in " \t\n" and (blank := _BLANK_LINES.match(flat, start, end)):
-        start = blank.end()
-    return start, start + len(flat[start:end].rstrip())
 
 
 def _without_comments(text: str, start: int, end: int, comments: tuple[Span, ...]) -> str:

@@ -38,10 +38,6 @@ class Entry(NamedTuple):
     def is_block_list(self) -> bool:
         return self.value.id == "sequence" and not self.value.flow_style
 
-    @property
-    def is_flow_list(self) -> bool:
-        return self.value.id == "sequence" and bool(self.value.flow_style)
-
 
 class PropertyLines:
     """The frontmatter of a note with `\\n` as its only line end.
@@ -453,14 +449,14 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     node, comment = entry.value, lines.comment(entry)
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
         raise EditRefused(f"The property {entry.name} has properties of its own.", hint=_BY_HAND)
-    if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
+    if isinstance(value, list) and value and node.id == "sequence":
         present, wanted = (
             [f"{type(each).__name__} {each!r}" for each in values] for values in (lines.value_of(entry), value)
         )
         items: list[Item] = []
         for kind, start, end, first, last in SequenceMatcher(None, present, wanted, autojunk=False).get_opcodes():
             items += [Kept(number) for number in range(start, end)] if kind == "equal" else value[first:last]
-        return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
+        return _flow(lines, entry, items) if node.flow_style else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
         raise EditRefused(f"The comments (# …) in the property {entry.name} would be lost.", hint=_BY_HAND)
     if isinstance(value, list):
