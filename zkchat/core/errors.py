@@ -167,6 +167,6 @@ class TextKeptHere(ProviderError):
 
 
 class NoAnswer(ZkchatError):
-    """The turn ended without an answer."""
+    """No answer came."""
 
     exit_code = ExitCode.NO_ANSWER
