@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from itertools import chain
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 from msgspec.structs import replace
@@ -81,14 +81,6 @@ ResumeOption = Annotated[bool, flag("--resume -r", "Continue a stopped goal: the
 UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]
 
 
-class _Named(NamedTuple):
-    """What the user named of a run."""
-
-    bounds: tuple[int | None, int | None, float | None]
-    """Steps, tokens and minutes."""
-    review: ReviewTime | None
-
-
 def run(
     goal: Annotated[
         list[str] | None,
@@ -134,10 +126,17 @@ def run(
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, dry_run=dry_run)
-    return _work(io, options, view, "" if resume else text, _Named((steps, tokens, minutes), review))
+    return _work(io, options, view, "" if resume else text, (steps, tokens, minutes), review)
 
 
-def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, text: str, run: _Named) -> int:
+def _work(
+    io: CommandIO,
+    options: ConversationOptions,
+    view: PresenterOptions,
+    text: str,
+    bounds: tuple[int | None, int | None, float | None],
+    review: ReviewTime | None,
+) -> int:
     """Work on this goal, or without a text on that of the session."""
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
@@ -147,8 +146,8 @@ def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, t
         if view.dry_run and not writes:
             raise UsageError("--dry-run works only if the model may change notes.", hint="Add: --write")
         reviewer = TerminalPlanReviewer(io, plain=view.plain) if is_asked else None
-        work = open_goal_run(environment, opened, bounds_of(opened.settings, *run.bounds), reviewer)
-        work.review = run.review
+        work = open_goal_run(environment, opened, bounds_of(opened.settings, *bounds), reviewer)
+        work.review = review
         work.way_back = lambda session: f"To continue: zkchat ask --goal --resume {session}"
         announce_model(io, opened)
         if writes:

@@ -31,7 +31,7 @@ from zkchat.app import (
     preload_client,
     session_to_continue,
 )
-from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
+from zkchat.chat import PAGE_SIZE, SessionItems
 from zkchat.cli.change_review import (
     ActiveConversation,
     TerminalInterface,
@@ -305,7 +305,17 @@ class InteractiveChat:
         """The id of the message whose place is taken by what is sent from the prompt."""
         self._active = open_active_conversation(io, self._options, self.activity_changed)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
-        self._prompt = self._make_prompt() if is_drawn else None
+        self._prompt: Prompt | None = None
+        if is_drawn:
+            ui = self._active.opened.settings.ui
+            self._prompt = Prompt(
+                self,
+                completer=MenuCompleter(self._name_cache, self),
+                history_file=self._environment.data_dir / "history",
+                keys=keys_of(self._environment, self._active.opened),
+                vi=ui.keys == "vi",
+                color=parse_theme(ui.theme)[0] != NO_THEME and uses_color(self._environment.variables, ui.color),
+            )
 
     @property
     def is_plain(self) -> bool:
@@ -436,6 +446,9 @@ class InteractiveChat:
     def command_context(self) -> CommandContext:
         opened = self._active.opened
         opened.live.catch_up()
+        reviewer = TerminalPlanReviewer(self.io, plain=self.is_plain) if self._environment.stdin_is_tty else None
+        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
+        goals.way_back = lambda _: "/goal resume continues it."
         return CommandContext(
             conversation=opened.conversation,
             store=opened.store,
@@ -454,7 +467,7 @@ class InteractiveChat:
             ),
             now=self._environment.now,
             models=self._models,
-            goals=self._goals(),
+            goals=goals,
             link_style=partial(link_style, opened.paths.vault),
             choose_mentions=partial(choose_in_chat, self.io, self.color, plain=self.is_plain),
             servers=opened.conversation.servers,
@@ -470,13 +483,6 @@ class InteractiveChat:
             return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, self.color, self._active.opened.settings.ui.width)
         return DrawnSurface(console, self, desktop, self._active.opened.document_links)
-
-    def _goals(self) -> GoalRun:
-        opened = self._active.opened
-        reviewer = TerminalPlanReviewer(self.io, plain=self.is_plain) if self._environment.stdin_is_tty else None
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
-        goals.way_back = lambda _: "/goal resume continues it."
-        return goals
 
     @property
     def is_saved(self) -> bool:
@@ -500,17 +506,6 @@ class InteractiveChat:
     def toggle_thinking(self) -> None:
         opened = self._active.opened
         self._thinking.toggle(opened.conversation.messages, self._surface())
-
-    def _make_prompt(self) -> Prompt:
-        ui = self._active.opened.settings.ui
-        return Prompt(
-            self,
-            completer=MenuCompleter(self._name_cache, self),
-            history_file=self._environment.data_dir / "history",
-            keys=keys_of(self._environment, self._active.opened),
-            vi=ui.keys == "vi",
-            color=parse_theme(ui.theme)[0] != NO_THEME and uses_color(self._environment.variables, ui.color),
-        )
 
     @property
     def session_id(self) -> str:

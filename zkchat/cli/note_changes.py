@@ -65,14 +65,14 @@ from zkchat.writing import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    pass
 
 
 def print_diff(io: CommandIO, paths: Paths, changes: ChangeSet) -> None:
     """Print the whole diff as the result of a command: drawn on a terminal, as a patch in a pipe."""
     console = stdout_console(io, paths)
     if console:
-        _draw(console, changes, whole=True)
+        render.print_changes(console, changes, whole=True)
     else:
         print_patch(io, changes)
 
@@ -94,13 +94,9 @@ def print_conflicts(io: CommandIO, error: FilesChanged) -> None:
     for sentence, changes in chain.from_iterable(map(describe_conflict, error.conflicts)):
         io.note(sentence)
         if console.is_terminal:
-            _draw(console, changes)
+            render.print_changes(console, changes)
         elif changes:
             io.note(patch_of(changes).removesuffix("\n"), as_it_is=True)
-
-
-def _draw(console: "Console", changes: ChangeSet, *, whole: bool = False) -> None:
-    render.print_changes(console, changes, whole=whole)
 
 
 def change_record(record: ChangeRecord) -> dict[str, object]:
