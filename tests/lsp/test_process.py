@@ -46,6 +46,7 @@ def answers(output: bytes) -> list[Any]:
 
 
 INITIALIZE = request(1, "initialize", processId=None, rootUri=None, capabilities={})
+INITIALIZED = frame({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
 
 def test_the_end_of_input_ends_it(world: World) -> None:
@@ -61,8 +62,7 @@ def test_an_editor_that_goes_while_notes_are_read_leaves_an_index_that_goes_on(w
     for number in range(300):
         world.note(f"{number}.md", f"# Note {number}\n\n[[{number + 1}]]\n")
     with started(world) as process:
-        given = INITIALIZE + frame({"jsonrpc": "2.0", "method": "initialized", "params": {}})
-        _, err = process.communicate(given, timeout=60)
+        _, err = process.communicate(INITIALIZE + INITIALIZED, timeout=60)
     assert (process.returncode, err) == (0, b"")
     assert world.run("check", "--json").json["notes"] == 300
 
@@ -89,8 +89,7 @@ def test_broken_messages_are_passed_over(world: World) -> None:
     with started(world) as process:
         assert process.stdin
         assert process.stdout
-        given = [INITIALIZE, frame({"jsonrpc": "2.0", "method": "initialized", "params": {}}), *broken]
-        process.stdin.write(b"".join([*given, request(9, "workspace/symbol", query="A")]))
+        process.stdin.write(b"".join([INITIALIZE, INITIALIZED, *broken, request(9, "workspace/symbol", query="A")]))
         process.stdin.flush()
         by_id: dict[object, Any] = {}
         while 9 not in by_id:

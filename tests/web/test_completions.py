@@ -1,5 +1,6 @@
 """Clients of OpenAI's API: answers over the notes, with sources, and conversations that clients hold themselves."""
 
+import json
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
@@ -97,8 +98,7 @@ def test_an_answer_can_be_streamed(web: Web) -> None:
     with web.client() as client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
         lines = [*answer.iter_lines()]
     assert lines[-2:] == ["data: [DONE]", ""]
-    with web.client() as client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
-        chunks = [*events_of(answer)]
+    chunks = [json.loads(line.removeprefix("data: ")) for line in lines[:-2] if line.startswith("data: ")]
     assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
     assert chunks[-1]["choices"] == []
     assert chunks[-1]["usage"]["total_tokens"]

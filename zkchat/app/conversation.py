@@ -323,13 +323,17 @@ def open_conversation_session(
     if options.question:
         images = named_images(workspace.environment, workspace.paths.vault, options.images)
         asked = journal.ask(options.question, choices, images=images)
+    # A vault may bring any number of files with mistakes.
+    problems = [str(problem) for problem in profiles.problems[:MAX_PROBLEMS_SHOWN]]
+    if (more := len(profiles.problems) - len(problems)) > 0:
+        problems.append(f"… and {more} more: zkchat config agents list and zkchat memory rules list show them.")
     return ConversationSession(
         journal=journal,
         profiles=profiles,
         agent=agent,
         choices=() if asked else choices,
         asked=asked,
-        notices=notices,
+        notices=(*notices, *problems),
         left_open=left_open,
     )
 
@@ -465,11 +469,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
         conversation = Conversation(core, session.choices, entry)
-        # A vault may bring any number of files with mistakes.
-        first = [str(problem) for problem in session.profiles.problems[:MAX_PROBLEMS_SHOWN]]
-        if (more := len(session.profiles.problems) - len(first)) > 0:
-            first.append(f"… and {more} more: zkchat config agents list and zkchat memory rules list show them.")
-        about_files = (*workspace.loaded.warnings, *session.notices, *first)
+        about_files = (*workspace.loaded.warnings, *session.notices)
         notices = [*model.warnings, *about_cache, *about_files, *about_stores]
         if options.writing.enabled and conversation.writing.proposals is None:
             notices.append(f"{conversation.model.shown} cannot change notes. Choose another: /model or --model NAME")
