@@ -354,14 +354,6 @@ def is_sent_anyway(reference: DocumentReference, lasting: Collection[str]) -> bo
     return reference.relative_path in lasting or _name(reference) in lasting
 
 
-def with_those_sent_anyway(
-    included: Iterable[DocumentReference], references: Iterable[DocumentReference], lasting: Collection[str]
-) -> tuple[DocumentReference, ...]:
-    """The references of a message: those whose text comes with it, and those whose text every request holds."""
-    anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
-    return ReferenceList([*anyway, *included]).as_tuple() if anyway else tuple(included)
-
-
 def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection[str]) -> Selection:
     """The selection without notes that come whole with the message, and a record of each note that is sent once."""
     texts = [part.text for part in user.parts if isinstance(part, FilePart)]

@@ -33,7 +33,6 @@ from zkchat.chat.references import (
     embedded,
     is_sent_anyway,
     resolve_links,
-    with_those_sent_anyway,
 )
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
@@ -121,10 +120,12 @@ class Augmentation:
         own = core.tokenizer.count(question.text)
         is_pasted = own > 2_000 and 2 * len(question.split.material) > len(question.text)
         is_told = asked.brief is None and is_key(question.told or question.prose)
+        included = (*marked, *shown.references)
+        anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
         user = replace(
             asked,
             parts=tuple(parts),
-            references=with_those_sent_anyway([*marked, *shown.references], references, lasting),
+            references=ReferenceList([*anyway, *included]).as_tuple() if anyway else included,
             token_count=own,
             priority=PASTE_PRIORITY if is_pasted else KEEP_PRIORITY if is_told else DEFAULT_PRIORITY,
         )

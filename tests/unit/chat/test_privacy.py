@@ -26,6 +26,7 @@ from zkchat.core.message import (
     RequestContext,
     RequestItem,
     TextPart,
+    VaultListing,
 )
 from zkchat.core.prompt import ModelInfo
 from zkchat.core.session import Entry, MessageEntry, read_message
@@ -74,6 +75,9 @@ GIVEN = {
     "listed": said("tool", references=(reference("Secret.md"),)),
     "file": said("assistant", FilePart(name="Secret.md#Door", text="Hush.")),
     "evidence": said("assistant", EvidencePart(evidence=(EVIDENCE,))),
+    "answer of the index": said(
+        "assistant", EvidencePart(evidence=(), listing=VaultListing(text="", references=(reference("Secret.md"),)))
+    ),
     "recorded": said(
         "assistant",
         request_context=RequestContext(items=(RequestItem(type="reference", name="Secret.md#Door"),)),

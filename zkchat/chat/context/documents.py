@@ -77,7 +77,8 @@ def include_documents(
     for group, share in brought:
         left -= intake.fill(group, int(share * left), room.question)
     for_embeds = int(MAX_DOCUMENT_SHARE * left)
-    for reference in [each for each in linked if intake.is_whole(each)]:
+    whole = {part.name for part in intake.parts if not part.extent}
+    for reference in [each for each in linked if _name(each) in whole]:
         for embed in embeds_of(reference, intake.texts[_name(reference)]):
             is_new = not intake.covers(embed) and intake.consider(embed)
             if is_new and tokenizer.count(intake.texts[_name(embed)]) <= for_embeds:
@@ -92,7 +93,6 @@ class _DocumentIntake:
         self._text_of = text_of
         self._tokenizer = tokenizer
         self._seen: set[str] = set()
-        self._whole: set[str | None] = set()
         self.texts: dict[str, str] = {}
         """By name, of what was considered."""
         self.parts: list[FilePart] = []
@@ -101,7 +101,8 @@ class _DocumentIntake:
 
     def covers(self, reference: DocumentReference) -> bool:
         """Whether this document or section is included, or is part of a document that is."""
-        return reference.relative_path in self._whole or any(part.name == _name(reference) for part in self.parts)
+        path, name = reference.relative_path, _name(reference)
+        return any(part.name == name or (part.name == path and not part.extent) for part in self.parts)
 
     def consider(self, reference: DocumentReference) -> bool:
         """Whether it has text, and was not considered before."""
@@ -114,10 +115,6 @@ class _DocumentIntake:
             self.texts[name] = text
         return bool(text.strip())
 
-    def is_whole(self, reference: DocumentReference) -> bool:
-        """Whether all of this document or section is included."""
-        return any(part.name == _name(reference) and not part.extent for part in self.parts)
-
     def include(self, reference: DocumentReference, budget: int, question: str) -> int:
         """Include as much of a document as that; returns the tokens it takes."""
         name = _name(reference)
@@ -128,8 +125,6 @@ class _DocumentIntake:
         whole = digest(text) if extent else ""
         part = FilePart(name=name, media_type="text/markdown", text=sent, extent=extent, digest=whole)
         self.parts.append(part)
-        if not anchor_in(reference) and not extent:
-            self._whole.add(reference.relative_path)
         self._report(replace(reference, included=True, extent=extent, hits=0))
         return self._tokenizer.count(sent)
 
