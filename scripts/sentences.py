@@ -26,8 +26,9 @@ NOT_SAID: Final = re.compile(
 )
 """What is given to these is a pattern, a statement, a list of words, or for a model or a developer."""
 NO_SENTENCE: Final = re.compile(
-    r"(SELECT|INSERT|UPDATE|CREATE|CASE|WITH|WHERE|COALESCE|bold|reverse|import|diff --git) |coalesce|\(\?P|--format|"
-    r"[\w.]+\[.*\]$|.*\| None$|<!doctype|default-src"
+    r"(SELECT|INSERT|UPDATE|CREATE|CASE|WITH|COALESCE|bold|reverse|import|diff --git) |coalesce|--format|<!doctype|"
+    r".*( WHERE | ORDER BY |\(\?[P:]|\\s)|[\w.]+\[.*\]$|.*\| None$|default-src|(\w*Error ?)+$|[a-z]+ c-\w [\w-]+$",
+    re.DOTALL,
 )
 WORD: Final = re.compile(r"[^\W\d_]{2,}")
 Sentence: TypeAlias = tuple[int, str, str]
@@ -55,9 +56,15 @@ def _texts(node: ast.AST, occasion: str) -> Iterator[Sentence]:
             if re.fullmatch(NOT_SAID, called := ast.unparse(node.func)):
                 return
             within, occasion = [node.func, *node.args], called
-            for keyword in node.keywords:
-                if not re.fullmatch(NOT_SAID, name := f"{called} {keyword.arg}"):
-                    yield from _texts(keyword.value, name)
+            named = {str(each.arg): each.value for each in node.keywords}
+            pair = [[*_texts(each, called)] for each in (*node.args[:1], named.get("hint")) if each]
+            if len(pair) == 2 and all(len(each) == 1 for each in pair):  # an error and its hint are read together
+                (line, _, error), (_, _, hint) = pair[0][0], pair[1][0]
+                yield line, called, f"{error} {hint}"
+                del within[1], named["hint"]
+            for name, value in named.items():
+                if not re.fullmatch(NOT_SAID, f"{called} {name}"):
+                    yield from _texts(value, f"{called} {name}")
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             occasion = name if name.isupper() or not occasion else f"{occasion} {name}"
         case ast.Constant(value=str(text)):

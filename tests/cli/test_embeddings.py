@@ -144,7 +144,7 @@ def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monke
     monkeypatch.setattr(ServerEmbedder, "embed", interrupted)
     result = notes.run("index")
     assert result.code == ExitCode.INTERRUPTED
-    assert "2 of 3 passages are ready for the search; the next run continues." in result.err
+    assert "2 of 3 passages are ready for the search; the next zkchat index continues." in result.err
     monkeypatch.undo()
     assert "ready for search: 3 of 3 passages" in notes.run("index").out
     assert len(server.embedded) == 3

@@ -93,7 +93,7 @@ def test_a_file_that_is_a_note_of_the_vault_is_refused(vault: World) -> None:
     vault.note("Questions.md", QUESTIONS)
     refused = vault.run("eval", "Questions.md")
     assert refused.code == 2
-    assert "Questions.md is a note in this vault, so the search would find it." in refused.err
+    assert "Questions.md is a note of this vault, so the search would find the answers in it." in refused.err
     assert vault.run("eval", "gone.txt").code == 2
 
 

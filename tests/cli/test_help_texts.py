@@ -76,10 +76,13 @@ def test_every_sentence_is_printed_with_its_place_and_occasion_or_a_sample_of_th
 
     told = printed()
     said = {line.partition(" | ")[2]: line.partition(":")[0] for line in told}
-    assert said["UsageError | Which note do you want to see?"] == "zkchat/cli/lookups.py"
+    assert said["UsageError | Which note do you want to see? zkchat show NOTE"] == "zkchat/cli/lookups.py"
     assert said["flag | Print JSON for scripts."] == "zkchat/cli/common.py"
     assert said["Goals steps | Maximum steps in the plan of a goal."] == "zkchat/config/sections.py"
-    assert said["StorageDamaged | {…} is damaged."] == "zkchat/storage/database.py"
+    assert (
+        said["StorageDamaged | {…} is damaged. It is only a cache: delete it, and it is rebuilt."]
+        == "zkchat/storage/database.py"
+    )
     assert any(each.startswith("help of undo | Undo what zkchat changed last.") for each in said)
     sample = printed("--sample", "9", "--seed", "3")
     assert len(sample) == 9

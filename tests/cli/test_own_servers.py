@@ -89,9 +89,12 @@ def test_where_a_key_is_refused_the_sentence_names_the_setting_of_that_model(use
     user.configure(table("a", first))
     said = ask(user, "a").err
     assert "refused the key" in said
-    assert "Put the name of the variable with the key into models.a.api_key_env." in said
+    assert (
+        "Put your key into an environment variable, and the variable's name into the setting models.a.api_key_env."
+        in said
+    )
     user.configure(table("a", first, api_key_env="GONE"))
-    assert "Put a valid key into the variable GONE." in ask(user, "a").err
+    assert "Put a valid key into the environment variable GONE." in ask(user, "a").err
 
 
 def test_headers_come_from_variables_and_are_shown_nowhere(user: World, first: Loopback) -> None:

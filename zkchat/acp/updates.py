@@ -194,9 +194,6 @@ class TurnUpdates:
                 yield self._reviewer.settled(event)
                 yield notice_chunk(phrases.reviewed(event, undo="/undo"))
             case events.Notice():
-                assert isinstance(
-                    event, events.ResourceRead | events.ContextFilling | events.Compacting | events.Compacted
-                )
                 yield thought_chunk(f"{phrases.notice(event)}\n")
             case events.TurnFinished():
                 self._said, self.is_cut_off = False, event.cut_off

@@ -117,7 +117,7 @@ def _text(data: bytes) -> str:
 def _too_large() -> SessionError:
     return SessionError(
         f"The file has more than {MAX_BYTES // 1_000_000} MB of conversations, too much to read at once.",
-        hint="Import it in parts: jq '.[:500]' conversations.json > part1.json, then '.[500:]', and so on.",
+        hint="Split it first, for example with the program jq: jq '.[:500]' conversations.json > part1.json",
     )
 
 

@@ -85,8 +85,8 @@ def known_keys(environment: Environment, settings: Settings) -> tuple[str, ...]:
 
     models = settings.models.values()
     headers = [text for model in models for text in model.headers.values()]
-    named = {settings.openai.api_key_env, settings.anthropic.api_key_env, settings.embeddings.api_key_env}
-    named |= {model.api_key_env for model in models}
+    sections = [*models, *(getattr(settings, name) for name in settings.__struct_fields__)]
+    named = {each.api_key_env for each in sections if hasattr(each, "api_key_env")}
     named |= {found["name"] for text in headers for found in REFERENCE.finditer(text)}
     endings, variables = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD"), environment.variables.items()
     return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in named))

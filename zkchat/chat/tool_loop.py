@@ -223,12 +223,13 @@ class Exchange(Struct):
         elif self.finish and self.finish.reason == "length":
             said, hint = "ran out of room before it answered.", f"Ask for something shorter, or {MORE_ROOM}."
         elif self.calls:
-            said, hint = "kept calling tools and answered nothing.", f"What they found is kept. {OTHERWISE}"
+            said, hint = "kept calling tools and answered nothing.", f"What it found is in this session. {OTHERWISE}"
         elif answer.thinking.strip():
             said = "thought and then answered nothing."
             hint = f"Its thinking is kept: ui.thinking shows it. {OTHERWISE}"
         elif self.rounds:
-            said, hint = "used its tools and then answered nothing.", f"What they found is kept. {OTHERWISE}"
+            said = "used its tools and then answered nothing."
+            hint = f"What it found is in this session. {OTHERWISE}"
         else:
             said, hint = "answered nothing.", OTHERWISE
         return Warned(text=f"{self.core.info.shown} {said}", hint=hint)

@@ -22,7 +22,9 @@ from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import LostDefaultVault, UnconfirmedVault, UsageError, VaultError
 from zkchat.render import ShownUsage
 
-ResumeOption = Annotated[bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")]
+ResumeOption = Annotated[
+    bool, flag("--resume -r", "Choose a session to continue. Type words to find it by what was said.")
+]
 
 
 _HOW_TO_BEGIN: Final = """\

@@ -409,7 +409,7 @@ def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
     except KeyError as error:
         raise UsageError(
             "The request for this answer cannot be rebuilt: part of it is missing from the session.",
-            hint="Sessions from older versions or other programs can lack texts.",
+            hint="Not all that was sent is recorded in sessions of older versions and of other programs.",
         ) from error
 
 

@@ -47,7 +47,10 @@ def evaluate(
     other, setting = _with_setting(io, compare) if compare else (io, "")
     with open_refreshed_workspace(io) as (workspace, library):
         if any(map(library.is_indexed, own_paths(io, workspace.paths, library, file))):
-            raise UsageError(f"{file} is a note in this vault, so the search would find it.", hint="Rename it to .txt.")
+            raise UsageError(
+                f"{file} is a note of this vault, so the search would find the answers in it.",
+                hint="Rename it to .txt.",
+            )
         questions = read_questions(library, text)
         of = Evaluation(judged=_judged(io, library, questions))
         if not compare:

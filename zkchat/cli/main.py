@@ -115,7 +115,7 @@ def zkchat(
     context: typer.Context,
     _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
     _resume: Annotated[
-        bool, flag("--resume -r", "Choose a session to continue; typed words search what was said.")
+        bool, flag("--resume -r", "Choose a session to continue. Type words to find it by what was said.")
     ] = False,
     _debug: Annotated[bool, flag("--debug", "Log requests, replies, decisions and times, without keys.")] = False,
     _version: Annotated[

@@ -343,7 +343,7 @@ TimeoutOption = Annotated[
 ServerLocalOption = Annotated[
     bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
 ]
-ReplaceOption = Annotated[bool, flag("--replace", "Replace your server of that name.")]
+ReplaceOption = Annotated[bool, flag("--replace", "Replace the server that you already have under this name.")]
 
 
 @partial(told_command, vault_option=SettingsVaultOption)

@@ -55,7 +55,7 @@ def models(
 
 @app.command(
     epilog="qwen2.5-coder-1.5b  1,117 MB  Apache-2.0   4 GB of memory, recommended\n"
-    "gemma3-270m           253 MB  Gemma terms  2 GB of memory, only continues texts\n"
+    "gemma3-270m           253 MB  Gemma terms  2 GB of memory, cannot answer by itself\n"
     "smollm2                98 MB  Apache-2.0   1 GB of memory, the smallest\n"
     "all-minilm-l6-v2       23 MB  Apache-2.0   1 GB of memory, for a better search"
 )

@@ -105,7 +105,9 @@ def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None
         io.note(f"{error.message} {error.hint or ''}".strip())
     except KeyboardInterrupt:
         if now := library.embedding_progress():
-            io.note(f"{now.done:,} of {now.total:,} passages are ready for the search; the next run continues.")
+            io.note(
+                f"{now.done:,} of {now.total:,} passages are ready for the search; the next zkchat index continues."
+            )
         raise
     return library.embedding_progress()
 

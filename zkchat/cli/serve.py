@@ -81,7 +81,7 @@ def serve(
         io.note(_OPEN)
     io.note(f"Open this in your browser: {site.address}", as_it_is=True)
     shown = f"in {token.file}" if token.file else token.text if token.is_new else f"${VARIABLE}"
-    io.note(f"Other programs: {site.api}, token {shown}. Ctrl-C stops the server.", as_it_is=True)
+    io.note(f"Other programs use the address {site.api} and the token {shown}. Ctrl-C stops the server.", as_it_is=True)
     try:
         site.serve()
     except Terminated as end:
@@ -94,7 +94,7 @@ def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
     token = hosting.access_token(named, io.environment.variables, VARIABLE)
     if is_open and token.is_new and not token.file:
         raise UsageError(
-            "Others can reach this address, so choose a token yourself.",
+            "Other machines can reach this address, so zkchat needs a password that you choose (a token).",
             hint=f"Add --token-file FILE, or set ${VARIABLE}.",
         )
     return token

@@ -205,7 +205,7 @@ def priority(
     session: SessionArgument,
     number: NumberArgument,
     value: Annotated[
-        int, argument("PRIORITY", "1 (summarised first) to 10; 5 is the default.", min=1, max=MAX_PRIORITY)
+        int, argument("PRIORITY", "1 (summarised first) to 10 (last); 5 is the default.", min=1, max=MAX_PRIORITY)
     ],
 ) -> Told:
     """Set how important a message is when older ones are summarised.

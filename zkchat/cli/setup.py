@@ -222,7 +222,7 @@ class _Questions:
         question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]:"
         typed, refused = self._ask(question), None
         while folder and typed not in {_NONE, before, refused} and (absent := missing_folders(folder.path, typed)):
-            self._say(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it anyway.")
+            self._say(f"   {folder.path} has no {', '.join(absent)}. Type it again to keep it anyway.")
             typed, refused = self._ask(question), typed
         return before if not typed else "" if typed == _NONE else typed
 

@@ -252,7 +252,9 @@ class Context(Struct, frozen=True, kw_only=True):
     auto_compact: Annotated[bool, "Summarise older messages when the window is full. Off: the question is refused."] = (
         True
     )
-    confirm_compaction: Annotated[bool, "Ask before messages leave the context; without a terminal they stay."] = False
+    confirm_compaction: Annotated[
+        bool, "Ask before older messages are summarised. Where nobody can be asked, none are."
+    ] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
         CompactionStrategy,

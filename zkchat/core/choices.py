@@ -121,7 +121,7 @@ class ContextUsage(Value, frozen=True, kw_only=True):
 Role = Literal["user", "assistant", "system", "tool"]
 
 CompactionStrategy = Literal["summarize", "discard", "hybrid"]
-"""How the prompt gets smaller; `context.strategies.PLANNERS` holds a planner for each."""
+"""How the prompt gets smaller; `chat/context/strategies` has a planner for each."""
 
 SummaryDetail = Literal["brief", "normal", "full"]
 """How much a summary tells."""

@@ -153,7 +153,7 @@ class IndexedNote(NamedTuple):
 
 
 class Segment(Struct, frozen=True, kw_only=True):
-    """A part of the inverted index, written once: the terms of some sections, packed by `vault.search.postings`."""
+    """A part of the inverted index, written once: the terms of some sections, packed by `index/search/postings`."""
 
     slots: int
     """How many sections, dead ones included."""

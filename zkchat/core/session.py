@@ -329,13 +329,13 @@ class IndexedMessage(Struct, frozen=True, kw_only=True):
     time: datetime
     text: str
     said: bytes
-    """The words of its text, packed by `context.recall.ranking`."""
+    """The words of its text, packed by `chat/message_ranking`."""
     labels: bytes
     """The words of its speaker and its day, likewise."""
     features: bytes
-    """What beside its words helps to rank it, packed by `context.recall.ranking`."""
+    """What beside its words helps to rank it, packed by `chat/message_ranking`."""
     vector: bytes = b""
-    """What it means, packed by `context.recall.search`; empty if no vector could be made."""
+    """What it means, packed by `chat/message_search`; empty if no vector could be made."""
 
 
 class MessageRow(NamedTuple):

@@ -76,7 +76,7 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
                 pages = counted(len(outline.headings) if outline else 0, "page")
                 raise NoteNotFound(
                     f"There is no page {page:,} in {resolved.path}: it has {pages}.",
-                    hint=f"The first: {resolved.path}#page=1",
+                    hint=f"Its first page is {resolved.path}#page=1",
                 )
             return NamedNote(
                 path=resolved.path,

@@ -115,7 +115,10 @@ class Anthropic(ServerModel["AsyncAnthropic"]):
         *,
         base_url: str = "",
         api_key: str = "",
-        hints: tuple[str, str] = ("anthropic.base_url", "Put a valid key into the variable ANTHROPIC_API_KEY."),
+        hints: tuple[str, str] = (
+            "anthropic.base_url",
+            "Put a valid key into the environment variable ANTHROPIC_API_KEY.",
+        ),
         headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,

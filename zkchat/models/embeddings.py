@@ -312,7 +312,7 @@ def openai_embedder(
         server=display_address(base_url),
         model=model,
         if_unreachable="Check the network and the server's address; until it answers, a simpler search is used.",
-        if_key_refused=f"Put a valid key into the variable {key_variable}.",
+        if_key_refused=f"Put a valid key into the environment variable {key_variable}.",
         if_model_missing="Check the model's name, and the address, which most often ends in /v1.",
         key=api_key.strip(),
     )

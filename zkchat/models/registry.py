@@ -232,8 +232,9 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         section = self.settings(context)
         setting, variable = section.get("address_setting", self.address_setting), section.get("api_key_env")
         if variable or "address_setting" not in section:
-            return setting, f"Put a valid key into the variable {variable or self.service[1]}."
-        return setting, f"Put the name of the variable with the key into {setting.removesuffix('base_url')}api_key_env."
+            return setting, f"Put a valid key into the environment variable {variable or self.service[1]}."
+        named = f"{setting.removesuffix('base_url')}api_key_env"
+        return setting, f"Put your key into an environment variable, and the variable's name into the setting {named}."
 
     def address(self, context: ProviderContext) -> str:
         """The address that must accept a connection before `offered_models` is called; empty if there is none, and for

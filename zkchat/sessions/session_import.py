@@ -386,7 +386,9 @@ def _own_bodies(value: Mapping[str, Json], entries: Sequence[Json], now: datetim
     bodies: list[EntryBody] = []
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):
-            raise SessionError(f"Entry {number} of the file is not an object.")
+            raise SessionError(
+                f"Entry {number} of the file is no conversation.", hint="Is it the file that you exported?"
+            )
         try:
             read = read_entry({"sequence": number, "at": now, **entry, "session_id": ""})
         except InvalidValue as error:

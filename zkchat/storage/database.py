@@ -329,7 +329,7 @@ def _beyond(connection: sqlite3.Connection, version: int, migrations: Sequence[M
         return damaged(path)  # nobody is that far ahead, or ahead with the same tables: the number is garbage
     return StorageTooNew(
         f"{path} was written by a newer zkchat (table version {version}; yours reads up to {len(migrations)}).",
-        hint="Update zkchat, or start anew with XDG_DATA_HOME set to an empty folder.",
+        hint="Update zkchat. Or start anew beside your old data, with XDG_DATA_HOME set to an empty folder.",
     )
 
 

@@ -109,7 +109,7 @@ class Repository(Struct, frozen=True, kw_only=True):
             return _small_text(folder / name, beneath=folder)
         except FileNotFoundError:
             if name == "HEAD":
-                raise UnusableRepository("it has no HEAD") from None
+                raise UnusableRepository("it is incomplete (it has no HEAD)") from None
         except (OSError, ValueError):
             raise UnusableRepository(f"{name} cannot be read") from None
         if (self.common_folder / "reftable").exists():

@@ -120,7 +120,7 @@ def test_messages_of_an_older_zkchat_take_defaults_for_what_they_lack() -> None:
         ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "1 part left out: 1 internal record"),
         ([{"role": "assistant", "content": "", "tool_calls": {}}, 5], "Message 2 is not an object"),
         ([{"role": "king", "parts": []}], "Message 1 cannot be used: role: "),
-        ({"entries": [5]}, "Entry 1 of the file is not an object"),
+        ({"entries": [5]}, "Entry 1 of the file is no conversation"),
         ({"entries": [{"body": {"kind": "pin"}}]}, "Entry 1 of the file cannot be used: body.message_id: "),
         ({"entries": [{"body": {"kind": {"a": 1}}}]}, "Entry 1 of the file cannot be used: body.kind: "),
         (

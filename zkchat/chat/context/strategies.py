@@ -5,7 +5,7 @@ one stays. What gives way first: documents of earlier turns, older messages (a s
 the last turn, the recent messages, the summary, and the last question only where it alone is too long.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 from typing import Final
 
@@ -107,7 +107,11 @@ def plan_compaction(
     if not messages or (total <= limits.trigger and not on_demand):
         return None
     planner = _Planner(messages, limits, keep, total)
-    plans = {"summarize": planner.summarize, "discard": planner.discard, "hybrid": planner.hybrid}
+    plans: dict[CompactionStrategy, Callable[[bool], CompactionPlan | None]] = {
+        "summarize": planner.summarize,
+        "discard": planner.discard,
+        "hybrid": planner.hybrid,
+    }
     found = plans[strategy](on_demand)
     return replace(found, strategy=strategy) if found and (found.archived or found.condensed) else None
 

@@ -162,7 +162,7 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
         raise UsageError("Nothing is summarised in this conversation.")
     archived, whole = len(part.archived), len(part.shortened | part.stripped)
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
-    back += [f"{counted(whole, 'message')} whole again"] if whole else []
+    back += [f"{counted(whole, 'message')} sent in full again"] if whole else []
     what = ", ".join(back) or "the earlier summary is used again"
     context.surface.print(f"Summary #{part.number} is undone: {what}.")
     return NOTHING

@@ -93,7 +93,9 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
     if message.role == "user":
         return _continue_after(context, message.parent_id)
     if not is_answer(message) and compaction_of(message) is None:
-        raise UsageError(f"Message {argument} is a step of an answer.", hint="Choose a question or a whole answer.")
+        raise UsageError(
+            f"Message {argument} is only a step on the way to an answer.", hint="Choose a question or a whole answer."
+        )
     if message.id == messages[-1].id:
         raise UsageError("You are there already.")
     return _continue_after(context, message.id)

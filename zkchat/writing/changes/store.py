@@ -384,7 +384,8 @@ class GitCommits:
             return ""  # committing tells
         if not found:
             return ""
-        return f"The change was not committed: {found[0][3:]} already had uncommitted changes. Commit both yourself."
+        yours = f"{found[0][3:]} already had uncommitted changes"
+        return f"The change was not committed: {yours}. Commit them and this change yourself."
 
     def __call__(self, changes: ChangeSet, message: str) -> str:
         """Commit exactly the files of a change set. Returns a warning; empty without a repository, or any trouble."""

@@ -179,7 +179,7 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
     harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="x")])
     for number in (6, 7):
-        assert "is a step of an answer" in harness.typed(f"/branch {number}")
+        assert "is only a step on the way to an answer" in harness.typed(f"/branch {number}")
     assert len(said(harness)) == 7
 
 

@@ -85,7 +85,9 @@ def test_work_of_the_user_in_a_file_of_the_change_is_not_committed_and_told(
     if is_staged:
         repository.git("add", "A.md")
     before = repository.last_commit
-    told = ("The change was not committed: A.md already had uncommitted changes. Commit both yourself.",)
+    told = (
+        "The change was not committed: A.md already had uncommitted changes. Commit them and this change yourself.",
+    )
     assert repository.warnings(move("A.md", "N.md"), write("N.md", b"of the user", b"both")) == told
     assert repository.last_commit == before
     (record,) = repository.store.records()

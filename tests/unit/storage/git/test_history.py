@@ -165,7 +165,7 @@ def _file(text: str) -> Callable[[Path], object]:
 
 
 BROKEN: list[tuple[Callable[[Path], object], str]] = [
-    (lambda folder: (folder / "HEAD").unlink(), "it has no HEAD"),
+    (lambda folder: (folder / "HEAD").unlink(), "it is incomplete (it has no HEAD)"),
     (_head("ref: ../../secret\n"), "its HEAD is not understood"),
     (_head("ref: refs/heads/../../x\n"), "its HEAD is not understood"),
     (_head("f" * 64), "it uses the SHA-256 format"),
