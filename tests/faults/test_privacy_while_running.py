@@ -232,6 +232,6 @@ def test_a_request_that_was_made_before_the_change_is_not_sent_after_it(scene: S
         with after_an_answer(server, lambda: write(user_file(scene), LOCAL)):
             received = talked.ask()
         assert received.count('"model"') == 1, "the answer of the tool is not sent with the note of before"
-        assert "changed while this was answered" in talked.failure
+        assert "changed during this answer" in talked.failure
         server.call = None
         assert "quollsecret" not in talked.ask()

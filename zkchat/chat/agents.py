@@ -149,7 +149,7 @@ class _ProfileText(Struct, frozen=True):
         for key in self.matter.properties:
             if key not in known:
                 close = get_close_matches(key.casefold(), known, n=1)
-                instead = f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(known)}."
+                instead = f"Did you mean '{close[0]}'?" if close else f"Choose from: {', '.join(known)}."
                 self._pass_over(f"Unknown setting '{shorten(key, _MAX_SHOWN)}'. {instead}", key)
 
     def text(self, key: str, *, is_required: bool = False) -> str:
@@ -247,7 +247,7 @@ def set_value(file: ProfileFile, key: str, value: str) -> str:
     section, _, name = key.partition(".")
     if section not in AGENT_KEYS or bool(name) != (section in _SECTIONS):
         known = [*(key for key in AGENT_KEYS if key not in _SECTIONS), *(f"{each}.NAME" for each in _SECTIONS)]
-        raise UsageError(f"An agent has no setting '{key}'.", hint=f"There is: {', '.join(known)}.")
+        raise UsageError(f"An agent has no setting '{key}'.", hint=f"Choose from: {', '.join(known)}.")
     _check(file, section)
     text = unix_lines(file.text)
     matter = cut(text)
@@ -395,7 +395,7 @@ class Profiles(Struct, frozen=True):
         names = ", ".join(known[each].name for each in close)
         raise UnknownProfile(
             f"There is no {what} '{name}'.",
-            hint=f"There is: {names}." if names else f"Create one: zkchat memory rules new '{name}'",
+            hint=f"Choose from: {names}." if names else f"Create one: zkchat memory rules new '{name}'",
         )
 
 

@@ -103,7 +103,7 @@ class SessionItems:
         names = ", ".join(every[each].called for each in close)
         raise UsageError(
             f"There is no {kind} '{name}'.",
-            hint=f"There is: {names}." if names else "Create one: zkchat memory rules new",
+            hint=f"Choose from: {names}." if names else "Create one: zkchat memory rules new",
         )
 
     async def tokens(self) -> int:

@@ -431,7 +431,7 @@ class Turn:
             return Warned(text=f"{unavailable.reason}, so {other} answers.", hint=unavailable.hint)
         return Warned(
             text=f"There is no agent '{addressed}', so {other} answers.",
-            hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
+            hint=f"Choose from: {', '.join(agent.name for agent in profiles.agents.values())}.",
         )
 
     async def _answer(self, asked: ChatMessage, unreachable: ProviderError | None, emit: Emit) -> ChatMessage | None:

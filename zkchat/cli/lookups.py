@@ -121,7 +121,7 @@ def _open(*, note: str, vault: Path | None, json_output: bool) -> int:
     with open_refreshed_workspace(io) as (workspace, library):
         found = find_place(io, workspace.paths, library, name)
     if not may_hold_text(found.path):
-        raise UsageError(f"{found.path} is not a text file.", hint="/open in a chat opens it on your desktop.")
+        raise UsageError(f"{found.path} is not a text file.", hint="/open in a chat opens it with its usual program.")
     edit_file(io, str(workspace.paths.vault / found.path), int(line) if line else found.line)
     return ExitCode.OK
 

@@ -213,7 +213,7 @@ def mcp(
     port: PortOption = None,
     token_file: TokenFileOption = None,
 ) -> None:
-    """Serve the vault to an MCP host, on standard input and output: tools, evidence with quotes, notes, prompts.
+    """Serve the vault to an MCP host, on standard input and output: tools, quoted passages, notes, prompts.
 
     A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Private notes are left out, unless you
     say that the host's model runs on this machine.

@@ -314,7 +314,7 @@ def undo(
     if listed:
         wanted = number.removeprefix("#")
         if wanted and not (wanted.isascii() and wanted.isdecimal()):
-            raise UsageError(f"{number!r} is not the number of a change.", hint="zkchat undo --list --id 3")
+            raise UsageError(f"{number!r} is not the number of a change.", hint="For example: undo --list --id 3")
         return _changes(io, which, since, int(wanted) if wanted else None, diff, limit)
     if since or diff:
         raise UsageError("--since and --diff need --list.", hint="zkchat undo --list --since yesterday --diff")

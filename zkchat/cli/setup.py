@@ -202,7 +202,7 @@ class _Questions:
             raise UsageError(f"{service.name} lists no models. {problem}".rstrip())
         self._say(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
         if warning := _warning(rows[0]):
-            self._say(f"   This is not on this machine{warning}, except private ones.")
+            self._say(f"   {service.name} is not on this machine{warning}, except private ones.")
         typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:") if self._asks else ""
         name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
         _verify(environment, vault, name)

@@ -253,7 +253,7 @@ class Context(Struct, frozen=True, kw_only=True):
         True
     )
     confirm_compaction: Annotated[
-        bool, "Ask before older messages are summarised. Where nobody can be asked, none are."
+        bool, "Ask before older messages are summarised. In a script, where nobody answers, none are."
     ] = False
     review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
     strategy: Annotated[
@@ -478,7 +478,7 @@ class Embeddings(Struct, frozen=True, kw_only=True):
     api_key_env: Annotated[
         OptionalVariableName,
         "Name of the environment variable that holds the key for `embeddings.base_url`. Empty: "
-        "`openai.api_key_env` if the server is OpenAI or the one in `openai.base_url`, else none.",
+        "the one in `openai.api_key_env`, for OpenAI and `openai.base_url`; no key for other servers.",
     ] = ""
     dimensions: Annotated[
         Annotated[int, Meta(ge=16, le=16_384)] | None,

@@ -443,8 +443,8 @@ PROBE_TIMEOUT = 0.3
 SETUP_HELPS: Final = "; `zkchat setup` helps"
 """The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
-    "For answers that a model writes, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, set a server "
-    "of your own (`zkchat config set openai.base_url ADDRESS`), or put a key into the variable "
+    "For answers that a model writes, start Ollama (https://ollama.com) and run `ollama pull qwen3:4b`, set the "
+    "address of your own server (`zkchat config set openai.base_url ADDRESS`), or put a key into the variable "
     f"OPENAI_API_KEY{SETUP_HELPS}."
 )
 
@@ -536,7 +536,7 @@ class GuardedProvider:
         self._rules.check(self.info)
         if self._version not in {None, version}:
             raise ConfigError(
-                "The settings changed while this was answered, so no more is sent.", hint="Ask again; in a chat: /retry"
+                "The settings changed during this answer, so nothing more is sent.", hint="Ask again; in a chat: /retry"
             )
         return self._provider.stream(request)
 

@@ -146,7 +146,7 @@ def _mapped(path: Path) -> "NDArray[np.float16]":
         header_length = int.from_bytes(file.read(8), "little")
         matrix = json.loads(file.read(header_length))["embedding.weight"]
     if matrix["dtype"] != "F16" or matrix["shape"][1:] != [_DIMENSIONS]:
-        raise ValueError(f"it holds {matrix['dtype']} numbers in the shape {matrix['shape']}")
+        raise ValueError(f"its file is of another kind than expected ({matrix['dtype']}, {matrix['shape']})")
     start = 8 + header_length + matrix["data_offsets"][0]
     mapped = np.memmap(path, dtype="<f2", mode="r", offset=start, shape=tuple(matrix["shape"]))
     return np.asarray(mapped)  # whose rows are plain arrays, which are made in less time

@@ -28,7 +28,7 @@ from zkchat.notes.link_catalog import Anchors, Catalog, CatalogEntry, SimilarNam
 
 _ALONE: dict[LinkVia, str] = {
     "self": "It leads to a place in the same note.",
-    "path": "It is the only file whose path ends like that.",
+    "path": "It is the only file whose path ends with what the link says.",
     "name": "It is the only file of that name.",
     "alias": "The only note with that alias; no file has that name.",
     "id": "The only note with that id; no file has that name.",

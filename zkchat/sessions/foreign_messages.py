@@ -421,7 +421,7 @@ def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[Cha
         for part in message.parts:
             if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
                 continue
-            tally.leave_out_part("unmatched tool result")
+            tally.leave_out_part("stray tool result")
         answered.update((caller.id, part.call_id) for part in _results(path) if caller)
     return _without(messages, results, answered, tally)
 

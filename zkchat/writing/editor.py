@@ -277,7 +277,7 @@ class NoteEditor:
         path = self._targets.note(target)
         before = self.staged.read(path)
         if before is None:
-            raise EditRefused(f"{path} cannot be changed.")
+            raise EditRefused(f"{path} cannot be changed: after the changes proposed before, there is no such note.")
         after = self._changed(before, edit.change)
         names = " › ".join(name.strip() for name in place.split("#") if name.strip())
         title = f"{verb} {path}{f' › {shorten(names, 60)}' if names else ''}{end}"
@@ -332,4 +332,5 @@ class NoteEditor:
         paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
         found = self.library.confirmed(sorted(paths)[:20])
         where = ", ".join(folders)
-        return f"Templates in {where}: {', '.join(map(file_title, found))}." if found else f"No notes are in {where}."
+        listed = ", ".join(map(file_title, found))
+        return f"Templates in {where}: {listed}." if found else f"The template folder {where} has no notes."

@@ -42,7 +42,7 @@ def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told
 def test_a_name_that_is_nearly_right_gets_the_right_one_as_a_hint() -> None:
     with pytest.raises(ConfigError, match="There is no agent 'writter'") as caught:
         build_profiles([]).agent("writter")
-    assert caught.value.hint == "There is: writer."
+    assert caught.value.hint == "Choose from: writer."
 
 
 def test_every_agent_is_told_that_what_notes_say_is_data() -> None:

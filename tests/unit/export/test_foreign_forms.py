@@ -129,7 +129,7 @@ def test_calls_without_a_result_and_results_without_a_call_are_left_out_and_coun
     question, answer = file.conversations[0].messages.values()
     assert answer.parts == (TextPart(text="Seven."),)
     assert answer.parent_id == question.id
-    assert file.tally.phrases() == ["2 parts left out: 1 unmatched tool result, 1 unanswered tool call"]
+    assert file.tally.phrases() == ["2 parts left out: 1 stray tool result, 1 unanswered tool call"]
 
 
 def test_a_compaction_block_archives_what_is_before_it() -> None:

@@ -212,7 +212,8 @@ class _Move:
                 self._entries[entry.path] = entry
                 self.moved.after.replace(entry)
         raise EditRefused(
-            "Titles with links in them would change, and links to them break.", hint="Choose another name."
+            "Other notes link to this one in their titles. Their titles would change, and links to those notes break.",
+            hint="Choose another name.",
         )
 
     def _new_text(self, path: str) -> _NewText | None:

@@ -123,7 +123,7 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
     [
         ("/add", "Give a note, a rule, a tool or memory: /add [[Note]], /add rule NAME, /add tool NAME, /add memory."),
         ("/add rule Brevity", "Brevity is sent with every message already."),
-        ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
+        ("/add tool find_relatd", "There is no tool 'find_relatd'. Choose from: find_related"),
         ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
         ("/drop rule Units", "Units is not sent in this session."),
         ("/remember", "What should zkchat remember? For example: /remember My thesis is due on 30 June."),

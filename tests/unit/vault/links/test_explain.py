@@ -31,7 +31,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     ("link", "source", "expected"),
     [
         ("[[Naming]]", None, "It is the only file of that name."),
-        ("[[people/Ada]]", None, "It is the only file whose path ends like that."),
+        ("[[people/Ada]]", None, "It is the only file whose path ends with what the link says."),
         ("[[202401151230]]", None, "The only note with that id; no file has that name."),
         ("[[A title of its own]]", None, "The only note with that title; no file has that name."),
         ("[[#Naming]]", "Naming.md", "It leads to a place in the same note."),
