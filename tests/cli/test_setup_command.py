@@ -74,7 +74,7 @@ def test_what_cannot_be_is_asked_again(user: World) -> None:
     assert "nowhere does not exist." in result.err
     assert "has no model 'gone'" in result.err
     assert "There is no model '9'." in result.err
-    assert f"Not in {user.vault}: Journel." in result.err
+    assert f"{user.vault} has no Journel." in result.err
     assert settings(user) == written(user, "ollama:tells", "Journal")
 
 

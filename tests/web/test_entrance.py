@@ -115,7 +115,7 @@ def test_more_than_this_machine_needs_a_token_that_was_chosen(tmp_path_factory: 
     world = World(tmp_path_factory.mktemp("open"))
     for options in (("--host", "0.0.0.0"), ("--origin", "https://notes.example.org")):
         refused = world.run("serve", *options, "--port", "0")
-        assert (refused.code, "choose a token yourself" in refused.err) == (2, True)
+        assert (refused.code, "needs a password that you choose" in refused.err) == (2, True)
         assert "--token-file" in refused.err
 
 

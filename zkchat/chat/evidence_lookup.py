@@ -172,6 +172,12 @@ def relevant_evidence(library: Library, question: Question, references: Iterable
     ]
 
 
+def is_said_whole(question: Question, found: Findings) -> bool:
+    """Whether a passage says each word of a message: then it asks for what stands there, "our decision on glazing"."""
+    own = own_terms(question.prose)
+    return bool(own) and not found.is_doubtful and any(own <= _terms_of(each) for each in found.evidence)
+
+
 def evidence_item(evidence: Evidence, reason: str) -> PromptItem:
     """A passage that goes with this question alone, and why."""
     return prompt_item(

@@ -60,7 +60,7 @@ from zkchat.language import (
     UNSPACED_CHANGES,
     UNSPACED_STATEMENTS,
 )
-from zkchat.notes import link_catalog, name_key, sentences
+from zkchat.notes import day_of_headings, link_catalog, name_key, sentences
 
 MAX_UNKNOWN_PATHS: Final = 5
 """Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
@@ -170,7 +170,8 @@ def said_in(text: str, *, counts: Callable[[str], bool] = lambda sentence: not _
 
 def _asks(sentence: str) -> bool:
     is_request = REQUEST.search(sentence) and DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
-    return bool(is_request or ENDS_AS_QUESTION.search(sentence)) or _asks_early(sentence, 1)
+    goes_on = GOES_ON.match(sentence) and _asks_early(sentence, len(sentence))  # "and his wife, what did she do"
+    return bool(is_request or ENDS_AS_QUESTION.search(sentence) or goes_on) or _asks_early(sentence, 1)
 
 
 def _tells(sentence: str) -> bool:
@@ -235,13 +236,14 @@ class Question(Struct, frozen=True, kw_only=True):
         for message in () if is_own else self._from_same_topic([*islice(earlier, MAX_EARLIER)]):
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
-                topics += (each.title for each in cited)
+                # The title of a daily note would be a time that is asked for.
+                topics += (each.title for each in cited if not day_of_headings((each.title,)))
                 notes += (each.relative_path for each in cited if each.relative_path)
                 is_open = is_open and not cited  # whose title the user did not type
             elif message.role == "user":
                 question = Question.of(message)
-                if not (topic_terms(question.prose) or question.links):
-                    continue  # "Thanks!"
+                if not (topic_terms(question.prose) or question.links) or (question.tells and not self.refers):
+                    continue  # "Thanks!", "I'm off to Trieste."
                 is_open = is_open and not message.local
                 topics.append(" ".join([topic_of(question.prose), *(link.target for link in question.links)]))
                 if notes and not question.points_back:

@@ -171,8 +171,11 @@ USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
 MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
-MAX_TOLD, MAX_OWN_TOLD = 2, 3
-"""Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"."""
+MAX_TOLD, MAX_OWN_TOLD, MAX_OPEN_TOLD = 2, 3, 8
+"""Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"; to one
+of these that is in other words than all of them."""
+CLEARLY_MEANT = 0.3
+"""What a message is worth that is clearly meant."""
 MIN_SHARED = 2
 """Terms that a correction has in common with what it corrects."""
 
@@ -216,9 +219,10 @@ class RequestPlanner:
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(agent, typed, left // 2) if memory.is_on else Selection()
         beside = [*project.items, *facts.items]
-        beside += self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
+        tells = info.needs_evidence and bool(question and question.tells)  # a small model would repeat what was before
+        beside += [] if tells else self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
-        if user and info.needs_evidence:
+        if user and info.needs_evidence and not tells:
             said, repeated = self._told_before(user, typed)
             beside = [*(each for each in beside if each.item.name not in repeated), *said]
         if user:
@@ -237,7 +241,7 @@ class RequestPlanner:
             agent=agent.name,
             can_read=can_read,
             is_plain=info.needs_evidence,
-            last_turn_only=user is not None and info.needs_notes,
+            last_turn_only=user is not None and (info.needs_notes or tells),
             stands_alone=info.needs_evidence and _is_alone(user, question),
         )
         if user and user.brief:
@@ -452,9 +456,11 @@ class RequestPlanner:
             if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
                 about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
                 worth[id_] = max([worth[id_], *(worth[each] for each in about)])
-        best = sorted((id_ for id_ in worth if worth[id_] >= 0.15), key=lambda id_: -worth[id_])
-        best = best[: MAX_OWN_TOLD if is_own else MAX_TOLD]
-        sure = {*best[:1], *(id_ for id_ in best if shared[id_])}
+        # To a question of the user's own that is about nothing of it in these words, all of it may be the answer.
+        is_open = is_own and max(worth.values(), default=0.0) < CLEARLY_MEANT
+        best = sorted((id_ for id_ in worth if is_open or worth[id_] >= 0.15), key=lambda id_: -worth[id_])
+        best = best[: MAX_OPEN_TOLD if is_open else MAX_OWN_TOLD if is_own else MAX_TOLD]
+        sure = {id_ for id_ in best if shared[id_] or (id_ == best[0] and worth[id_] >= 0.15)}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
             _recalled_item(each, is_plain=True, stays=each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS)

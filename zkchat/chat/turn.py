@@ -21,7 +21,14 @@ from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.evidence_lookup import FurtherPassages, answer_about_vault, as_reference, look_up, relevant_evidence
+from zkchat.chat.evidence_lookup import (
+    FurtherPassages,
+    answer_about_vault,
+    as_reference,
+    is_said_whole,
+    look_up,
+    relevant_evidence,
+)
 from zkchat.chat.journal import Asked
 from zkchat.chat.memory import is_key
 from zkchat.chat.privacy import OUTSIDE, withheld_warnings
@@ -146,12 +153,13 @@ class Augmentation:
         if core.info.needs_notes and listing is None:
             excerpts = find_excerpts(question.text)
         if listing is None and (asked.brief is None or asked.brief.uses_notes):
-            # A small model would answer from the notes what nobody asked.
-            is_told = core.info.needs_evidence and not (question.asks or references)
             wanted = settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read)
-            if wanted and not is_told:
+            if wanted:
                 limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
                 found = look_up(core.library, question, references, limit=limit)
+                # A small model would answer from the notes what nobody asked: what is told is not in them yet.
+                is_told = core.info.needs_evidence and not (question.asks or references)
+                found = Findings() if is_told and not is_said_whole(question, found) else found
             elif core.history.was_asked_again:  # a model that would hardly look by itself
                 found = Findings(tuple(relevant_evidence(core.library, question, references)))
         if excerpts and (found.is_doubtful or not found.evidence):

@@ -31,6 +31,18 @@ def test_the_topic_of_the_question_before_goes_along(library: Library, question:
     assert of_kind(events, Remarked)[0].text == "Taken as a question about Jellyfin."
 
 
+def test_a_daily_note_and_what_is_told_in_between_are_no_topic(tmp_path: Path) -> None:
+    daily = {"2025-10-08.md": "# Wednesday, 8 October 2025\n\nThe ferry sheltered a trawler from Leith.\n"}
+    with library_of(tmp_path, {**NOTES, **daily}) as library:
+        for question, between in (("which films?", []), ("who was late?", ["My boat is a ketch."])):
+            talk = conversation_over(library, SessionsInMemory(), Quote())
+            for said in ("Which trawler sheltered?", *between):
+                events_of(talk.say(said))
+            events = events_of(talk.say(question))
+            assert not of_kind(events, Remarked)
+            assert question.split()[-1].rstrip("?") in answer_of(events).text
+
+
 @pytest.mark.parametrize(
     ("question", "found"),
     [

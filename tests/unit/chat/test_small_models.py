@@ -396,16 +396,52 @@ def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_p
 
 
 @pytest.mark.parametrize("later", ["I bought nine blue buckets.", "I take the bus home now."])
-def test_what_was_told_comes_to_a_question_of_ones_own_by_meaning_and_what_is_only_near_corrects_nothing(
+def test_to_a_question_of_ones_own_in_other_words_all_that_was_told_comes_and_what_is_nearest_is_meant(
     library: Library, later: str
 ) -> None:
-    model = small("Noted.", "Noted.", "Linden Street.")
+    model = small("Noted.", "Noted.", "The notes do not say.")
     talk = talk_with(library, model, relevance=Relevance(installed()))
     for said in ("I park in Linden Street.", later, "Where do I leave the vehicle?"):
-        events_of(talk.say(said))
+        answer = answer_of(events_of(talk.say(said))).text
     asked = model.requests[2].messages[-1].text
-    assert "Earlier I said: I park in Linden Street." in asked
-    assert (later in asked) is ("bus" in later)
+    assert asked.index("Earlier I said: I park in Linden Street.") < asked.index(f"Earlier I said: {later}")
+    assert answer == "You said earlier:\n\n> I park in Linden Street.\n"
+
+
+def test_to_a_question_that_names_what_was_told_nothing_else_comes(library: Library) -> None:
+    model = small("Noted.", "Noted.", "Linden Street.")
+    talk = talk_with(library, model, relevance=Relevance(installed()))
+    for said in ("I park the car in Linden Street.", "I bought nine blue buckets.", "Where do I park the car?"):
+        events_of(talk.say(said))
+    assert "buckets" not in model.requests[2].messages[-1].text
+
+
+def test_what_is_told_is_answered_without_what_was_said_before(library: Library) -> None:
+    model = small("Physics.", "Noted.", "Your bike is blue.")
+    talk = talk_with(library, model)
+    for said in ("What does Mara teach?", "My locker is number 40.", "My bike is blue."):
+        events_of(talk.say(said))
+    assert [each.text for each in model.requests[2].messages if each.role != "system"] == ["My bike is blue."]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked"),
+    [
+        ("I am not sure how long adults sleep", True),
+        ("Summarise what we know of sleep", True),
+        ("I forgot how long adults sleep", True),
+        ("Ich suche meine Notiz über Sleep", True),
+        ("our need of seven hours", True),  # each word of which a note says
+        ("I forgot my umbrella in the tent", False),
+        ("My tent is in the cellar.", False),
+    ],
+)
+def test_a_request_of_ones_own_is_looked_for_in_the_notes_and_what_is_told_is_not(
+    library: Library, said: str, *, is_asked: bool
+) -> None:
+    model = small("Seven.")
+    events_of(talk_with(library, model).say(said))
+    assert any("What the notes say:" in request.messages[-1].text for request in model.requests) is is_asked
 
 
 def test_a_large_model_that_can_call_nothing_is_handed_what_the_notes_say(library: Library) -> None:

