@@ -128,7 +128,7 @@ def _is_better(library: Library, question: Question, found: Findings, alone: Seq
     is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone)
     if question.points_back or is_whole:
         return not is_whole
-    is_named = bool(own) and any(own <= {*terms(each.title)} for each in alone)
+    is_named = any(own & {*terms(each.title)} for each in alone)
     is_new = len(question.prose.split()) > MAX_BARE and not (alone or own <= library.idf(own).keys())
     return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_named))
 

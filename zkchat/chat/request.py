@@ -1,6 +1,6 @@
 """The request of each step, assembled from its record, and compacted where it is too full or the user asks."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import pairwise, takewhile
 from math import ceil, inf
 from typing import Final
@@ -35,7 +35,6 @@ from zkchat.chat.context.strategies import (
 from zkchat.chat.context.tokens import Calibration, ExpectedTokenizer, calibrate
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.question import Question
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.chat.tools.registry import CORE_TOOLS, READ_ATTACHMENT
 from zkchat.core import (
@@ -132,8 +131,11 @@ class RequestBuilder:
         """The request as it is now, however large."""
         window, left_out = self._core.privacy.shown()
         if plan.last_turn_only:
-            starts = [place for place, message in enumerate(window.live) if message.role == "user"]
-            window = Window(live=window.live[starts[-1] if starts else 0 :])
+            asked = max((place for place, message in enumerate(window.live) if message.role == "user"), default=0)
+            earlier = frozenset(message.id for message in window.live[:asked])
+            window = window if plan.is_plain else Window(live=window.live)
+            window, others = _without(window, earlier, "score", "")
+            left_out += others if plan.is_plain else ()
         else:
             silent = unanswered_turns(self._core.history.window.live)
             hint = "if it is your last question, /retry asks it again"
@@ -142,13 +144,9 @@ class RequestBuilder:
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
                 silent = abstained_turns(window.live)
                 if plan.is_plain:  # passages stand in the place of what it said
-                    silent |= _turns(window, lambda turn: turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> ")))
+                    silent |= _quoted_turns(window)
                 window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
-            if plan.stands_alone:
-                asked = _turns(window, lambda turn: Question.of(turn[0]).asks)
-                window, others = _without(window, asked, "score", "")
-                left_out += others
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
         budget, calibration = self._core.budget, self.calibration
         budget = replace(budget, reserve=budget.window - int(plan.tightness * budget.cap))
@@ -356,11 +354,12 @@ def _without(
     return replace(window, live=tuple(message for message in window.live if message.id not in dropped)), left_out
 
 
-def _turns(window: Window, matches: Callable[[Sequence[ChatMessage]], bool]) -> frozenset[str]:
-    """The ids of the messages of the turns, before the last one, that match."""
+def _quoted_turns(window: Window) -> frozenset[str]:
+    """The ids of the messages of the turns, before the last one, whose answers are quoted passages."""
     starts = [place for place, message in enumerate(window.live) if message.role == "user"]
     turns = [window.live[start:end] for start, end in pairwise(starts)]
-    return frozenset(message.id for turn in turns if matches(turn) for message in turn)
+    quoted = (turn for turn in turns if turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> ")))
+    return frozenset(message.id for turn in quoted for message in turn)
 
 
 def _too_full(total: int, budget: Budget) -> UsageError:

@@ -241,8 +241,8 @@ class RequestPlanner:
             agent=agent.name,
             can_read=can_read,
             is_plain=info.needs_evidence,
-            last_turn_only=user is not None and (info.needs_notes or tells),
-            stands_alone=info.needs_evidence and _is_alone(user, question),
+            last_turn_only=user is not None
+            and (info.needs_notes or tells or (info.needs_evidence and _is_alone(user, question))),
         )
         if user and user.brief:
             brief = user.brief

@@ -250,9 +250,8 @@ class RequestPlan(Struct, frozen=True, kw_only=True):
     tightness: float = 1.0
     """The share of the prompt budget that may be used; less once a server has found a prompt too long."""
     last_turn_only: bool = False
-    """For a model that does not read earlier messages."""
-    stands_alone: bool = False
-    """Whether earlier messages have nothing to do with the question: a small model would repeat them."""
+    """For a model that does not read earlier messages, or a small one that would repeat what they say on another
+    matter."""
     omits_summary: bool = False
     """Where there is no room for the summary of earlier messages this time."""
 
@@ -455,7 +454,8 @@ def _items(
 
     texts = [each for each in plan.items if each.item.type != "tool"]
     yield from (counted(each) for each in texts if not each.item.this_turn_only)
-    if summary := format_summary(window.summary) if window.summary and not plan.omits_summary else "":
+    sent = None if plan.omits_summary or plan.last_turn_only else window.summary
+    if summary := format_summary(sent) if sent else "":
         marker = window.compactions[-1]
         yield counted(prompt_item("summary", marker.id, summary, reason="replaces the archived messages"))
     yield from (counted(each) for each in plan.items if each.item.type == "tool")
