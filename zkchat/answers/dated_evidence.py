@@ -84,7 +84,8 @@ def find_evidence(
         {term: word.lower() for text in texts for word in written_words(text) for term in terms(word)} if meant else {}
     )
     used |= {pair: pair for pair in meant.values() if " " in pair and texts}
-    told = [f"“{word}” was read as “{used[known]}”." for word, known in meant.items() if known in used]
+    new = {word: known for word, known in meant.items() if known in used and word not in earlier.topic}
+    told = [f"“{word}” was read as “{used[known]}”." for word, known in new.items()]
     remarks = [*told, unknown_times(question, calendar), found.remark]
     if not found.evidence and topic_terms(question):
         found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), MAX_SEARCHED_FOR)))

@@ -57,6 +57,15 @@ def test_what_is_told_beside_a_question_is_looked_for_where_it_is_about_that(
     assert answer_of(events_of(talk.say(question))).text.startswith(f"> {found}")
 
 
+def test_how_a_word_was_read_is_told_once(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    said = [
+        [each.text for each in of_kind(events_of(talk.say(question)), Remarked)]
+        for question in ("Which port does jelyfin use?", "and which films?")
+    ]
+    assert said == [["“jelyfin” was read as “jellyfin”."], ["Taken as a question about Jellyfin."]]
+
+
 def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     answers = [
