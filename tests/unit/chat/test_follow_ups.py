@@ -61,7 +61,7 @@ def test_how_a_word_was_read_is_told_once(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     said = [
         [each.text for each in of_kind(events_of(talk.say(question)), Remarked)]
-        for question in ("Which port does jelyfin use?", "and which films?")
+        for question in ("Which films does jelyfin play?", "and its port?")
     ]
     assert said == [["“jelyfin” was read as “jellyfin”."], ["Taken as a question about Jellyfin."]]
 
