@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import typer
 import typer.main
@@ -18,7 +18,7 @@ from zkchat.cli.command_table import PLACES
 from zkchat.cli.common import current_io
 from zkchat.cli.help import ALL
 from zkchat.cli.main import AGENT_AS_COMMAND, app
-from zkchat.core import Environment, file_title, lazy_pattern, shorten, without_suffix
+from zkchat.core import Environment, ProviderName, file_title, lazy_pattern, shorten, without_suffix
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.repl import normalize_name
 
@@ -324,7 +324,7 @@ def complete_session(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 def complete_model(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Names of models that are known without asking anybody, and the beginnings of all others."""
     yield from _starting(names.models(), typed.text)
-    for provider in ("ollama:", "openai:", "anthropic:", "local:"):
+    for provider in map("{}:".format, get_args(ProviderName)):
         if provider.startswith(typed.text):
             yield Candidate(provider, is_open=True)
 
