@@ -18,7 +18,7 @@ from zkchat.cli.command_table import PLACES
 from zkchat.cli.common import current_io
 from zkchat.cli.help import ALL
 from zkchat.cli.main import AGENT_AS_COMMAND, app
-from zkchat.core import Environment, ProviderName, file_title, lazy_pattern, shorten, without_suffix
+from zkchat.core import Environment, Link, ProviderName, file_title, lazy_pattern, shorten, without_suffix
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.repl import normalize_name
 
@@ -280,7 +280,7 @@ def complete_link(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     found = _OPEN_LINK.search(typed.text)
     if found is None:
         return
-    before, (target, sign, place) = typed.text[: found.start()], found[1].partition("#")
+    before, (target, sign, place) = typed.text[: found.start()], Link.split(found[1])
     matches = _headings(names, target, place) if sign else _note_names(names, target)
     for name, about in matches:
         yield Candidate(f"{before}[[{name}]]", about, is_open=bool(before))

@@ -28,8 +28,7 @@ from zkchat.core import (
 )
 from zkchat.notes.privacy import STRICTNESS, is_inside, privacy_of_text
 
-IS_LOCAL: Final = "is private"
-"""What is said of a note that stays on this machine, after its name."""
+IS_LOCAL: Final = "is private"  # as is said of a note, after its name
 LOCAL_NOTES: Final = "private notes"
 
 
