@@ -259,7 +259,7 @@ async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
                 case Warned():
                     warned = event
                 case TurnFailed():
-                    kinds = (ConfigError, VaultError, SessionError, StorageError, ProviderError, NoAnswer)
+                    kinds = ZkchatError.__subclasses__()
                     kind = next((kind for kind in kinds if kind.exit_code == event.exit_code), ZkchatError)
                     raise kind(event.text, hint=event.hint)
                 case TurnFinished() if event.message.text.strip():

@@ -20,11 +20,7 @@ ANSWER: list[list[dict[str, Any]]] = [[CALL], [{"text": "Done."}]]
 @pytest.fixture
 def served(world: World) -> World:
     import_module("zkchat.models.mcp_connection")  # loading the SDK is no part of the time for connecting then
-    servers = {
-        "plain": [str(SERVER)],
-        "dead": [str(SERVER), "exit"],
-        "missing": None,
-    }
+    servers = {"plain": [str(SERVER)], "dead": [str(SERVER), "exit"], "missing": None}
     tables = [
         f"[mcpServers.{name}]\ncommand = {json.dumps(sys.executable if args else '/no/such/program')}\n"
         f"args = {json.dumps(['-S', *(args or [])])}\n"

@@ -13,10 +13,7 @@ from zkchat.cli.command_table import EARLIER
 from zkchat.cli.main import app
 
 PAGE = Path(__file__).parents[2] / "man" / "zkchat.1"
-CHECKS = {
-    "groff": ["groff", "-man", "-ww", "-z", "-Tutf8"],
-    "mandoc": ["mandoc", "-T", "lint", "-W", "warning"],
-}
+CHECKS = {"groff": ["groff", "-man", "-ww", "-z", "-Tutf8"], "mandoc": ["mandoc", "-T", "lint", "-W", "warning"]}
 
 
 def test_the_page_is_up_to_date() -> None:

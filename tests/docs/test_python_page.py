@@ -98,6 +98,9 @@ def test_a_turn_that_fails_raises_an_error_of_its_kind(world: World) -> None:
         vault.answer("How long is [[Sleep]]?", model=model)
     with api.open_vault(world.vault) as vault, pytest.raises(api.UsageError):
         vault.answer("  ")
+    world.configure("[context]\nauto_compact = false\n")
+    with api.open_vault(world.vault) as vault, pytest.raises(api.UsageError, match="context is full"):
+        vault.answer("Why? " * 5_000, model=world.script([], context_limit=4096))
 
 
 def test_an_answer_without_a_word_raises_what_a_user_would_read(world: World) -> None:

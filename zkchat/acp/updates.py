@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from acp import helpers, schema
 
-from zkchat.core import DocumentReference, events
+from zkchat.core import CHANGE_TOOLS, DocumentReference, events
 from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
 from zkchat.render import in_brief, phrases, sanitize_line, sanitize_text, short_reason
 
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
     from zkchat.acp.session import ClientChangeReviewer
 
 
-_KINDS: Final[dict[schema.ToolKind, str]] = {
-    "read": "read_document read_attachment",
-    "edit": "add_tag append_daily create_document create_from_template edit_document edit_section set_property",
-    "delete": "delete_document",
-    "move": "move_document rename_document",
-    "think": "remember",
-}
+_KINDS: Final[dict[str, schema.ToolKind]] = {"read_document": "read", "read_attachment": "read", "remember": "think"}
 _SEARCHES: Final = ("find_", "list_", "resolve_", "search_", "recall")
 _MAX_TITLE: Final = 100
 MAX_OUTPUT_CHARS: Final = 2_000
@@ -30,8 +24,8 @@ MAX_OUTPUT_CHARS: Final = 2_000
 
 
 def kind_of(name: str) -> schema.ToolKind:
-    found: schema.ToolKind = "search" if name.startswith(_SEARCHES) else "other"
-    return next((kind for kind, names in _KINDS.items() if name in names.split()), found)
+    change = CHANGE_TOOLS.get(name)
+    return change.kind if change else _KINDS.get(name, "search" if name.startswith(_SEARCHES) else "other")
 
 
 def started(call_id: str, name: str, arguments: str, server: str = "") -> schema.ToolCallStart:

@@ -34,11 +34,9 @@ from zkchat.core import (
     lazy_pattern,
 )
 from zkchat.index import GuardedLibrary, Library
-from zkchat.notes import is_folder, listed_paths
+from zkchat.notes import IS_LOCAL, LOCAL_NOTES, is_folder, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
-
-LOCAL_NOTES: Final = "private notes"
 _RESTS_ON: Final = "rests on "
 MAX_READ: Final = 200
 """Local notes that are compared; of more, those that a search for the text finds."""
@@ -188,7 +186,7 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
         else f"it is not known whether {info.shown} runs on this machine"
     )
     texts = [
-        f"not sent: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == "is private" else "")
+        f"not sent: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == IS_LOCAL else "")
         for item in items
         if item.type != "message"
     ]

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import typer
 import typer.main
@@ -18,7 +18,7 @@ from zkchat.cli.command_table import PLACES
 from zkchat.cli.common import current_io
 from zkchat.cli.help import ALL
 from zkchat.cli.main import AGENT_AS_COMMAND, app
-from zkchat.core import Environment, file_title, lazy_pattern, shorten, without_suffix
+from zkchat.core import Environment, Link, ProviderName, file_title, lazy_pattern, shorten, without_suffix
 from zkchat.render import sanitize_line, sanitize_text
 from zkchat.repl import normalize_name
 
@@ -280,7 +280,7 @@ def complete_link(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     found = _OPEN_LINK.search(typed.text)
     if found is None:
         return
-    before, (target, sign, place) = typed.text[: found.start()], found[1].partition("#")
+    before, (target, sign, place) = typed.text[: found.start()], Link.split(found[1])
     matches = _headings(names, target, place) if sign else _note_names(names, target)
     for name, about in matches:
         yield Candidate(f"{before}[[{name}]]", about, is_open=bool(before))
@@ -324,7 +324,7 @@ def complete_session(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 def complete_model(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Names of models that are known without asking anybody, and the beginnings of all others."""
     yield from _starting(names.models(), typed.text)
-    for provider in ("ollama:", "openai:", "anthropic:", "local:"):
+    for provider in map("{}:".format, get_args(ProviderName)):
         if provider.startswith(typed.text):
             yield Candidate(provider, is_open=True)
 

@@ -6,6 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.core.changes import (
+        CHANGE_TOOLS,
         TRASH,
         ChangeOrigin,
         ChangeRecord,

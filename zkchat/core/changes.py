@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import pairwise, zip_longest
@@ -23,6 +23,30 @@ _MAX_PASSAGES: Final = 1_000
 """Passages that are compared closely; all further ones count as replaced."""
 _MAX_READINGS: Final = 30
 """Times that each line is looked at, on the average, in search of unique ones."""
+
+
+class ChangeTool(NamedTuple):
+    """What people and programs are told of a tool that changes notes."""
+
+    words: str
+    kind: Literal["edit", "move", "delete"] = "edit"
+    takes_away: bool = False
+    twice_is_once: bool = False
+
+
+CHANGE_TOOLS: Final[Mapping[str, ChangeTool]] = {
+    "create_document": ChangeTool("new note"),
+    "edit_document": ChangeTool("edit", takes_away=True),
+    "edit_section": ChangeTool("edit section of", takes_away=True),
+    "set_property": ChangeTool("set property of", takes_away=True, twice_is_once=True),
+    "add_tag": ChangeTool("tag", twice_is_once=True),
+    "append_daily": ChangeTool("add to the daily note"),
+    "create_from_template": ChangeTool("new note from template"),
+    "rename_document": ChangeTool("rename", "move", takes_away=True),
+    "move_document": ChangeTool("move", "move", takes_away=True),
+    "delete_document": ChangeTool("to the trash", "delete", takes_away=True),
+}
+"""By their names. They are the methods of `writing/tools.py`."""
 
 Mark = Literal[" ", "-", "+"]
 

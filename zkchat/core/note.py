@@ -259,6 +259,11 @@ class Link(NamedTuple):
     in_frontmatter: str = ""
     """The name of the property it stands in."""
 
+    @staticmethod
+    def split(written: str) -> tuple[str, str, str]:
+        """What is written before an anchor, the sign between them, and the anchor."""
+        return written.partition("#")
+
 
 class Section(NamedTuple):
     """A stretch of a note under one heading path, small enough to be shown to a model as a passage."""

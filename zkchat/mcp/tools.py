@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from zkchat.actions import Action, Vault, every_action
 from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
-from zkchat.core import Tool, ZkchatError, is_note, shorten, utc_now
+from zkchat.core import CHANGE_TOOLS, Tool, ZkchatError, is_note, shorten, utc_now
 from zkchat.hosting import arguments_of
 from zkchat.index import Library, Progress
 from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
@@ -62,21 +62,6 @@ UNASKED: Final = "The user could not be asked: nothing was changed."
 
 _UNOPENED: Final[Any] = SimpleNamespace(library=None, staged=None)
 """Stands for a vault where only the descriptions of tools are wanted: what they are made over is used when called."""
-_CHANGES: Final[Mapping[str, tuple[bool, bool]]] = {
-    "create_document": (False, False),
-    "edit_document": (True, False),
-    "edit_section": (True, False),
-    "set_property": (True, True),
-    "add_tag": (False, True),
-    "append_daily": (False, False),
-    "create_from_template": (False, False),
-    "rename_document": (True, False),
-    "move_document": (True, False),
-    "delete_document": (True, False),
-}
-"""Of each tool that changes notes: whether it takes something away, and whether doing it twice is doing it once."""
-
-
 _SAID_TO_HOSTS: Final[Mapping[str, str]] = {
     "find_excerpts": "Find passages of notes by words and filters, for more than ask_vault quotes."
 }
@@ -115,7 +100,7 @@ class HostTool(Struct, frozen=True, kw_only=True):
     """Answers a call with JSON arguments. Raises `CallFailed`. None for a tool that changes notes."""
 
     def described(self) -> types.Tool:
-        destructive, idempotent = _CHANGES.get(self.name, (False, True))
+        change = None if self.read else CHANGE_TOOLS[self.name]
         schema = full_schema_of(self.arguments)
         # Every argument described: models of the chat do without, so that their definitions are short.
         named = schema.get("properties", {})
@@ -129,8 +114,8 @@ class HostTool(Struct, frozen=True, kw_only=True):
             output_schema=schema_of(self.answer),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read is not None,
-                destructive_hint=destructive,
-                idempotent_hint=idempotent,
+                destructive_hint=change is not None and change.takes_away,
+                idempotent_hint=change is None or change.twice_is_once,
                 open_world_hint=False,
             ),
         )

@@ -97,7 +97,7 @@ if TYPE_CHECKING:
         unmatched,
         written_class,
     )
-    from zkchat.notes.privacy_guard import CurrentClasses, PrivacyGuard, local_files
+    from zkchat.notes.privacy_guard import IS_LOCAL, LOCAL_NOTES, CurrentClasses, PrivacyGuard, local_files
     from zkchat.notes.runs import (
         BLOCK_ID,
         closes_fence,

@@ -238,7 +238,7 @@ def _split(path: str) -> tuple[str, str, bool]:
     """Target, anchor, and whether it is an address outside the vault, which is not split."""
     if ":" in path and _ADDRESS.match(path):
         return path, "", True
-    target, _, anchor = path.partition("#")
+    target, _, anchor = Link.split(path)
     return target.strip(), anchor.strip(), False
 
 

@@ -352,7 +352,7 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
             continue
         if link.syntax == "wikilink":
             start = link.start + 2 + link.embed
-            written = link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\").partition("#")[0]
+            written = Link.split(link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\"))[0]
             start += len(written) - len(written.lstrip())
             place = start, start + len(written.strip())
             targets.append(LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter)))
@@ -366,7 +366,7 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
             targets.append(LinkTarget(link.target, link.text, None, "plain"))
             continue
         start, end = destination.place
-        written = text[start:end].partition("#")[0]
+        written = Link.split(text[start:end])[0]
         start += len(written) - len(written.lstrip())
         written = written.strip()
         is_certain = unquote(_unescaped(written)).strip() == link.target

@@ -6,6 +6,7 @@ An image is as private as the strictest of the notes that link to it or embed it
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from posixpath import normpath
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +27,9 @@ from zkchat.core import (
     may_hold_text,
 )
 from zkchat.notes.privacy import STRICTNESS, is_inside, privacy_of_text
+
+IS_LOCAL: Final = "is private"  # as is said of a note, after its name
+LOCAL_NOTES: Final = "private notes"
 
 
 class CurrentClasses:
@@ -165,7 +169,7 @@ class PrivacyGuard:
         private = self._private_notes()
         if path not in self.hidden() or path in private.gone:
             return ""
-        return "is never to be read" if path in private.never else "is private"
+        return "is never to be read" if path in private.never else IS_LOCAL
 
     def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of these notes on account of which earlier turns are withheld, each with the words for such notes.
@@ -179,7 +183,7 @@ class PrivacyGuard:
         private = self._private_notes()
         kept = dict.fromkeys(asked & private.never, "notes that no model may read")
         if not is_here:
-            kept |= dict.fromkeys(asked & private.local, "private notes")
+            kept |= dict.fromkeys(asked & private.local, LOCAL_NOTES)
             if private.local or private.never or self._local_only:
                 kept |= dict.fromkeys(asked & private.gone, "moved or deleted notes that may be private")
         return kept

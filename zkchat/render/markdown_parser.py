@@ -16,7 +16,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from msgspec import Struct, field
 
-from zkchat.core import NOTE_SUFFIXES
+from zkchat.core import NOTE_SUFFIXES, Link
 from zkchat.render.sanitize import sanitize_text
 
 WIKILINK: Final = re.compile(r"!?\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
@@ -134,7 +134,7 @@ def label_of(written: str, *, with_folder: bool = False) -> str:
     """
     is_embed = written.startswith("!")
     name, _, display = written[2 + is_embed : -2].partition("|")
-    target, _, anchor = name.removesuffix("\\").strip().partition("#")
+    target, _, anchor = Link.split(name.removesuffix("\\").strip())
     if not target.strip() and not anchor.strip():
         return ""
     if is_embed:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias, assert_never
 
 from zkchat.core import (
+    CHANGE_TOOLS,
     DEFAULT_PRIORITY,
     KEEP_PRIORITY,
     Ambiguous,
@@ -189,16 +190,7 @@ _CALLS: Final = {
     "get_current_datetime": "look at the clock",
     "recall": "recall",
     "remember": "remember",
-    "create_document": "new note",
-    "create_from_template": "new note from template",
-    "edit_document": "edit",
-    "edit_section": "edit section of",
-    "set_property": "set property of",
-    "add_tag": "tag",
-    "append_daily": "add to the daily note",
-    "rename_document": "rename",
-    "move_document": "move",
-    "delete_document": "to the trash",
+    **{name: change.words for name, change in CHANGE_TOOLS.items()},
 }
 """What each of our tools does, in words."""
 

@@ -63,7 +63,7 @@ class LinkCompleter(Completer):
     def _rows(self, before: str, after: str) -> Iterable[Completion]:
         if link := _OPEN_LINK.search(before):
             closing = "" if after.startswith("]]") else "]]"
-            target, is_place, place = link[1].partition("#")
+            target, is_place, place = Link.split(link[1])
             return self._places(target, place, closing) if is_place else self._notes(link[1], closing)
         if tag := _TAG.search(before):
             found = self._name_cache.find_tags(tag[1])

@@ -26,22 +26,12 @@ Content = Annotated[str, Text(also=("content", "body", "markdown"))]
 
 def write_tools(editor: NoteEditor, readings: Readings | None = None) -> list[Tool]:
     write = _Write(editor, readings or Readings(editor.library))
-    tools: tuple[Callable[..., ToolOutcome], ...] = (
-        write.create_document,
-        write.edit_document,
-        write.edit_section,
-        write.set_property,
-        write.add_tag,
-        write.append_daily,
-        write.create_from_template,
-        write.rename_document,
-        write.move_document,
-        write.delete_document,
-    )
-    return [*map(function_tool, tools)]
+    return [function_tool(getattr(write, name)) for name in vars(_Write) if not name.startswith("_")]
 
 
 class _Write:
+    """Each public method is a tool, in this order; what it is to people and hosts is in `CHANGE_TOOLS`."""
+
     def __init__(self, editor: NoteEditor, readings: Readings) -> None:
         self._editor = editor
         self._staged = editor.staged
@@ -57,15 +47,6 @@ class _Write:
     ) -> ToolOutcome:
         """Create a note."""
         return self._new(self._editor.create(relative_path, text))
-
-    def create_from_template(
-        self,
-        *,
-        template: Annotated[str, Text(min_length=1)],
-        title: Annotated[str, Text(min_length=1, also=("relative_path", "path", "name", "note"))],
-    ) -> ToolOutcome:
-        """Create a note from a template."""
-        return self._new(self._editor.create_from_template(template, title))
 
     def edit_document(
         self,
@@ -136,6 +117,15 @@ class _Write:
         """Append to today's note."""
         edit = self._editor.append_daily(text, section)
         return self._outcome(edit, ("",) if not edit.before else ())
+
+    def create_from_template(
+        self,
+        *,
+        template: Annotated[str, Text(min_length=1)],
+        title: Annotated[str, Text(min_length=1, also=("relative_path", "path", "name", "note"))],
+    ) -> ToolOutcome:
+        """Create a note from a template."""
+        return self._new(self._editor.create_from_template(template, title))
 
     def rename_document(
         self,

@@ -20,7 +20,7 @@ class Grammar:
 
     def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
         self._tokens = tokens
-        self._language = language
+        self._known = languages()[language]
         self._calendar = calendar
         self._today = calendar.today
         self._step = 1 if calendar.looks_ahead else -1
@@ -99,12 +99,12 @@ class Grammar:
             case "iso_week", [year, week]:
                 return ranges.expression_of(ranges.iso_week(year, week), "day", end, unit="week")
             case "slashed", [first, second, year]:
-                # The day first, but in English only where the month cannot be.
-                is_english = self._language == "en"
-                is_clear = not is_english or first == second or max(first, second) > 12
+                # The day first; where the month is written first too, only what can be one of them.
+                is_month_first = self._known.get("month_first", False)
+                is_clear = not is_month_first or first == second or max(first, second) > 12
                 period = ranges.day_of(year, second, first) if is_clear else None
-                period = ranges.day_of(year, first, second) if is_english and is_clear and not period else period
-            case "dotted", [day, month, year] if year or self._language == "de":
+                period = ranges.day_of(year, first, second) if is_month_first and is_clear and not period else period
+            case "dotted", [day, month, year] if year or self._known.get("dotted_days"):
                 return self._day(day, month, end, year)
             case "quarter", [before, quarter, alone, after]:
                 return self._in_year(
@@ -163,7 +163,7 @@ class Grammar:
         if found and not self._day(*found):
             named = self._named_year(found[2])
             return named[1] if named else found[2]
-        is_date = self._has(at, "date") or (self._has(at, "dotted") and self._language == "de")
+        is_date = self._has(at, "date") or (self._has(at, "dotted") and self._known.get("dotted_days"))
         return at + 1 if is_date and not self._literal(at) else None
 
     def _day(self, day: int, month: int, end: int, year: int = 0) -> Expression | None:
@@ -285,7 +285,7 @@ class Grammar:
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
         begin = self._articles(at)
-        if begin == len(self._tokens) or (begin == at and not languages()[self._language].get("marks_case")):
+        if begin == len(self._tokens) or (begin == at and not self._known.get("marks_case")):
             return None
         productions = (self._literal, self._month, self._unit, self._year)
         return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)

@@ -246,12 +246,12 @@ def _anchor_place(text: str, link: Link) -> tuple[int, int]:
     """Where the heading or block of a link is written, after its `#`. Raises `EditRefused` for one by reference."""
     if link.syntax == "wikilink":
         inner = text[link.start : link.end - 2].partition("|")[0].removesuffix("\\")
-        start = link.start + inner.index("#") + 1
-        return start, link.start + len(inner.rstrip())
+        return link.start + len(inner) - len(Link.split(inner)[2]), link.start + len(inner.rstrip())
     opening = text.rfind("](", link.start, link.end)
-    start = text.find("#", opening, link.end) + 1
-    if opening < 0 or not start:
+    before, sign, _ = Link.split(text[opening : link.end])
+    if opening < 0 or not sign:
         raise EditRefused(f"zkchat cannot rewrite the heading in the link {link.text}.")
+    start = opening + len(before + sign)
     is_angle = text[opening + 2 : link.end].lstrip().startswith("<")
     end = text.find(">", start, link.end) if is_angle else start
     while not is_angle and end < link.end - 1 and not text[end].isspace():
@@ -428,7 +428,7 @@ def _named_in_base(text: str) -> Iterator[tuple[int, str, bool, bool]]:
     for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
         first = max(0, match.start() - 60)
         takes_link = _TAKES_LINK.search(visible, first, match.start())
-        named = match[0].partition("#")[0].partition("|")[0] if takes_link else match[0]
+        named = Link.split(match[0])[0].partition("|")[0] if takes_link else match[0]
         if named.strip() and "[[" not in match[0]:
             yield match.start(), named, not takes_link, bool(_TAKES_FOLDER.search(visible[first : match.start()]))
 
