@@ -482,10 +482,7 @@ def project_memory(
         level = []
         for path in wanted:
             if depth > MAX_IMPORT_DEPTH and path not in dropped:
-                leave_out(
-                    path,
-                    f"{path} is not read: inclusion goes only {MAX_IMPORT_DEPTH} files deep.",
-                )
+                leave_out(path, f"{path} is not read: inclusion goes only {MAX_IMPORT_DEPTH} files deep.")
             elif len(texts) > MAX_IMPORTED_FILES and path not in dropped:
                 leave_out(path, f"{path} is not read: at most {MAX_IMPORTED_FILES} files can be included.")
             elif (text := text_of(path)) is not None:

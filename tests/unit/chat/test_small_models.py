@@ -401,8 +401,9 @@ def test_to_a_question_of_ones_own_in_other_words_all_that_was_told_comes_and_wh
 ) -> None:
     model = small("Noted.", "Noted.", "The notes do not say.")
     talk = talk_with(library, model, relevance=Relevance(installed()))
-    for said in ("I park in Linden Street.", later, "Where do I leave the vehicle?"):
-        answer = answer_of(events_of(talk.say(said))).text
+    for said in ("I park in Linden Street.", later):
+        events_of(talk.say(said))
+    answer = answer_of(events_of(talk.say("Where do I leave the vehicle?"))).text
     asked = model.requests[2].messages[-1].text
     assert asked.index("Earlier I said: I park in Linden Street.") < asked.index(f"Earlier I said: {later}")
     assert answer == "You said earlier:\n\n> I park in Linden Street.\n"

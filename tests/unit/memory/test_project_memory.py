@@ -61,10 +61,7 @@ def test_imports_are_followed_a_few_steps_and_no_further() -> None:
     memory = memory_of(files)
     assert [item.name for item in memory.records] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
     assert left_out(memory) == {
-        "4.md": (
-            "missing",
-            f"4.md is not read: inclusion goes only {MAX_IMPORT_DEPTH} files deep.",
-        )
+        "4.md": ("missing", f"4.md is not read: inclusion goes only {MAX_IMPORT_DEPTH} files deep.")
     }
     files = {f"{number}.md": "x" for number in range(MAX_IMPORTED_FILES + 1)}
     memory = memory_of({"ZKCHAT.md": " ".join(f"@{name}" for name in files), **files})
