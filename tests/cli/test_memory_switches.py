@@ -88,7 +88,7 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
         [PAGE, IMPORTED, FACT], [FACT], [PAGE, IMPORTED, FACT], [PAGE, FACT],
     ]  # fmt: skip
     said = chat.out + chat.err
-    assert "ZKCHAT.md is not sent from now on. Each message takes " in said
+    assert "ZKCHAT.md is not sent from now on. Each question now sends " in said
     assert "ZKCHAT.md is not sent in this session." in said
     assert "ZKCHAT.md (dropped by you)" in said
     assert "- you dropped it" in said

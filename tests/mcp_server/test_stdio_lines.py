@@ -137,7 +137,7 @@ def test_what_only_comes_nearest_is_not_linked_as_a_source(world: World) -> None
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("Tea.md", "You have not read Sleep.md yet."), ("Sleep.md", "were applied."), ("Sleep.md#Sleep", "were applied.")],
+    [("Tea.md", "Sleep.md has not been read yet."), ("Sleep.md", "were applied."), ("Sleep.md#Sleep", "were applied.")],
 )
 def test_a_note_that_was_read_as_a_resource_may_be_written_over(world: World, path: str, said: str) -> None:
     world.note("Tea.md", "# Tea\n\nGreen.\n")

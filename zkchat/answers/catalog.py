@@ -155,11 +155,11 @@ class _Asked:
         found = {self.date_of(path).origin for path in paths}
         which = "last" if self._by_change else "first"
         if len(paths) == 1:
-            return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
+            return f"according to {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
         words = [word.format(which=which) for origin, word in _ORIGINS.items() if origin in found]
         if words in ([], ["file times"]):
-            return "by the time their files were last changed"
-        return f"by their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
+            return "according to the time their files were last changed"
+        return f"according to their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
 
     def date(self, path: str) -> str:
         """The time of a note in words: `today 09:12`, `2026-11-01`."""
@@ -404,7 +404,10 @@ def _tell_dates(asked: _Asked) -> CatalogAnswer:
     told = [("last changed", "last", dates.changed)]
     if dates.written.is_told:
         told.insert(0, ("written", "first", dates.written))
-    said = [f"{verb} on {on.day} (by {_ORIGINS_OF_ONE[on.origin].format(which=which)})" for verb, which, on in told]
+    said = [
+        f"{verb} on {on.day} (according to {_ORIGINS_OF_ONE[on.origin].format(which=which)})"
+        for verb, which, on in told
+    ]
     return CatalogAnswer(heading=f"{asked.link(asked.path) or file_title(asked.path)} was {' and '.join(said)}.")
 
 

@@ -179,7 +179,7 @@ PORT: Final = 7717
 """Where `--http` serves unless told otherwise."""
 
 app = typer.Typer(
-    help="Serve the vault to MCP hosts.",
+    help="Let Claude Desktop and other MCP hosts use your notes.",
     epilog="Without a command, zkchat serves the vault on standard input and output.\n"
     "A host such as Claude Desktop starts it by itself: zkchat help mcp\n"
     "Private notes are left out, unless you add --local.",

@@ -262,7 +262,7 @@ class _Repairs:
             self.created.clear()
             self._targets.clear()
             return None
-        return self._notes.editing.store.apply(changes, ChangeOrigin(command="vault fix-links"))
+        return self._notes.editing.store.apply(changes, ChangeOrigin(command="check --fix"))
 
     def _stage(self, proposal: _Proposal, number: int) -> None:
         try:

@@ -162,8 +162,8 @@ def model_keys(name: str) -> list[str]:
 
 
 NAME_RULE: Final = (
-    "A name of your own is one line of up to 80 characters without \" and \\, is not 'quote', does not begin with "
-    "PROVIDER:, and does not end in a dot and the name of a setting."
+    "Choose one line of up to 80 characters, without \" and \\. It must not be 'quote', begin with a provider (such as "
+    "ollama:), or end like a setting (such as .base_url)."
 )
 
 

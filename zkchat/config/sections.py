@@ -474,7 +474,10 @@ class Embeddings(Struct, frozen=True, kw_only=True):
         "`openai:text-embedding-3-small`. Your notes are sent to its server, private ones only if it is on this "
         "machine. Empty: the small one that comes with zkchat.",
     ] = ""
-    base_url: Annotated[OptionalHttpAddress, "Address of its server. Empty: `ollama.host` or `openai.base_url`."] = ""
+    base_url: Annotated[
+        OptionalHttpAddress,
+        "Address of the server of `embeddings.model`. Empty: the one in `ollama.host` or `openai.base_url`.",
+    ] = ""
     api_key_env: Annotated[
         OptionalVariableName,
         "Name of the environment variable that holds the key for `embeddings.base_url`. Empty: "

@@ -167,7 +167,7 @@ class ServerProcess:
         message = parse_line(line)
         if message is None:
             self.noise += 1
-            self._log.line(f"(not a message) {one_line(line[:2000].decode('utf-8', 'replace'), 500)}")
+            self._log.line(f"(not an MCP message) {one_line(line[:2000].decode('utf-8', 'replace'), 500)}")
             # What it answers has failed, as far as that can be seen; what answers nothing is waited past.
             answered = _ANSWER.match(line)
             error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE} line")

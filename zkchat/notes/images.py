@@ -349,7 +349,9 @@ def _broken(name: str) -> ImageUnusable:
 
 def _encode(data: bytes, header: ImageHeader, size: tuple[int, int], name: str) -> EncodedImage:
     if header.format == "jpeg" and data.count(b"\xff\xda") > MAX_SCANS:
-        raise ImageUnusable(f"{name} is a JPEG of more than {MAX_SCANS} scans, which takes too long to decode.")
+        raise ImageUnusable(
+            f"{name} is a JPEG in more than {MAX_SCANS} passes, too many to read. Save it again as PNG."
+        )
     image = _open(data, header, name)
     check_size(*image.size, name)
     try:

@@ -386,7 +386,7 @@ def _role_of(value: Mapping[str, Json]) -> Role:
     written = first_of(value, _ROLE_KEYS)
     role = _ROLES.get(written.casefold()) if isinstance(written, str) else None
     if written is None:
-        raise InvalidMessage("has no role")
+        raise InvalidMessage("does not say who wrote it (no role)")
     if role is None:
         known = ", ".join(get_args(Role))
         raise InvalidMessage(f"has the role {shorten(repr(written), 60)}, which is not one of {known}")

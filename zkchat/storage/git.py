@@ -119,7 +119,7 @@ class Repository(Struct, frozen=True, kw_only=True):
         except FileNotFoundError:
             return ""
         except OSError:
-            raise UnusableRepository("packed-refs cannot be read") from None
+            raise UnusableRepository("its file .git/packed-refs cannot be read") from None
         found = re.search(rb"^([0-9a-f]+) %b$" % re.escape(name.encode(errors="surrogateescape")), packed, re.MULTILINE)
         return found[1].decode() if found else ""
 

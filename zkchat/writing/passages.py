@@ -349,7 +349,7 @@ def _explain_missing(unified: UnifiedText, wanted: str, put: str) -> EditRefused
             f"The passage is not in the note. The nearest is in line {unified.line(found[0])}.",
             hint=f"It is there as: {_shown(unified.text[slice(*found)])}",
         )
-    return EditRefused("The passage is not in the note, and nothing like it.", hint="Read the note again.")
+    return EditRefused("The note has no such passage, nor one like it.", hint="Read the note again.")
 
 
 def _made_before(unified: UnifiedText, place: int, put: str) -> EditRefused:

@@ -166,7 +166,7 @@ class _Write:
         if knowledge == "current" or (knowledge == "unread" and not must_be_read):
             return None
         changed = knowledge == "changed"
-        what = f"{path} has changed since you read it." if changed else f"You have not read {path} yet."
+        what = f"{path} has changed since it was read." if changed else f"{path} has not been read yet."
         diff = self._readings.change(path) if changed else ""
         parts = [what, *([f"What changed:\n{shorten_lines(diff, MAX_DIFF_CHARS)}"] if diff else [])]
         return self._refusal(path, place, *parts)
@@ -177,7 +177,7 @@ class _Write:
         if self._readings.was_given(path, place, include_children=include_children):
             return None
         given, total = self._readings.given_share(path)
-        what = f"You have read {given:,} of {total:,} characters of {path}, and not all of what you replace."
+        what = f"Only {given:,} of {total:,} characters of {path} were read, and not all that would be replaced."
         return self._refusal(path, place, what)
 
     def _refusal(self, path: str, place: str, *said: str) -> ToolOutcome:

@@ -106,7 +106,7 @@ def test_a_model_without_a_provider_is_told_as_such(user: Path) -> None:
 def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str) -> None:
     error = refused(user, FAST.replace("models.fast", f'models."{name}"'))
     assert f"in {user} cannot be the name of a model." in error.message
-    assert error.hint.startswith("A name of your own is one line")
+    assert error.hint.startswith("Choose one line")
 
 
 NAMES = ("Claude Sonnet 4.5", "gpt-4.1", "anthropic/claude", "Ann's", "qwen3:8b", "id", "größer")

@@ -111,7 +111,7 @@ def test_messages_of_an_older_zkchat_take_defaults_for_what_they_lack() -> None:
         ('"text"', "no conversation"),
         ([], "It has no messages"),
         ({"entries": []}, "It has no messages"),
-        ([{"content": "Hi"}, {"content": "Hi"}], "Message 1 has no role"),
+        ([{"content": "Hi"}, {"content": "Hi"}], "Message 1 does not say who wrote it (no role)"),
         ([{"role": 5, "content": "Hi"}], "Message 1 has the role 5"),
         ([{"role": "user"}], "Message 1 has no content"),
         ([{"role": "user", "content": 5}], "Message 1 has the content 5, which is not text"),

@@ -198,7 +198,7 @@ def test_an_answer_that_cannot_be_read_fails_its_call(bench: Bench, tool: str) -
     answer = bench.call(tool)
     assert answer.failed
     assert answer.text == f"The MCP server plain sent an answer that cannot be read: {UNREADABLE}."
-    assert "(not a message) {" in Path(bench.status("plain").log).read_text()
+    assert "(not an MCP message) {" in Path(bench.status("plain").log).read_text()
     assert bench.call("echo").text == "{}"
 
 

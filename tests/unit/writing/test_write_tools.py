@@ -66,7 +66,7 @@ def test_of_a_note_that_was_not_read_lines_may_be_appended_and_nothing_replaced(
     assert desk.call("edit_section", path="Tea", text="Green.", position="replace").failed
     refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
     assert refused.failed
-    assert "You have not read Coffee.md yet." in refused.text
+    assert "Coffee.md has not been read yet." in refused.text
     assert "Slowly." in refused.text
     assert "Beans" not in refused.text
     replaced = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
@@ -82,7 +82,7 @@ def test_a_note_saved_between_the_check_and_the_edit_is_not_replaced(desk: Write
         desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace"),
         desk.call("set_property", path="Coffee", key="state", value="done"),
     ):
-        assert "Coffee.md has changed since you read it." in refused.text
+        assert "Coffee.md has changed since it was read." in refused.text
     assert not desk.staged
 
 
@@ -90,7 +90,7 @@ def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: WriteDes
     desk.call("read_document", path="Coffee")
     change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
     refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
-    assert "Coffee.md has changed since you read it." in refused.text
+    assert "Coffee.md has changed since it was read." in refused.text
     assert "-Slowly.\n+Very slowly." in refused.text
     assert not desk.staged
     assert not desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace").failed
@@ -100,7 +100,7 @@ def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: WriteDe
     desk.call("read_document", path="Coffee")
     change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
     outcome = desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
-    assert "Coffee.md has changed since you read it; this is applied to its present text." in outcome.text
+    assert "Coffee.md has changed since it was read; this is applied to its present text." in outcome.text
     assert desk.staged.remarks == [
         "Coffee.md has changed since the model read it. The edit is made to its present text."
     ]
@@ -121,14 +121,14 @@ def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
     desk.messages.earlier["Coffee.md"] = digest(COFFEE)
     change(desk, vault, COFFEE + "More.\n")
     refused = desk.call(tool, path="Coffee", **arguments)
-    assert "has changed since you read it" in refused.text
+    assert "has changed since it was read" in refused.text
     assert not desk.staged
     again = desk.call(tool, path="Coffee", **arguments)
     assert not again.failed, again.text
 
 
 def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
-    assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
+    assert "Coffee.md has not been read yet" in desk.call("delete_document", path="Coffee").text
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
     outcome = desk.call("delete_document", path="Coffee")
     assert "1 link in 1 note leads to Coffee.md, and will lead nowhere." in outcome.text
@@ -152,7 +152,7 @@ def test_only_what_was_given_of_a_note_may_be_replaced(long_desk: WriteDesk) -> 
     long_desk.call("read_document", path="Long")
     refused = replace_long(long_desk, "Long")
     assert refused.failed
-    assert f" of {total:,} characters of Long.md, and not all of what you replace." in refused.text
+    assert f" of {total:,} characters of Long.md were read, and not all that would be replaced." in refused.text
     assert "with its offset" in refused.text
     assert replace_long(long_desk, "Top", include_children=True).failed
     assert not long_desk.staged

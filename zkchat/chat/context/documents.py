@@ -232,7 +232,7 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     shortened: list[FilePart] = []
     for part in files:
         text, extent = excerpt_document(part.text, level, count, message.text)
-        extent = "a smaller part" if extent and part.extent else extent or part.extent
+        extent = "shortened twice" if extent and part.extent else extent or part.extent
         shortened.append(replace(part, text=text, extent=extent))
     included = {part.name: part.extent for part in shortened if part.text}
     files_of = {name.partition("#")[0]: name for name in reversed(included)}  # or a section of it, the first one

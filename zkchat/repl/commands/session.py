@@ -467,6 +467,6 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    takes = f"Each message takes {after:,} tokens now ({before:,} before)."
+    takes = f"Each question now sends {after:,} tokens besides its own words ({before:,} before)."
     is_quoting = context.items.conversation.model.needs_notes
     context.surface.print(f"{sentence}. {phrases.KEPT_FOR_A_MODEL if is_quoting else takes}")

@@ -210,9 +210,7 @@ KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     ),
 }
 """Keys that do the same, and what they do, by sections."""
-VI_KEYS: Final = (
-    "With ui.keys = \"vi\" vi's keys work and the bar shows the mode; Esc is vi's, so /edit changes the last message."
-)
+VI_KEYS: Final = "With ui.keys = \"vi\" vi's keys work, and the bar shows the mode. Esc is vi's, so use /edit."
 
 
 def key_lines(width: int) -> list[str]:

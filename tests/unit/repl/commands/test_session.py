@@ -83,7 +83,7 @@ def harness(library: Library) -> ConversationHarness:
 def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
     assert told.startswith("Units is sent with every message from now on.")
-    ((after, before),) = re.findall(r"takes ([\d,]+) tokens now \(([\d,]+) before\)", told)
+    ((after, before),) = re.findall(r"sends ([\d,]+) tokens besides its own words \(([\d,]+) before\)", told)
     assert int(after.replace(",", "")) > int(before.replace(",", ""))
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]

@@ -51,7 +51,7 @@ def rows(answer: CatalogAnswer) -> list[tuple[str | None, str]]:
 def test_notes_of_a_time_are_listed_with_it_the_last_changed_first(library: Library) -> None:
     answer = ask(library, kind="notes", period=THIS_WEEK, by_change=True, is_about_changes=True)
     assert answer.heading == (
-        "3 notes changed this week (since Monday 2026-03-02), by the time their files were last changed:"
+        "3 notes changed this week (since Monday 2026-03-02), according to the time their files were last changed:"
     )
     assert rows(answer) == [
         ("Projects/Roof.md", "today 15:30"),
@@ -208,8 +208,8 @@ def test_one_note_is_not_spoken_of_as_many_and_its_name_tells_its_day(tmp_path: 
         calendar = Calendar(NOW)
         last_week = answer_query(library, CatalogQuery(kind="notes", period=LAST_WEEK), "", calendar)
         last_month = answer_query(library, CatalogQuery(kind="notes", period=LAST_MONTH), "", calendar)
-    assert last_week.heading == "1 note written last week (2026-02-23 to 2026-03-01), by its name:"
-    assert last_month.heading.endswith(", by their names:")
+    assert last_week.heading == "1 note written last week (2026-02-23 to 2026-03-01), according to its name:"
+    assert last_month.heading.endswith(", according to their names:")
     assert [(row.path, row.details) for row in last_month.rows] == [
         ("2026-02-25.md", ""),
         ("2026-02-03 Ann.md", "2026-02-03"),
@@ -223,10 +223,9 @@ def test_when_a_note_was_written_and_changed_is_told_with_how_that_is_known(tmp_
             ask(library, path, kind="dates", note=name).heading
             for path, name in (("2026-02-01 Plan.md", "Plan"), ("Roof.md", "Roof"), ("", "Gone"))
         )
-    by_file = "by the time its file was last changed"
-    assert (
-        of_plan == f"[[2026-02-01 Plan]] was written on 2026-02-01 (by its name) and last changed on {day} ({by_file})."
-    )
+    by_file = "according to the time its file was last changed"
+    of_name = "[[2026-02-01 Plan]] was written on 2026-02-01 (according to its name)"
+    assert of_plan == f"{of_name} and last changed on {day} ({by_file})."
     assert of_roof == f"[[Roof]] was last changed on {day} ({by_file})."
     assert of_none == "There is no note “Gone”."
 

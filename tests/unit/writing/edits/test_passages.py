@@ -31,10 +31,10 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
         ("He said “no” – twice.", 'said "no" - twice', "x", "Line 1 differs only in case, ", "said “no” – twice"),
         ("\ncafe\u0301 noir", "caf\u00e9 noir", "x", "Line 2 differs only in", "cafe\u0301 noir"),
         ("so…\u200b wrapped\n  text here", "so... wrapped text", "x", "differs only in", "so…\u200b wrapped\n  text"),
-        ("a café noir", "a cafe", "x", "nothing like it", "Read the note again"),
+        ("a café noir", "a cafe", "x", "nor one like it", "Read the note again"),
         ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
         ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
-        ("text", "nowhere to be found", "x", "nothing like it", ""),
+        ("text", "nowhere to be found", "x", "nor one like it", ""),
         ("some old words", "old words", "new words\n… rest unchanged", "placeholder", "whole text"),
     ],
 )
