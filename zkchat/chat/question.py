@@ -130,6 +130,7 @@ _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
+_END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
 _WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
 DECIDED: Final = frozenset(words(DECISIONS))
@@ -164,8 +165,19 @@ def told_in(text: str) -> str:
 
 def said_in(text: str, *, counts: Callable[[str], bool] = lambda sentence: not _asks(sentence)) -> str:
     """What a message says beside what it asks: a later question may be about any of it."""
-    said = sentences(text) if REQUEST.search(text) else [text]
+    said = [*_sentences(text)] if REQUEST.search(text) else [text]
     return " ".join(filter(counts, said)) if any(map(_asks, said)) else text
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Those of a message, in which many people write no capitals: "vet is Dr Novak now. when are peas sown?"."""
+    for each in sentences(text):
+        start = 0
+        for end in _END.finditer(each):
+            if each[end.start()] in "?!" or _asks_early(each[end.end() :], 1):
+                yield each[start : end.end()].strip()
+                start = end.end()
+        yield each[start:]
 
 
 def _asks(sentence: str) -> bool:
@@ -383,7 +395,7 @@ class Question(Struct, frozen=True, kw_only=True):
     def _without_told(self) -> "Question":
         """The question alone, where it stands for itself: "I have a Moka. How do I clean it?" stays whole."""
         told = told_in(self.prose)
-        asked = [each for each in sentences(self.prose) if not _tells(each)] if told != self.prose else []
+        asked = [each for each in _sentences(self.prose) if not _tells(each)] if told != self.prose else []
         alone = replace(self, told=told, prose=OpenText(" ".join(asked)))
         return alone if told and topic_terms(alone.prose) and not alone.refers else self
 

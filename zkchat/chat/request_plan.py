@@ -463,11 +463,16 @@ class RequestPlanner:
         sure = {id_ for id_ in best if shared[id_] or (id_ == best[0] and worth[id_] >= 0.15)}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
-            _recalled_item(each, is_plain=True, stays=each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS)
+            each
             for place, (each, count) in enumerate(found)
             if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
         ]
-        return kept, {*best}
+        stay = {each.message.id for each in kept if each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS}
+        said = [
+            _recalled_item(each, is_plain=True, stays=each.message.id in stay, when="Later" if place else "Earlier")
+            for place, each in enumerate(kept)
+        ]
+        return said, {*best}
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""
@@ -504,12 +509,12 @@ def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 
-def _recalled_item(recalled: Recalled, *, is_plain: bool, stays: bool = False) -> PromptItem:
+def _recalled_item(recalled: Recalled, *, is_plain: bool, stays: bool = False, when: str = "Earlier") -> PromptItem:
     who = "I" if recalled.message.role == "user" else "you"  # as part of what the user says
     made = prompt_item(
         "recall",
         recalled.message.id,
-        f"Earlier {who} said: {recalled.text}" if is_plain else recalled.quoted,
+        f"{when} {who} said: {recalled.text}" if is_plain else recalled.quoted,
         include="manual" if stays else "agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.formatting import ASKED, QUOTED
+from zkchat.chat.context.formatting import ASKED, QUOTED, SOURCE
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
@@ -73,8 +73,6 @@ NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
-_SOURCE: Final = re.compile(r"^[—–-] *\[\[.*$", re.MULTILINE)
-"""A line that names the note, which is no statement."""
 NOTED: Final = "Noted."
 REASON: Final = "the first answer did not use the notes"
 
@@ -192,7 +190,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     from zkchat.answers import find_contradiction, verify
 
     documents = [part.text for part in user.parts if isinstance(part, FilePart)]
-    text = _SOURCE.sub("", exchange.draft.finished().text)
+    text = SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
         said = f"{core.info.shown} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."

@@ -53,7 +53,7 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
     assert request_from(answer.request_context, talk.history.messages, talk.history.contents) == request
     answer = answer_of(events_of(talk.say("What does she lend us?")))
     earlier = [message.text for message in model.requests[1].messages[1:3]]
-    assert earlier == ["Who is Mara?", "She teaches physics.\n\n— [[Mara]]\n"], "the words alone"
+    assert earlier == ["Who is Mara?", "She teaches physics."], "the words alone"
     assert answer.text == "She lends us her van.\n\n— [[Mara]] › Van\n"
     assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
 
@@ -322,7 +322,7 @@ def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_
     for said in ("My dentist moved me to Thursday.", later, "When is the dentist?"):
         events_of(talk.say(said))
     asked = model.requests[2].messages[-1].text
-    assert f"Earlier I said: {later}" in asked
+    assert f"I said: {later}" in asked
     assert ("My dentist moved me to Thursday." in asked) is not is_corrected
 
 
@@ -405,7 +405,7 @@ def test_to_a_question_of_ones_own_in_other_words_all_that_was_told_comes_and_wh
         events_of(talk.say(said))
     answer = answer_of(events_of(talk.say("Where do I leave the vehicle?"))).text
     asked = model.requests[2].messages[-1].text
-    assert asked.index("Earlier I said: I park in Linden Street.") < asked.index(f"Earlier I said: {later}")
+    assert asked.index("Earlier I said: I park in Linden Street.") < asked.index(f"Later I said: {later}")
     assert answer == "You said earlier:\n\n> I park in Linden Street.\n"
 
 

@@ -33,6 +33,8 @@ ASKED: Final = "Question: "
 """Before plain quotations, and before the question after them. An answer that holds one copies its prompt."""
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
+SOURCE: Final = lazy_pattern(r"^[—–-] *\[\[.*$", re.MULTILINE)
+"""A line that names the note, which is no statement."""
 NO_ROOM: Final = "there is no room for it in the context"
 """Why an image is not sent with a message that is shortened."""
 
@@ -64,8 +66,9 @@ def format_message(
         ]
     if "" in short:
         text = short[""]
-    elif is_plain and not is_asked:
-        text = "\n\n".join(filter(None, [message.text, describe_images(with_reasons(message, unsent))]))
+    elif is_plain and not is_asked:  # nor the sources below answers, which it would write below others
+        words = SOURCE.sub("", message.text).rstrip()
+        text = "\n\n".join(filter(None, [words, describe_images(with_reasons(message, unsent))]))
     else:
         text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent, beside=beside)
         beside = ()
