@@ -17,8 +17,7 @@ from zkchat.chat.context.documents import short_form
 from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_message, format_summary
 from zkchat.chat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, truncation_level
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.references import ReferenceList
 from zkchat.core import (
     ChatMessage,

@@ -14,8 +14,7 @@ from zkchat.chat.agents import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context.assembly import AssembledRequest
 from zkchat.chat.context.tokens import Calibration
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit, event_stream
+from zkchat.chat.core import ConversationCore, Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.memory import Remembered, learning_points

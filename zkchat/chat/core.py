@@ -1,9 +1,13 @@
-"""What one conversation owns and all stages of its turns share: journal, model, notes, tokenizer, settings."""
+"""What one conversation owns and all stages of its turns share: journal, model, notes, tokenizer, settings.
 
-from collections.abc import Callable, Iterator
+The stages are coroutines that return values and `await emit(event)` for what the user should see on the way.
+"""
+
+import types
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from datetime import timedelta
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,12 +31,14 @@ from zkchat.core import (
     Agent,
     ChatMessage,
     CompactionStrategy,
+    Event,
     History,
     ImageDetail,
     ModelInfo,
     ModelProvider,
     SummaryDetail,
     Tokenizer,
+    debug_event,
 )
 from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
 
@@ -232,3 +238,55 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         """Whether its words are shortened, and not only the notes that go with it."""
         short = self.history.window.condensed.get((message.id, ""))
         return short is not None and message.text not in short
+
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Hands an event over, and returns when the next one is asked for. To be awaited in the task of the stage itself."""
+
+
+async def event_stream(run: Callable[[Emit], Coroutine[Any, Any, object]]) -> AsyncGenerator[Event, None]:
+    """The events that `run` emits, as it runs.
+
+    It runs in the task of whoever iterates, and is suspended at each `emit` until the next event is asked for: there is
+    neither a queue nor a second task. So it is never ahead of its consumer; closing the iterator raises `GeneratorExit`
+    where it is suspended, and returns once it has ended; a cancelled consumer cancels it; and what it raises is raised
+    in the consumer.
+    """
+    slot = _Slot()
+    running = run(slot.emit)
+    raised: BaseException | None = None
+    while await slot.fill(running, raised):
+        raised = None
+        debug_event(slot.event)
+        try:
+            yield slot.event
+        except BaseException as error:  # noqa: BLE001 - closed, or thrown into
+            raised = error
+
+
+class _Slot:
+    """Where a coroutine leaves its event when it is suspended by `emit`."""
+
+    __slots__ = ("event",)
+    event: Event
+
+    @types.coroutine
+    def emit(self, event: Event) -> "Generator[_Slot, None, None]":
+        self.event = event
+        yield self  # where others yield the future that they wait for
+
+    @types.coroutine
+    def fill(self, running: Coroutine[Any, Any, object], raised: BaseException | None) -> Generator[Any, Any, bool]:
+        """Run on until the next event, and leave to the event loop what is waited for meanwhile; False at the end."""
+        try:
+            waiting = running.send(None) if raised is None else running.throw(raised)
+            while waiting is not self:
+                try:
+                    result = yield waiting
+                except BaseException as error:  # noqa: BLE001 - cancelled while it waits
+                    waiting = running.throw(error)
+                else:
+                    waiting = running.send(result)
+        except StopIteration:
+            return False
+        return True

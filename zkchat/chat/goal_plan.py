@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from zkchat.answers import verify
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import Emit
 from zkchat.core import (
     AnswerReplaced,
     AnswerSupport,

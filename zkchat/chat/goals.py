@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from zkchat.chat.agents import split_address
 from zkchat.chat.change_settlement import calls_with_results
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.event_stream import Emit, event_stream
+from zkchat.chat.core import Emit, event_stream
 from zkchat.chat.goal_plan import (
     ASK_FOR_RESULT,
     StepAnswer,

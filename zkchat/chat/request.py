@@ -33,8 +33,7 @@ from zkchat.chat.context.strategies import (
     recent_start,
 )
 from zkchat.chat.context.tokens import Calibration, ExpectedTokenizer, calibrate
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.chat.tools.registry import CORE_TOOLS, READ_ATTACHMENT
 from zkchat.core import (

@@ -468,11 +468,11 @@ class RequestPlanner:
             if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
         ]
         stay = {each.message.id for each in kept if each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS}
-        said = [
+        items = [
             _recalled_item(each, is_plain=True, stays=each.message.id in stay, when="Later" if place else "Earlier")
             for place, each in enumerate(kept)
         ]
-        return said, {*best}
+        return items, {*best}
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""

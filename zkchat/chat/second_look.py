@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.formatting import ASKED, QUOTED, SOURCE
 from zkchat.chat.context.selection import wants_evidence
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
 from zkchat.chat.question import Question, said_in
 from zkchat.chat.quotations import sources_of

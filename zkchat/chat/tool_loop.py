@@ -13,8 +13,7 @@ from zkchat.answers import time_of
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
 from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question

@@ -19,8 +19,7 @@ from zkchat.chat.context.documents import (
 )
 from zkchat.chat.context.formatting import augmented_text, images_of
 from zkchat.chat.context.selection import wants_evidence
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
+from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.evidence_lookup import (
     FurtherPassages,
     answer_about_vault,
