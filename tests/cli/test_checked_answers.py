@@ -27,7 +27,7 @@ def test_a_pipe_gets_the_passage_alone_and_the_warning_beside_it(world: World) -
     result = world.run("ask", QUESTION, "--model", small_model(world, WRONG))
     assert (result.code, result.out) == (0, INSTEAD)
     assert f"said “{WRONG}”, which contradicts [[Sync]]." in result.err
-    assert "To see the model's own answer: /branch " in result.err
+    assert "/branch" not in result.err
 
 
 def test_the_setting_leaves_it_at_what_the_model_says(world: World) -> None:

@@ -197,12 +197,12 @@ def in_conversation(library: Library, text: str, before: Sequence[str] = ()) -> 
     """The question with the topic of those before it, each answered by what is found for it."""
     said: list[ChatMessage] = []
     for number, earlier in enumerate(before):
-        found = evidence_of(library, Question.parse(earlier).after(reversed(said)))
+        found = evidence_of(library, Question.parse(earlier).after(reversed(said), library))
         cited = tuple(replace(as_reference(each), cited=True) for each in found.evidence)
         asked_at = utc_now()
         said.append(ChatMessage(id=f"q{number}", role="user", parts=(TextPart(text=earlier),), created_at=asked_at))
         said.append(ChatMessage(id=f"a{number}", role="assistant", references=cited, created_at=asked_at))
-    return Question.parse(text).after(reversed(said))
+    return Question.parse(text).after(reversed(said), library)
 
 
 def evidence_of(library: Library, question: Question, limit: int = DEFAULT_LIMIT) -> Findings:

@@ -83,7 +83,7 @@ def _in_conversation(
     library: Library, question: Question, linked: Sequence[tuple[str, str]], limit: int, skip: int
 ) -> Findings:
     """What is said on a question, with the topic of those before it where it goes on with them."""
-    from zkchat.answers import Earlier, find_evidence
+    from zkchat.answers import Earlier, find_evidence, time_of
 
     find = partial(find_evidence, library, limit=limit, skip=skip)
     own = own_terms(question.prose)
@@ -96,6 +96,8 @@ def _in_conversation(
     is_sure = bool(best) and not alone.is_doubtful
     if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):
         return alone
+    if not question.points_back and (time := time_of(library, question.topic)):
+        question = replace(question, topic=time.rest)
     only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))
     found = find(question.with_topic(question.prose), linked, earlier=Earlier(only_before, question.notes))
     if not found.evidence and question.notes:
@@ -128,9 +130,9 @@ def _is_better(library: Library, question: Question, found: Findings, alone: Seq
     is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone)
     if question.points_back or is_whole:
         return not is_whole
-    is_named = any(own & {*terms(each.title)} for each in alone)
+    is_title = any(own & {*terms(each.title)} for each in alone)
     is_new = len(question.prose.split()) > MAX_BARE and not (alone or own <= library.idf(own).keys())
-    return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_named))
+    return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_title))
 
 
 def _terms_of(evidence: Evidence) -> frozenset[str]:

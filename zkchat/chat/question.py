@@ -40,6 +40,7 @@ from zkchat.index import (
     topic_of,
     topic_terms,
     words,
+    written_words,
 )
 from zkchat.language import (
     CHANGES,
@@ -238,13 +239,16 @@ class Question(Struct, frozen=True, kw_only=True):
     def with_topic(self, text: str) -> str:
         return as_open_as(self.prose, f"{text} {self.topic}".strip())
 
-    def after(self, earlier: Iterable[ChatMessage]) -> "Question":
+    def after(self, earlier: Iterable[ChatMessage], library: Library) -> "Question":
         """The question with the topic of the earlier messages, the latest first: of the latest question that was
-        answered and those that point back to it, or of an older one that this question speaks of again."""
+        answered and those that point back to it, or of an older one that this question speaks of again.
+
+        One that names a note has a topic of its own.
+        """
         topics: list[str] = []
         notes: list[str] = []
         is_open = True
-        is_own = self.links or self.split.material or not self.asks
+        is_own = self.links or self.split.material or not self.asks or self._names_note(library)
         for message in () if is_own else self._from_same_topic([*islice(earlier, MAX_EARLIER)]):
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
@@ -265,6 +269,14 @@ class Question(Struct, frozen=True, kw_only=True):
         topic = ", ".join(each for each in reversed(new) if not any(set(words(each)) < other for other in said))
         prose = self.prose if is_open else str(self.prose)
         return replace(self, topic=topic, notes=tuple(notes), prose=prose) if topic else self
+
+    def _names_note(self, library: Library) -> bool:
+        """Whether it does so before it points anywhere: "What does Ines want for her birthday?"."""
+        from zkchat.answers import resolved
+
+        pointer = POINTS_BACK.search(self.prose) or MAY_POINT_BACK.search(self.prose)
+        said = topic_of(self.prose[: pointer.start()] if pointer else self.prose)
+        return not GOES_ON.match(self.prose) and any(resolved(library, word) for word in written_words(said))
 
     def _from_same_topic(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """Those up to the latest that asks about the same, by a word; all where none does."""

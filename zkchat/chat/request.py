@@ -65,8 +65,8 @@ SQUEEZE = 0.85
 """Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
-FOUND_NONE = "The model found no answer. These passages come closest.\n\n"
-NOT_BORNE_OUT = "The model gave no answer that your notes support. These passages come closest.\n\n"
+FOUND_NONE = "The model found no answer. Closest in your notes:\n\n"
+NOT_BORNE_OUT = "The model gave no answer that your notes support. Closest in them:\n\n"
 ABSTAINED = "your notes did not answer it, and a small model would just say so again"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "

@@ -72,6 +72,7 @@ NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
+_DIGITS: Final = re.compile(r"\d+")
 NOTED: Final = "Noted."
 REASON: Final = "the first answer did not use the notes"
 
@@ -238,23 +239,27 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
-    said = "found no answer in your notes" if is_empty else "gave an answer that is not in your notes"
+    own = _quoted(SOURCE.sub("", text))
+    said = "found no answer in your notes" if is_empty else f"said “{own}”, which your notes do not support"
     said = "gave a garbled answer" if is_garbled else said
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
     is_sure = is_blind or question.stays_with(request.evidence) or (is_strange and _is_named(exchange, question))
     is_sure = is_sure or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
-    evidence = request.evidence if is_sure else ()
+    told_before = "" if is_sure else _told_on(exchange)
+    evidence = request.evidence if is_sure else () if told_before else request.evidence[:1]
     if evidence and is_blind and request.is_doubtful:
         await emit(Remarked(text=DOUBT.text))
-    if files and not evidence:
-        evidence = openings(exchange.core.library, [part.name.partition("#")[0] for part in files if not part.server])
+    if files and not (evidence or told_before):
+        named_files = [part.name.partition("#")[0] for part in files if not part.server]
+        evidence, is_sure = openings(exchange.core.library, named_files), True
     named = {term for each in evidence if each.linked for term in terms(each.title)}
     asks_for_note = bool(named) and _telling(question.prose) <= named
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
-    told_before = "" if evidence else _told_on(exchange)
     reason = f"{exchange.core.info.shown} {said}."
     await _replace_answer(exchange, user, evidence, reason, emit, lead=lead, instead=told_before)
+    if not (is_sure or told_before):
+        exchange.finish = Finish(reason="abstained")  # what is shown need not bear on the question
     return True
 
 
@@ -284,7 +289,9 @@ def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequenc
     said = {term for text in [*map(_told_by, chosen), *(told if chosen else ())] for term in terms(text)}
     needed = _needed(library, question, () if detect_language(answer) == "de" else evidence)
     claimed = topic_terms(answer)
-    is_copied = len(claimed) > MAX_SHORT_ANSWER and claimed <= said
+    own = own_terms(question.prose)
+    is_meant = bool(claimed & own) and 2 * sum(is_said(term, said) for term in own) > len(own)
+    is_copied = claimed <= said and (is_meant or len(claimed) > MAX_SHORT_ANSWER)
     return not said or is_copied or all(is_said(term, said) for term in needed)
 
 
@@ -358,9 +365,8 @@ def _values(text: str, language: str | None = None, *, dates: bool = True) -> fr
     if not dates:
         around = zip(["", *said], said, [*said[1:], ""], strict=False)
         said = [word for before, word, after in around if _months().isdisjoint((before, after))]
-    return frozenset(
-        {named[word] for word in said if word in named} | {float(word) for word in said if word.isdecimal()}
-    )
+    figures = filter(None, map(_DIGITS.match, said))  # of "15th" too
+    return frozenset({named[word] for word in said if word in named} | {float(each[0]) for each in figures})
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
@@ -409,7 +415,9 @@ async def _replace_answer(
     exchange.finish = Finish(reason="stop" if evidence or instead else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
-    await emit(Warned(text=said, hint=f"To see the model's own answer: /branch {first.id}"))
+    is_told = NO_ANSWER in first.text or " ".join(SOURCE.sub("", first.text).split()) in said
+    to_see = f"To see the model's own answer in a chat: /branch {first.id}"
+    await emit(Warned(text=said, hint="" if is_told else to_see))
     await emit(AnswerReplaced(message_id=first.id))
     if request.remark:
         await emit(Remarked(text=request.remark))

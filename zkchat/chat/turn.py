@@ -372,7 +372,8 @@ class Turn:
             )
             if not has_notes:
                 hidden = core.privacy.hidden() | {asked.id}
-                question = question.after(each for each in core.history.newest_first if each.id not in hidden)
+                earlier = (each for each in core.history.newest_first if each.id not in hidden)
+                question = question.after(earlier, core.library)
                 inside = [link for link in question.unknown_paths if not _is_outside(link)]
                 references = add_summaries(core.library, resolve_links(core.library, [*question.links, *inside]))
                 events += problems_of(core.library, inside, references)

@@ -57,6 +57,15 @@ def test_what_is_told_beside_a_question_is_looked_for_where_it_is_about_that(
     assert answer_of(events_of(talk.say(question))).text.startswith(f"> {found}")
 
 
+@pytest.mark.parametrize("question", ["What does Router listen on?", "Is Router there with its port?"])
+def test_a_question_that_names_a_note_is_about_that(library: Library, question: str) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    events_of(talk.say("What is Jellyfin?"))
+    events = events_of(talk.say(question))
+    assert not of_kind(events, Remarked)
+    assert "443" in answer_of(events).text.split("—")[0]
+
+
 def test_how_a_word_was_read_is_told_once(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     said = [

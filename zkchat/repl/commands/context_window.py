@@ -189,8 +189,9 @@ async def why(context: CommandContext, argument: str) -> Outcome:
         if kind == "reference":
             # Say where the search for the last question lost a note.
             asked, messages = last_question(context), context.conversation.messages
-            question = Question.of(asked).after(reversed(messages[: messages.index(asked)]))
-            show_result(context, explained(context.browser.refreshed(), question, subject.name))
+            library, earlier = context.browser.refreshed(), messages[: messages.index(asked)]
+            question = Question.of(asked).after(reversed(earlier), library)
+            show_result(context, explained(library, question, subject.name))
     for reason in reasons:
         context.surface.print(f"- {reason}")
     answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]

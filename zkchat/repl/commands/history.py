@@ -17,6 +17,7 @@ from zkchat.core import (
     counted,
     local_time,
     messages_of,
+    shorten,
 )
 from zkchat.render import fit_cells, phrases, sanitize_line
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch, slash
@@ -35,6 +36,8 @@ from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume, where
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
+_MAX_SAID: Final = 1_000
+"""Characters of the answer that a branch continues after."""
 _MIN_TITLE_CELLS: Final = 10
 _NOT_SAID: Final = "No session matches “{}” by its title, its words or its time."
 
@@ -283,6 +286,8 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     count = len(conversation.messages)
     place = f"after message {count}" if count else "at its beginning"
     context.surface.print(f"The conversation continues {place}.")
+    if count and (said := conversation.messages[-1]).role == "assistant":
+        context.surface.print_dimmed(f"That message says: {shorten(sanitize_line(said.text), _MAX_SAID)}")
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there and (part := compaction_of(marker)):
