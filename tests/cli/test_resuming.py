@@ -80,3 +80,10 @@ def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, t
     assert f"To continue later: zkchat --vault '{spaced}' -c" in elsewhere.err
     silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
     assert "To continue later" not in silent.err
+
+
+def test_a_single_question_is_found_by_its_words_where_no_chat_is(world: World, two_sessions: str) -> None:
+    world.run("ask", "How deep is the fjord?", "--model", two_sessions)
+    chat = at_prompt(world, "/resume fjord\rDeeper?\r\x04", "--model", two_sessions)
+    assert "No session matches" not in chat.err + chat.out
+    assert counts(world)["How deep is the fjord?"] == 4

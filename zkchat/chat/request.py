@@ -394,7 +394,7 @@ def rank_of(each: PromptItem) -> int:
     return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
 
 
-NOTHING_TO_SUMMARISE: Final = "The conversation is still too short to be worth a summary."
+NOTHING_TO_SUMMARISE: Final = "Nothing was summarised: the conversation is short, and its summary would be no shorter."
 
 
 class Preview(Struct, frozen=True, kw_only=True):

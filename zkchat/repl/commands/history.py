@@ -246,12 +246,14 @@ async def _pick_session(context: CommandContext, some: Sequence[Session] = ()) -
 
 
 def _about(context: CommandContext, words: str) -> list[Session]:
-    """The sessions with these words in their titles, or else those in which they were said."""
-    known, wanted = sessions_to_resume(context.store), words.casefold().split()
-    titled = [session for session in known if all(word in session.title.casefold() for word in wanted)]
+    """The sessions with these words in their titles, or else those in which they were said; single questions only where
+    there are no others."""
+    known, wanted = [each for each in context.store.sessions() if each.message_count], words.casefold().split()
+    found = [session for session in known if all(word in session.title.casefold() for word in wanted)]
     by_id = {session.id: session for session in known}
     with context.said() as said:
-        return titled or [by_id[each] for each in said(words, with_read=True) if each in by_id]
+        found = found or [by_id[each] for each in said(words, with_read=True) if each in by_id]
+    return [session for session in found if session.listed] or found
 
 
 async def _session_named(context: CommandContext, name: str) -> Session | None:
