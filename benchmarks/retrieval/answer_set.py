@@ -16,8 +16,9 @@ QUESTIONS = Path(__file__).parent / "queries" / "answers"
 DEVELOPMENT_QUESTIONS = Path(__file__).parent / "queries" / "development"
 FRESH_QUESTIONS = Path(__file__).parent / "queries" / "fresh"
 CONVERSATIONS = Path(__file__).parent / "queries" / "conversations"
-WORKSHOP = Path(__file__).parent / "vaults" / "workshop"
-VAULTS: Final = ("garden", "handbook", "journal", "workshop")
+WRITTEN = Path(__file__).parent / "vaults"
+"""Of these vaults each note is a file, other than of those that are made from words."""
+VAULTS: Final = ("garden", "handbook", "journal", "workshop", "household")
 HALVES: Final = ("dev", "test")
 DEVELOPMENT: Final = "development"
 """The questions whose misses are read: they are in neither half."""
@@ -67,10 +68,10 @@ def _questions_in(folder: Path) -> list[Asked]:
 def notes_of(vault: str) -> Iterator[tuple[str, str]]:
     """The path and the text of each note; the garden lends room to the library, in a folder of its own."""
     folders = [(FIXTURES / "garden", ""), (FIXTURES / "library", "Library/")]
-    if vault not in {"garden", "workshop"}:
+    if vault not in {"garden", "workshop", "household"}:
         yield from generated_notes(vault)
         return
-    for folder, prefix in folders if vault == "garden" else [(WORKSHOP, "")]:
+    for folder, prefix in folders if vault == "garden" else [(WRITTEN / vault, "")]:
         for file in sorted(folder.rglob("*.md")):
             if file.name != "README.md":
                 yield prefix + file.relative_to(folder).as_posix(), file.read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ from zkchat.index import Library, SqliteNoteIndex, TextRanking, VectorSearch
 from zkchat.models import installed
 from zkchat.storage import VaultFiles
 
-TALKS = tuple(f"conversations {more}{half}" for more in ("", "more ") for half in HALVES)
+TALKS = tuple(f"conversations {more}{half}" for more in ("", "more ", "third ") for half in HALVES)
 EVIDENCE, SEARCH, BASELINE = "evidence", "search", "FTS5 bm25"
 
 
