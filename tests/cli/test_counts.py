@@ -1,5 +1,6 @@
 """Counts of tokens and time, as the user sees them: per call, per answer, per session, and how full the window is."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain, pairwise
@@ -186,3 +187,9 @@ def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> 
     assert "Is a cat a fish?" not in shown
     typed = world.run("chat", "-c", "--model", play, stdin="/stats\n").out
     assert "Priority 8: 1, 3, 7" in typed
+
+
+def test_without_a_model_the_context_tells_what_one_would_get(world: World) -> None:
+    world.note("Cats.md", "Cats purr when they are content.\n")
+    typed = world.run("chat", "--model", "quote", stdin="Do cats purr?\n/context\n").out
+    assert re.search(r"A model would get 2 messages, about \d\d tokens\. /model chooses one\.", typed)

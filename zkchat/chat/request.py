@@ -67,7 +67,7 @@ RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 FOUND_NONE = "The model found no answer. Closest in your notes:\n\n"
 NOT_BORNE_OUT = "The model gave no answer that your notes support. Closest in them:\n\n"
-ABSTAINED = "your notes did not answer it, and a small model would just say so again"
+ABSTAINED = "no model answered it, and a small one would repeat what stands there"
 UNASKED = Warned(
     text="The context is full. Older messages were not summarised, because you want to be asked first "
     "(context.confirm_compaction), and there is no terminal to ask you.",

@@ -263,7 +263,7 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
     "private": "private",
     "missing": "cannot be read",
     "unapproved": "not approved: zkchat config trust",
-    "abstained": "your notes did not answer the question",
+    "abstained": "no model answered the question",
     "unanswered": "got no answer",
 }
 """The others are told with their item."""

@@ -133,6 +133,11 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     turn = totals_of(turn_of(message, history.messages), count)
     lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
     context.surface.print("\n".join(lines))
+    if conversation.model.needs_notes and not argument:
+        window = conversation.window
+        texts = [each.text for each in window.live] + [window.summary.summary if window.summary else ""]
+        what = f"{counted(len(window.live), 'message')}{' and the summary of older ones' * bool(texts[-1])}"
+        context.surface.print(f"A model would get {what}, about {sum(map(count, texts)):,} tokens. /model chooses one.")
     if not argument:
         for line in totals_lines(totals_of(history.messages.values(), count)):
             context.surface.print_dimmed(line)
