@@ -118,6 +118,14 @@ def test_scripts_get_everything_as_json(alone: World) -> None:
     ]
 
 
+def test_where_there_are_models_nothing_is_said_of_places_that_nobody_chose(alone: World) -> None:
+    assert "OPENAI_API_KEY" in alone.run("models").out
+    write_gguf(models_folder(alone) / "large.gguf", LARGE)
+    out = alone.run("models").out
+    assert "OPENAI_API_KEY" not in out
+    assert "cannot be reached" in out, "the address of Ollama is a setting here"
+
+
 def test_a_model_that_cannot_be_fetched_is_a_sentence(world: World) -> None:
     world.variables |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(world.root)}
     result = world.run("models", "pull", "smollm2")

@@ -297,7 +297,14 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
 
     found = await asyncio.gather(*(listed_by(*each) for each in known.values()))
     every = {name: listing for name, listing in zip(known, found, strict=True) if listing}
-    listings = {name: listing for name, listing in every.items() if name not in own}
+    chosen = {key.partition(".")[0] for key, origin in workspace.loaded.origins.items() if origin.layer != "default"}
+    chosen |= {workspace.settings.model.partition(":")[0], in_use.provider if in_use else ""}
+    is_any = any(each.models for each in every.values())
+    listings = {
+        name: replace(listing, is_untold=is_any and bool(listing.host) and name not in chosen)
+        for name, listing in every.items()
+        if name not in own
+    }
     choice = None if in_use else _choose(workspace, listings)
     if in_use:
         named = context.models.get(workspace.settings.model)

@@ -254,6 +254,8 @@ class ModelListing(Struct, frozen=True, kw_only=True):
     """Names that `embeddings.model` takes: these answer nothing, but make vectors for the search."""
     problem: str = ""
     hint: str = ""
+    is_untold: bool = False
+    """Whether it is one that nobody chose, so that its problem is told to scripts alone."""
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):

@@ -132,7 +132,7 @@ def problem_lines(listings: Sequence[ModelListing]) -> list[str]:
     """A line for each server or folder that has nothing to offer now, with the way out."""
     lines = []
     for listing in listings:
-        if listing.problem or not listing.models:
+        if (listing.problem or not listing.models) and not listing.is_untold:
             is_named = listing.host and listing.host in listing.problem
             source = "" if is_named else f"{listing.source}:"
             lines.append(" ".join(filter(None, (source, listing.problem or "none yet.", listing.hint))))
