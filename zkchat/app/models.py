@@ -299,10 +299,10 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
     every = {name: listing for name, listing in zip(known, found, strict=True) if listing}
     chosen = {key.partition(".")[0] for key, origin in workspace.loaded.origins.items() if origin.layer != "default"}
     chosen |= {workspace.settings.model.partition(":")[0], in_use.provider if in_use else ""}
-    is_any = any(each.models for each in every.values())
+    others = [each for each in every.values() if each.models]
     listings = {
-        name: replace(listing, is_untold=is_any and bool(listing.host) and name not in chosen)
-        for name, listing in every.items()
+        name: replace(each, is_untold=bool(others and each.host and name not in chosen))
+        for name, each in every.items()
         if name not in own
     }
     choice = None if in_use else _choose(workspace, listings)
@@ -315,8 +315,7 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
         name, why = workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
     listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
     rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
-    used = _listed_names(name)
-    marked = [replace(row, is_in_use=row.name in used) for row in rows]
+    marked = [replace(row, is_in_use=row.name in _listed_names(name)) for row in rows]
     if not any(row.is_in_use for row in marked):  # a file, a script, one of a server that does not answer
         there = listings.get(name.partition(":")[0])
         row = _row(in_use, replace(there or ModelListing(source=""), problem="")) if in_use else ModelRow(name=name)
