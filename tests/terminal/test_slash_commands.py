@@ -112,9 +112,9 @@ def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -
 
 
 def test_notes_are_found_read_opened_linked_and_renamed_and_nothing_of_it_is_said(chat: Chat) -> None:
-    chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:119", "Stripes", "/show N reads entry N, /open N opens")
-    chat.say("/open 1", "Opened Long.md:119 in vim.")
-    assert Path(f"{chat.editor}.arguments").read_text().splitlines() == ["+119", str(chat.world.vault / "Long.md")]
+    chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:121", "Stripes", "/show N reads entry N, /open N opens")
+    chat.say("/open 1", "Opened Long.md:121 in vim.")
+    assert Path(f"{chat.editor}.arguments").read_text().splitlines() == ["+121", str(chat.world.vault / "Long.md")]
     seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")
     assert "Paragraph 20." not in seen
     chat.say("/show more", "Paragraph 10.", "/show more continues")

@@ -199,7 +199,7 @@ class _Write:
             return self._outcome(edit, places)
         said = f"{path} has changed since the model read it. The edit is made to its present text."
         self._staged.remarks += [said] * (said not in self._staged.remarks)
-        note = f"{path} has changed since you read it; this is applied to its present text."
+        note = f"{path} has changed since it was read; this is applied to its present text."
         return self._outcome(edit, places, note)
 
     def _new(self, edit: StagedEdit) -> ToolOutcome:

@@ -117,7 +117,7 @@ def test_a_server_that_cannot_be_started_is_one_sentence(bench: Bench, name: str
 def test_what_a_server_says_beside_the_protocol_is_in_its_log(bench: Bench) -> None:
     assert bench.status("noisy").state == "ready"
     log = Path(bench.status("noisy").log)
-    assert re.findall(r"\(not a message\) (.*)", log.read_text()) == ["Welcome!", "[]", "{}", "ÿ"]
+    assert re.findall(r"\(not an MCP message\) (.*)", log.read_text()) == ["Welcome!", "[]", "{}", "ÿ"]
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert "no database\n" in Path(bench.status("exit").log).read_text()
 

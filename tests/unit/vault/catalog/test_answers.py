@@ -65,8 +65,8 @@ def test_where_there_are_none_the_last_change_is_named(library: Library) -> None
     answer = ask(library, kind="notes", tags=("project",), period=LAST_MONTH, by_change=True)
     assert answer.rows == ()
     assert answer.heading == (
-        "No note tagged #project changed last month (2026-02-01 to 2026-02-28), by the time their files were last "
-        "changed. The last one to change was [[Roof]], today 15:30."
+        "No note tagged #project changed last month (2026-02-01 to 2026-02-28), according to the time their files were "
+        "last changed. The last one to change was [[Roof]], today 15:30."
     )
     assert ask(library, kind="notes", tags=("nothing",)).heading == "There is no note tagged #nothing."
     assert (
