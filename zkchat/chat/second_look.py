@@ -234,7 +234,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     sent = exchange.assembled
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
-    is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in text or repeats(text)
+    is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in f"\n{text}" or repeats(text)
     is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
     is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):

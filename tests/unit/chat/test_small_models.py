@@ -111,6 +111,7 @@ def test_where_it_finds_no_answer_the_nearest_passage_is_shown(library: Library)
     [
         "What the notes say:\n\n[[Tent]]:\n> Ole has the tent.",
         "The tent of Ole is the tent of Ole. " * 4,
+        "Question: Which colour has the tent of Mara?\n\nThe tent of Mara is green.",
     ],
 )
 def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(library: Library, said: str) -> None:
