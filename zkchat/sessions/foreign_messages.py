@@ -433,16 +433,19 @@ def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[P
     calls = [each for each in caller.parts if isinstance(each, ToolCallPart)]
     known = {each.call_id for each in _results(path)}
     for call in calls:
-        is_named = call.call_id == part.call_id or (not part.call_id and part.name in ("", call.name))
-        if is_named and call.call_id not in known:
+        if _may_answer(part, call) and call.call_id not in known:
             path[0].append(replace(part, call_id=call.call_id, name=call.name))
             return True
     for message in path:
         for place, first in enumerate(message):
-            if isinstance(first, ToolResultPart) and part.call_id == first.call_id:
+            if isinstance(first, ToolResultPart) and _may_answer(part, first):
                 message[place] = replace(first, text=f"{first.text}\n{part.text}")
                 return True
     return False
+
+
+def _may_answer(part: ToolResultPart, call: ToolCallPart | ToolResultPart) -> bool:
+    return call.call_id == part.call_id or (not part.call_id and part.name in ("", call.name))
 
 
 def _results(path: Iterable[Iterable[Part]]) -> Iterator[ToolResultPart]:

@@ -235,7 +235,6 @@ class PartReader(Struct):
             piece = {"name": inner.get("name"), "output": inner.get("response"), "call_id": inner.get("id")}
         call_id = text_at(piece, *_CALL_IDS)
         name = self._tools.get(call_id) or text_at(piece, "name", "tool_name", "toolName")
-        call_id = call_id or next((known for known, tool in reversed(self._tools.items()) if tool == name), "")
         said = first_of(piece, ("content", "output", "result", "text"))
         failed = piece.get("is_error") is True or piece.get("status") == "error" or bool(piece.get("exception"))
         return ToolResultPart(call_id=call_id, name=name, text=self._result_text(said), failed=failed)

@@ -122,6 +122,16 @@ def test_a_tool_call_and_its_result_belong_together_in_each_form(form: str) -> N
     assert result == ToolResultPart(call_id=call.call_id, name="find", text="7 h")
 
 
+@pytest.mark.parametrize("form", ["ollama", "gemini"])
+def test_results_without_ids_answer_the_calls_of_their_name_in_order(form: str) -> None:
+    asked, called, answered = TOOL_CALLS[form]
+    twice = {key: 2 * each if isinstance(each, list) else each for key, each in called.items()}
+    found = messages([asked, called, answered, twice, answered, answered])
+    for kind in (ToolCallPart, ToolResultPart):
+        ids = [part.call_id for each in found for part in each.parts if isinstance(part, kind)]
+        assert ids == ["call-1", "call-2", "call-3"]
+
+
 def test_calls_without_a_result_and_results_without_a_call_are_left_out_and_counted() -> None:
     call = {"id": "c1", "function": {"name": "find", "arguments": "{}"}}
     result = {"role": "tool", "tool_call_id": "gone", "content": "7 h"}
