@@ -132,6 +132,15 @@ def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> No
     assert "ollama pull nomic-embed-text" in said
 
 
+def test_while_it_is_unknown_what_is_private_nothing_goes_to_another_machine_that_is_called_local(
+    notes: World,
+) -> None:
+    own = {"MODEL": "openai:any", "BASE_URL": "http://192.0.2.1:9/v1", "LOCAL": "true", "TIMEOUT": "1"}
+    notes.variables |= {f"ZKCHAT_EMBEDDINGS__{name}": value for name, value in own.items()}
+    notes.note(".zkchat/config.toml", "broken")
+    assert "So no notes are sent to openai:any." in " ".join(notes.run("doctor").out.split())
+
+
 def test_ctrl_c_keeps_what_is_there(notes: World, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.variables["ZKCHAT_EMBEDDINGS__BATCH_SIZE"] = "1"
     embed = ServerEmbedder.embed

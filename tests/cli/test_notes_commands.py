@@ -100,6 +100,7 @@ def test_recent_lists_the_notes_that_changed_in_a_time(world: World) -> None:
     assert listed("--on", "february") == ["Older.md"]
     assert listed("--since", "last-week") == ["Old.md"]
     assert listed("--since", "2026-02", "--on", "8 march") == ["Old.md"]
+    assert listed("--since", "2026-03", "--on", "2026") == ["Old.md"]
     assert world.run("recent", "--on", "yesterday").err == "No note changed yesterday (2026-03-09).\n"
     cut = world.run("recent", "--since", "2026", "--limit", "1")
     assert (cut.out, cut.err) == ("2026-03-08  Old (Old.md · frontmatter)\n", "… and 1 more\n")

@@ -29,12 +29,12 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         [{"delay": 0.5}, SAYS],
         [
             edit("Seven", "Eight"),
-            {"tool": "create_document", "arguments": {"relative_path": "Tea.md", "text": "tea\n"}},
+            {"tool": "create_document", "arguments": {"relative_path": "Tea.md", "text": "tea\n" * 99}},
         ],
         [SAYS],
         [{"text": "You declined it, then edited it."}],
     )
-    with Terminal(world, "--model", model, "--write", width=70, height=40, variables={"EDITOR": str(editor)}) as chat:
+    with Terminal(world, "--model", model, "--write", width=70, height=60, variables={"EDITOR": str(editor)}) as chat:
         chat.wait_for_prompt()
         assert chat.rows[-1].rstrip().endswith("· write") or "write" in chat.text
         chat.type("First\r")
@@ -51,11 +51,15 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         chat.wait_until(lambda: chat.rows[chat.cursor_row] == "you › y", "what was typed ahead")
         assert "Stopped" not in chat.text
         chat.type("\x7fSecond\r")
-        chat.wait_for("2  Tea.md: new file, 1 line")
+        chat.wait_for("2  Tea.md: new file, 99 lines")
+        chat.type("d")
+        chat.wait_for("… press d for more")
         chat.type("e")
         chat.wait_for("Edit which file (1-2)?")
         chat.type("1\r")
         chat.wait_for("1 + Nine hours.")
+        chat.type("d")  # from the beginning of the diff that there is now
+        chat.wait_until(lambda: chat.written.count("… press d for more") == 2, "its first page")
         chat.type("2")
         chat.wait_for("Change 2 is left out: Create Tea.md")
         chat.type("y")

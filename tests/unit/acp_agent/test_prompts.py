@@ -104,6 +104,13 @@ def test_of_a_note_that_cannot_be_read_nothing_is_sent_to_any_model(vault: Path,
     assert notices == (".trash/Old.md is not a note that zkchat can read, so it was not sent.",)
 
 
+def test_of_a_note_that_no_model_may_see_not_even_the_link_is_sent(vault: Path, read: Read) -> None:
+    uri = (vault / "Sleep.md").as_uri()
+    marked = [resource_block(embedded_text_resource(uri, f"---\nzkchat: {each}\n---\n")) for each in ("local", "never")]
+    assert read(marked[0]) == ("[[Sleep]]", ())
+    assert read(marked[1]) == ("", ("Sleep.md is private, so it was not sent.",))
+
+
 def test_what_is_no_text_is_left_out(read: Read) -> None:
     blob = resource_block(embedded_blob_resource("file:///x/picture.png", "AAAA"))
     sound = AudioContentBlock(type="audio", data="AAAA", mime_type="audio/wav")

@@ -200,6 +200,11 @@ def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Li
     assert any("Append to Sleep.md" in each and "the user has undone them" in each for each in told(model))
     events_of(talk.say("And then?"))
     assert not any("undone" in each for each in told(model))
+    other = conversation_over(library, store, model, proposals=vault.proposing(Answering()))
+    events_of(other.say("Hello."))
+    other.writing.tell_undone(vault.store.journal[0])
+    events_of(other.say("And here?"))
+    assert not any("undone" in each for each in told(model))
 
 
 def warned_of(library: Library, *lines: tuple[str, str], is_deferred: bool = False) -> list[str]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -110,6 +110,7 @@ VARIABLES = st.dictionaries(st.from_regex(r"[A-Z_][A-Z0-9_]{0,9}", fullmatch=Tru
 
 @settings(max_examples=50)
 @given(TEXTS.filter(bool), st.lists(TEXTS, max_size=4), VARIABLES, st.booleans(), st.floats(0.001, 3600))
+@example("run", [], {}, True, 1000.0)
 def test_what_is_written_is_read_back(
     command: str, args: list[str], env: dict[str, str], is_enabled: bool, seconds: float
 ) -> None:

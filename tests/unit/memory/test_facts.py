@@ -40,6 +40,12 @@ def test_a_fact_that_contradicts_another_takes_its_place_and_says_so() -> None:
     assert [fact.text for fact in memory.facts()] == ["I like tea", "My favourite colour is green"]
 
 
+def test_what_one_agent_is_told_does_not_take_the_place_of_what_all_are_told() -> None:
+    memory, _ = memory_of("My favourite colour is blue")
+    assert memory.remember("My favourite colour is green", agent="writer").replaced == ()
+    assert [(fact.text[-5:], fact.agent) for fact in memory.facts()] == [(" blue", ""), ("green", "writer")]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -263,6 +263,12 @@ def test_openai_itself_is_spoken_to_in_its_newer_words(
     assert request.body.get("temperature") == temperature
 
 
+def test_a_header_of_the_user_takes_the_place_of_the_key(server: Server) -> None:
+    server.streams({"content": "Yes."})
+    answer(model(server, headers={"Authorization": "Token mine"}))
+    assert server.requests[-1].headers["authorization"] == "Token mine"
+
+
 @pytest.mark.parametrize("key", ["sk-cänary-☃", "sk-canary\nx: y"])
 def test_a_key_that_cannot_be_sent_is_a_sentence_without_it(server: Server, key: str) -> None:
     _, error = failure(OpenAI("tells", base_url=f"{server.address}/v1", api_key=key, policy=QUICK))

@@ -93,6 +93,9 @@ def test_nothing_of_a_note_acts_on_the_terminal() -> None:
     shown = "\n".join(rows(changed("safe\n", hostile, "A\x1b[2J\nB.md")))
     assert not any(character in shown for character in "\x1b\x07\x9b\u202e")
     assert "<U+202E>" in shown
+    followed = FileWrite(path="L\x1b[2J.md", before=b"[[Old]]\n", after=b"[[New]]\n")
+    moves = (FileMove(source="Old.md", target="New.md"),)
+    assert not any("\x1b" in row for row in rows(ChangeSet(title="Rename", moves=moves, writes=(followed,))))
 
 
 @pytest.mark.parametrize("width", [40, 100])

@@ -84,6 +84,19 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path) -> None
     assert "2 facts could be recovered" in notices[0]
 
 
+def test_of_a_fact_that_several_files_hold_the_newest_version_comes_back(path: Path, tmp_path: Path) -> None:
+    with opened(path) as store:
+        fact = store.add("I like tea", "user")
+    older = tmp_path / "older.db"
+    shutil.copy(path, older)
+    with opened(path) as store:
+        store.used([fact.id])
+    with opened(tmp_path / "new" / "memories.db") as store:
+        with store._writing() as connection:
+            SqliteMemories.restore(connection, [path, older])
+        assert [each.uses for each in store.facts()] == [1]
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_facts_of_an_earlier_version_are_restored_with_what_it_knew_of_them(tmp_path: Path, version: int) -> None:
     old = old_database(tmp_path, "memories", version)

@@ -139,6 +139,17 @@ def test_the_days_that_are_kept_follow_every_edit(
             assert count_changed(library, wanted.days) == len(last_changed(library, NotesOfDays(days=wanted.days)))
 
 
+@pytest.mark.parametrize(("zone", "at"), [(ZONES[2], "2026-03-07T23:00:00Z"), (ZONES[3], "2026-03-09T01:00:00Z")])
+def test_of_two_notes_of_one_day_for_the_user_the_first_by_path_counts_whatever_their_day_in_utc(
+    tmp_path: Path, zone: tzinfo, at: str
+) -> None:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        told = {"a.md": "2026-03-08", "b.md": at}
+        index.apply(IndexBatch(notes=[note(path, 0, day, None, None, None) for path, day in told.items()]))
+        wanted = NotesOfDays(most=1, oldest_first=at < "2026-03-08")
+        assert [*notes_by_day(library_over(tmp_path, index, zone), wanted)] == ["a.md"]
+
+
 def test_templates_that_are_the_newest_do_not_take_the_place_of_notes(tmp_path: Path) -> None:
     names = [f"t/2026-03-{day:02}.md" for day in range(1, 29)] + ["2026-01-01.md", "2026-01-02.md"]
     for name in names:

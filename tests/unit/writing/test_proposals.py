@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.changes import Answering, ChangesInMemory, always, edited, no, stop, yes
 from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite, ReviewOutcome
@@ -77,6 +78,13 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit")
     assert settle(proposed).decision == "declined"
+
+
+def test_always_does_not_hold_for_the_folder_of_a_change_that_was_left_out(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(lambda changes: always(replace(changes, writes=changes.writes[1:]))))
+    stage(proposed)
+    assert len(settle(proposed).changes.writes) == 1
+    assert proposed.always == {"Inbox"}
 
 
 def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store: ChangesInMemory) -> None:

@@ -67,6 +67,7 @@ def test_tasks_are_overdue_due_soon_or_of_notes_that_changed(tmp_path: Path) -> 
 - [ ] far off 📅 2026-03-16
 - [ ] not yet 🛫 2026-03-09 📅 2026-03-10
 - [ ] may begin 🛫 2026-03-01
+- [ ] begins 🛫 2026-03-08
 - [ ] written {{date}}
 """
     notes = {"Home.md": home, "Old.md": "- [ ] old\n- [ ] old but due 📅 2026-03-08\n"}
@@ -74,7 +75,7 @@ def test_tasks_are_overdue_due_soon_or_of_notes_that_changed(tmp_path: Path) -> 
         tasks = brief_of(library, most=20).tasks
         assert [task.text for task in tasks.overdue.items] == ["important", "yesterday", "last year"]
         assert [task.text for task in tasks.due.items] == ["today", "old but due", "scheduled", "a week"]
-        assert [task.text for task in tasks.undated.items] == ["high", "plain", "may begin", "low"]
+        assert [task.text for task in tasks.undated.items] == ["high", "plain", "may begin", "begins", "low"]
         assert (tasks.later, tasks.older) == (2, 1)
         first = tasks.overdue.items[0]
         assert (first.path, first.title, first.line, first.due) == ("Home.md", "Home", 6, date(2026, 1, 1))

@@ -84,6 +84,7 @@ TABLE = """
 2026-11-09 to 2026-11-16 = ostatnie 7 dni|w ciągu ostatnich 7 dni|de afgelopen 7 dagen|последние 7 дней
 2026-11-10 = mardi de la semaine dernière|el martes pasado|terça-feira passada|na terça
 2026-11-10 = we wtorek|op dinsdag|во вторник
+2026-11-12 = w czwartek|op donderdag|в четверг
 2026-11-13 = 3 days ago|先週の金曜日
 2026-11-13 to 2026-11-16 = 3d
 2026-11-14 = the day before yesterday|vorgestern|avant-hier|anteayer|anteontem|前天|一昨日

@@ -85,6 +85,11 @@ def test_every_script_is_searched(vault: Vault, text: str, query: str) -> None:
     assert vault.paths(query)[0] == "a.md"
 
 
+def test_of_two_words_that_are_as_near_the_one_of_more_notes_is_meant(vault: Vault) -> None:
+    vault.holds(a="Hartfeld", b="Hartfeld again", c="Hartfild")
+    assert vault.library.spelled("hartfuld") == "hartfeld"
+
+
 def test_a_phrase_must_stand_word_for_word(vault: Vault) -> None:
     vault.holds(
         a="the quick brown fox",

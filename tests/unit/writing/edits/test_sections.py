@@ -100,6 +100,7 @@ CASES = (
     Case("before a paragraph", "before", "^i", "# A\ntext ^i\n", "x", "# A\n\nx\n\ntext ^i\n"),
     Case("item", "append", "^i", "- a ^i\n  - b\n- c\n", "x", "- a x ^i\n  - b\n- c\n"),
     Case("item, replaced", "replace", "^i", "- [ ] a ^i\n- c\n", "x", "- [ ] x ^i\n- c\n"),
+    Case("item, its items stay", "replace", "^i", "- a ^i\n  - b\n- c\n", "x", "- x ^i\n  - b\n- c\n"),
     Case("item with items", "replace", "^i", "- a ^i\n  - b\n- c\n", "x", "- x ^i\n- c\n", True),
     Case("after an item", "after", "^i", "- a\n  - b ^i\n- c\n", "- x", "- a\n  - b ^i\n  - x\n- c\n"),
     Case("before an item", "before", "^i", "- a ^i\n- c\n", "- x", "- x\n- a ^i\n- c\n"),
