@@ -297,14 +297,12 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
 
     found = await asyncio.gather(*(listed_by(*each) for each in known.values()))
     every = {name: listing for name, listing in zip(known, found, strict=True) if listing}
-    chosen = {key.partition(".")[0] for key, origin in workspace.loaded.origins.items() if origin.layer != "default"}
-    chosen |= {workspace.settings.model.partition(":")[0], in_use.provider if in_use else ""}
-    others = [each for each in every.values() if each.models]
-    listings = {
-        name: replace(each, is_untold=bool(others and each.host and name not in chosen))
-        for name, each in every.items()
-        if name not in own
-    }
+    chosen = _chosen(workspace) | {in_use.provider if in_use else ""}
+    listings = {name: listing for name, listing in every.items() if name not in own}
+    if any(each.models for each in every.values()):
+        listings = {
+            name: replace(each, is_untold=bool(each.host) and name not in chosen) for name, each in listings.items()
+        }
     choice = None if in_use else _choose(workspace, listings)
     if in_use:
         named = context.models.get(workspace.settings.model)
@@ -315,7 +313,8 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
         name, why = workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
     listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
     rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
-    marked = [replace(row, is_in_use=row.name in _listed_names(name)) for row in rows]
+    used = _listed_names(name)
+    marked = [replace(row, is_in_use=row.name in used) for row in rows]
     if not any(row.is_in_use for row in marked):  # a file, a script, one of a server that does not answer
         there = listings.get(name.partition(":")[0])
         row = _row(in_use, replace(there or ModelListing(source=""), problem="")) if in_use else ModelRow(name=name)
@@ -329,6 +328,15 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
         rows=tuple(sorted(marked, key=lambda row: not row.is_in_use)),
         listings=(*listings.values(), *{replace(every[name], models=()) for name in own if every[name].problem}),
     )
+
+
+def _chosen(workspace: Workspace) -> set[str]:
+    """The providers of which the user has set something, or whose model answers."""
+    origins = workspace.loaded.origins.items()
+    return {
+        workspace.settings.model.partition(":")[0],
+        *(key.partition(".")[0] for key, origin in origins if origin.layer != "default"),
+    }
 
 
 def _own_server(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, ProviderContext | ConfigError] | None:

@@ -248,7 +248,7 @@ class Question(Struct, frozen=True, kw_only=True):
         topics: list[str] = []
         notes: list[str] = []
         is_open = True
-        is_own = self.links or self.split.material or not self.asks or self._names_note(library)
+        is_own = self.links or self.split.material or not self.asks
         for message in () if is_own else self._from_same_topic([*islice(earlier, MAX_EARLIER)]):
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
@@ -268,7 +268,8 @@ class Question(Struct, frozen=True, kw_only=True):
         new = [each for place, each in enumerate(topics) if not any(said[place] <= other for other in said[:place])]
         topic = ", ".join(each for each in reversed(new) if not any(set(words(each)) < other for other in said))
         prose = self.prose if is_open else str(self.prose)
-        return replace(self, topic=topic, notes=tuple(notes), prose=prose) if topic else self
+        goes_along = topic and not self._names_note(library)
+        return replace(self, topic=topic, notes=tuple(notes), prose=prose) if goes_along else self
 
     def _names_note(self, library: Library) -> bool:
         """Whether it does so before it points anywhere: "What does Ines want for her birthday?"."""

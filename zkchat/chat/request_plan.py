@@ -174,8 +174,8 @@ MAX_TOLD_CHARS = 240
 MAX_TOLD, MAX_OWN_TOLD, MAX_OPEN_TOLD = 2, 3, 8
 """Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"; to one
 of these that is in other words than all of them."""
-CLEARLY_MEANT = 0.3
-"""What a message is worth that is clearly meant."""
+MEANT, CLEARLY_MEANT = 0.15, 0.3
+"""What a message is worth that may be meant, and one that has a term in common with the question."""
 MIN_SHARED = 2
 """Terms that a correction has in common with what it corrects."""
 
@@ -451,25 +451,29 @@ class RequestPlanner:
         if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
             scores = self._core.relevance.scores(question, [each.text for each in told])
             near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
-        worth = {id_: near[id_] + 0.3 * shared[id_] for id_ in shared}
+        worth = {id_: near[id_] + CLEARLY_MEANT * shared[id_] for id_ in shared}
         for place, id_ in enumerate(said_of):
             if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
                 about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
                 worth[id_] = max([worth[id_], *(worth[each] for each in about)])
         # To a question of the user's own that is about nothing of it in these words, all of it may be the answer.
         is_open = is_own and max(worth.values(), default=0.0) < CLEARLY_MEANT
-        best = sorted((id_ for id_ in worth if is_open or worth[id_] >= 0.15), key=lambda id_: -worth[id_])
+        best = sorted((id_ for id_ in worth if is_open or worth[id_] >= MEANT), key=lambda id_: -worth[id_])
         best = best[: MAX_OPEN_TOLD if is_open else MAX_OWN_TOLD if is_own else MAX_TOLD]
-        sure = {id_ for id_ in best if shared[id_] or (id_ == best[0] and worth[id_] >= 0.15)}
+        sure = {id_ for id_ in best if shared[id_] or (id_ == best[0] and worth[id_] >= MEANT)}
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
             each
             for place, (each, count) in enumerate(found)
             if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
         ]
-        stay = {each.message.id for each in kept if each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS}
         items = [
-            _recalled_item(each, is_plain=True, stays=each.message.id in stay, when="Later" if place else "Earlier")
+            _recalled_item(
+                each,
+                is_plain=True,
+                stays=each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS,
+                when="Later" if place else "Earlier",
+            )
             for place, each in enumerate(kept)
         ]
         return items, {*best}

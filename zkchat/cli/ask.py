@@ -31,6 +31,7 @@ from zkchat.chat import MAX_QUOTED
 from zkchat.cli.change_review import keys_of, terminal_interface
 from zkchat.cli.common import (
     CommandIO,
+    ContinueOption,
     JsonOption,
     ModelOption,
     SettingsVaultOption,
@@ -82,7 +83,6 @@ SessionOption = Annotated[
     str | None,
     option("--session", "NAME", "Continue this session: its id, the start of its id, or its title."),
 ]
-ContinueOption = Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")]
 AgentOption = Annotated[
     str | None,
     option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all."),

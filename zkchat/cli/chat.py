@@ -7,25 +7,19 @@ import typer
 from zkchat.app import ConversationOptions, WritingOptions, count_notes, find_folder
 from zkchat.cli.ask import (
     AgentOption,
-    ContinueOption,
     PlainOption,
     PrivateOption,
     SessionOption,
     ShowContextOption,
     WriteOption,
 )
-from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io, flag
-from zkchat.cli.interactive_chat import choose_session
+from zkchat.cli.common import CommandIO, ContinueOption, ModelOption, ResumeOption, VaultOption, current_io, flag
+from zkchat.cli.interactive_chat import InteractiveChat, choose_session
 from zkchat.cli.output import PresenterOptions
 from zkchat.cli.trust import ask_to_approve
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import LostDefaultVault, UnconfirmedVault, UsageError, VaultError
 from zkchat.render import ShownUsage
-
-ResumeOption = Annotated[
-    bool, flag("--resume -r", "Choose a session to continue. Type words to find it by what was said.")
-]
-
 
 _HOW_TO_BEGIN: Final = """\
 Usage: zkchat COMMAND [OPTIONS]
@@ -72,8 +66,6 @@ def chat(
         raise UsageError(
             "A chat can continue only one session.", hint="Choose one: --continue, --resume, --session or --new."
         )
-    from zkchat.cli.interactive_chat import InteractiveChat
-
     io = current_io(vault)
     first = " ".join(question or [])
     if resume:

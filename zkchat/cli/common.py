@@ -63,6 +63,10 @@ ModelOption = Annotated[
     str | None,
     option("--model", "NAME", "The model that answers; `quote` for none. Default: the session's, or your settings'."),
 ]
+ContinueOption = Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")]
+ResumeOption = Annotated[
+    bool, flag("--resume -r", "Choose a session to continue. Type words to find it by what was said.")
+]
 YesOption = Annotated[bool, flag("--yes -y", "Do not ask; assume yes.")]
 
 

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from zkchat import repl
 from zkchat.cli.command_table import BELOW, EPILOG, GOAL, HELP, HELP_OPTIONS, MEANT, PLACES, SECTIONS
-from zkchat.cli.common import CommandIO, command_io, current_io, flag
+from zkchat.cli.common import CommandIO, ContinueOption, ResumeOption, command_io, current_io, flag
 from zkchat.cli.help import DescribedGroup, use_layout
 from zkchat.cli.terminal import Terminated
 from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError, debug_log_file
@@ -113,10 +113,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def zkchat(
     context: typer.Context,
-    _continue: Annotated[bool, flag("--continue -c", "Continue the last session of this vault.")] = False,
-    _resume: Annotated[
-        bool, flag("--resume -r", "Choose a session to continue. Type words to find it by what was said.")
-    ] = False,
+    _continue: ContinueOption = False,
+    _resume: ResumeOption = False,
     _debug: Annotated[bool, flag("--debug", "Log requests, replies, decisions and times, without keys.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
