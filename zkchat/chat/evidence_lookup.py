@@ -96,6 +96,8 @@ def _in_conversation(
     is_sure = bool(best) and not alone.is_doubtful
     if not question.topic or (is_sure and own and (not question.goes_on or best[0].relative_path in question.notes)):
         return alone
+    if is_sure and question.refers and question.is_whole_in(best):
+        return alone
     if not question.points_back and (time := time_of(library, question.topic)):
         question = replace(question, topic=time.rest)
     only_before = " ".join(word for word in question.topic.split() if own.isdisjoint(terms(word)))

@@ -289,7 +289,13 @@ class Question(Struct, frozen=True, kw_only=True):
     def stays_with(self, evidence: Sequence[Evidence]) -> bool:
         """Whether what was found is on the topic of earlier questions: a short question may have one of its own."""
         is_there = self.goes_on and any(each.relative_path in self.notes for each in evidence[:1])
-        return bool(self.topic) and (self.refers or is_there)
+        return bool(self.topic) and (is_there or (self.refers and not self.is_whole_in(evidence)))
+
+    def is_whole_in(self, evidence: Sequence[Evidence]) -> bool:
+        """Whether "it" is in the question, as a passage holds all its words: "Why is the bell lower than it was?"."""
+        own = own_terms(self.prose)
+        is_sure = POINTS_BACK.search(self.prose) or len(own) < MAX_SHORT_TOPIC
+        return not is_sure and any(own <= {*terms(f"{e.title}\n{e.heading}\n{e.text}")} for e in evidence[:1])
 
     @property
     def goes_on(self) -> bool:
@@ -316,8 +322,12 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def _is_short(self) -> bool:
         is_alone = not (self.links or self.split.material)
-        asks = _asks_early(self.prose, 2) or ENDS_AS_QUESTION.search(self.prose)
-        return bool(is_alone and asks and 0 < len(topic_terms(self.prose)) <= MAX_SHORT_TOPIC)
+        return bool(is_alone and self.is_question and 0 < len(topic_terms(self.prose)) <= MAX_SHORT_TOPIC)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is put as one: by its first words, or the mark at its end."""
+        return bool(_asks_early(self.prose, 2) or ENDS_AS_QUESTION.search(self.prose))
 
     @property
     def halves(self) -> tuple[str, ...]:

@@ -66,6 +66,17 @@ def test_a_question_that_names_a_note_is_about_that(library: Library, question: 
     assert "443" in answer_of(events).text.split("—")[0]
 
 
+@pytest.mark.parametrize(("question", "is_on"), [("Why does bread bake longer than it should?", False), ("why?", True)])
+def test_what_it_stands_for_may_be_in_the_question(tmp_path: Path, question: str, *, is_on: bool) -> None:
+    bread = {"Bread.md": "# Bread\n\nIn winter it bakes longer, as the flour is cold.\n"}
+    with library_of(tmp_path, {**NOTES, **bread}) as library:
+        talk = conversation_over(library, SessionsInMemory(), Quote())
+        events_of(talk.say("Which films does Jellyfin play?"))
+        events = events_of(talk.say(question))
+        assert bool(of_kind(events, Remarked)) is is_on
+        assert answer_of(events).text.startswith("> Jellyfin" if is_on else "> In winter it bakes longer")
+
+
 def test_how_a_word_was_read_is_told_once(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Quote())
     said = [
