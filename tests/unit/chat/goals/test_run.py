@@ -309,6 +309,9 @@ def test_a_bound_has_what_is_proposed_so_far_reviewed(library: Library) -> None:
     events = events_of(run.start("Write"))
     assert (goal_of(talk).state, goal_of(talk).reason) == ("stopped", "The time is up: 0.666667 minutes.")
     assert goal_of(talk).settled < 3
+    assert isinstance(events[-1], GoalEnded)
+    assert any(events[-1].summaries)
+    assert events[-1].result == "", "what came of some steps is not the result"
     assert [review.decision for review in reviews(events)] == ["applied"]
 
 

@@ -153,6 +153,14 @@ def test_links_in_both_directions_are_listed(library: Library) -> None:
     assert rows(answer)[0] == ("Slate.md", "linked by 2 notes")
 
 
+def test_a_link_to_itself_is_none_to_another_note_and_characters_count_not_bytes(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    with library_of(tmp_path, {"Self.md": "[[Self]] [[#A]]", "Wide.md": "屋" * 10, "Long.md": "x" * 20}) as library:
+        assert ask(library, "Self.md", kind="links").heading == "[[Self]] links to no other note."
+        for order, path in (("longest", "Long.md"), ("shortest", "Wide.md")):
+            assert rows(ask(library, kind="notes", order=order, limit=1))[0][0] == path
+
+
 def test_broken_links_are_listed_by_note(library: Library) -> None:
     answer = ask(library, kind="broken_links")
     assert answer.heading == "2 links lead nowhere, in 1 note:"
