@@ -60,6 +60,7 @@ def test_an_answer_comes_with_links_to_its_notes_and_is_a_session_of_the_termina
     assert acp.world.run("sessions", "list", "--json").json[0]["id"] == session
     (told,) = acp.of(session, "session_info_update")
     assert told.title == "How many hours do adults need?"
+    acp.world.run("ask", "A single question?", "--model", "quote")
     listed = acp.run(acp.connection.list_sessions(cwd=str(acp.world.vault))).sessions
     assert (listed[0].session_id, listed[0].title) == (session, "How many hours do adults need?")
 

@@ -61,7 +61,8 @@ def test_a_note_that_is_not_sure_enough_or_in_doubt_is_said_to_be(vault: World) 
     asked = "Which cold planet is the largest? => [[Compost]]\nWhy is a sunless place cold and dark? =>\n"
     found = vault.run("eval", "-", "--json", stdin=asked).json["questions"]
     assert [each["verdict"] for each in found] == ["silent", "right"]
-    assert found[0]["nearest"]
+    assert all(each["nearest"] for each in found)
+    assert vault.run("eval", "-", stdin=asked).out.count("nearest") == 1  # a right row needs no more words
 
 
 def test_json_as_that_of_the_benchmarks_is_read_too(vault: World) -> None:

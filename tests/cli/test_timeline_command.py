@@ -28,6 +28,8 @@ def test_dates_of_a_note_and_of_those_around_it_are_in_order_of_time(world: Worl
         "2026-03-10        links to 2026-03-10.md\n"
         "2026-05-28 20:26  changed (date of its file)\n"
     )
+    last = world.run("timeline", "[[Ann]]", "--limit", "3")
+    assert (len(last.out.splitlines()), last.err) == (3, "1 earlier events: --limit 4 shows them\n")
 
 
 def test_changes_of_zkchat_are_in_it_also_under_an_earlier_name(world: World) -> None:

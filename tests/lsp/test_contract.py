@@ -97,6 +97,12 @@ def test_links_places_and_tags_are_completed(editor: Editor, typed: str, label: 
     assert editor.complete(DRAFT, typed)[label] == f"草🌱é {line}"
 
 
+def test_completions_are_in_the_order_of_the_note(editor: Editor) -> None:
+    headings = [f"Teil {number}" for number in range(1, 13)]
+    editor.open(DRAFT, "".join(f"# {each}\n" for each in headings) + "[[#Teil")
+    assert [*editor.complete(DRAFT, "[[#Teil")] == headings
+
+
 def test_brackets_that_are_there_are_not_written_again(editor: Editor) -> None:
     editor.open(DRAFT, "See [[evergr]] there.")
     assert editor.complete(DRAFT, "[[evergr")["Evergreen notes"] == "See [[Evergreen notes]] there."
@@ -134,7 +140,7 @@ def test_a_link_is_followed_to_its_heading_its_block_or_its_note(editor: Editor)
     editor.open(DRAFT, "[[Naming things#Names are promises]] 🌱 [[Evergreen notes#^definition]] [[Walden]] [[Nowhere]]")
     assert definition(editor, DRAFT, "[[Nam") == (NAMING, 10)
     assert definition(editor, DRAFT, "🌱 [[Ever") == (EVERGREEN, 13)
-    assert definition(editor, DRAFT, "[[Wal") == ("Reference/Walden.md", 1)
+    assert definition(editor, DRAFT, "[[Wal") == definition(editor, DRAFT, "[[Walden]]") == ("Reference/Walden.md", 1)
     assert definition(editor, DRAFT, "[[Now") is None
 
 

@@ -112,11 +112,20 @@ def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.Monke
         call(1, "fetch", id="Sleep"),
         call(2, "fetch", id="Sleep", offset=20),
         call(3, "fetch", id="Sleep", offset=99),
+        call(4, "fetch", id="Sleep", offset=40),
     )
     first, second = (given[number]["structuredContent"] for number in (1, 2))
     assert first["text"] + second["text"] == "# Sleep\n\nSeven hours of sleep are enough.\n"[:40]
     assert first["metadata"]["next_offset"] == "20"
+    assert "next_offset" not in given[4]["structuredContent"]["metadata"]
     assert "Sleep.md has 42 characters." in says(given[3])
+
+
+def test_a_host_subscribes_to_so_many_files_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "MAX_ADDRESSES", 2)
+    wanted = [request(number, "resources/subscribe", uri=f"note:///{number}.md") for number in (1, 2, 3)]
+    first, second, third = (answers(world, *handshake(), *wanted)[number] for number in (1, 2, 3))
+    assert (first, second, third["message"]) == ({}, {}, "A host can subscribe to at most 2 files.")
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: World) -> None:

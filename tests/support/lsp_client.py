@@ -231,12 +231,13 @@ class Editor:
         return [*self.wait_for(last).diagnostics]
 
     def complete(self, path: str, before: str) -> dict[str, str]:
-        """By label, the text of the line once the item is chosen."""
+        """By label, in the order of a menu, the text of the line once the item is chosen."""
         place = self.at(path, before)
         found = self.run(self.client.text_document_completion_async(types.CompletionParams(**place)))
         text = self.texts[self.uri(path)]
         line = place["position"].line
-        return {item.label: edited(text, [item.text_edit]).split("\n")[line] for item in found.items} if found else {}
+        items = sorted(found.items, key=lambda item: item.sort_text) if found else []
+        return {item.label: edited(text, [item.text_edit]).split("\n")[line] for item in items}
 
     def actions(self, path: str, at: str) -> dict[str, Any]:
         """By title, what may be done at a text."""

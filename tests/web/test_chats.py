@@ -12,6 +12,7 @@ pytest.importorskip("starlette")
 
 from tests.support.web_server import Web, events_of, served
 from tests.support.world import World
+from zkchat.core.changes import ChangeSet
 from zkchat.repl.commands.table import COMMANDS
 from zkchat.web import chats
 
@@ -162,6 +163,13 @@ def test_proposed_changes_wait_for_a_yes(world: World, answer: str, decision: st
     if answer != "stop":
         assert last(events, "changes_reviewed")["decision"] == decision
     assert (world.vault / "New.md").exists() == (answer == "yes")
+
+
+def test_always_counts_only_where_it_is_offered() -> None:
+    asker = chats.Asker()
+    asker.send = lambda event: asker.reply(event["id"], "always")
+    change = ChangeSet(title="New note")
+    assert [asker.review(change, may_always=offered).always for offered in (True, False)] == [True, False]
 
 
 def test_a_command_that_asks_is_answered_too(world: World) -> None:

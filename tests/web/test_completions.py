@@ -57,6 +57,11 @@ def check_sources(text: str, annotations: list[dict[str, Any]], path: Path, titl
     assert text.endswith(link)
 
 
+def test_an_answer_that_is_cut_off_says_so(world: World) -> None:
+    with served(world, world.script([{"text": "Seven and"}, {"finish": "length"}])) as web:
+        assert completed(web, QUESTION)["choices"][0]["finish_reason"] == "length"
+
+
 def test_an_answer_has_its_sources_and_the_next_question_goes_on_in_its_session(web: Web) -> None:
     told = {"role": "system", "content": "Speak like a pirate."}
     first = completed(web, told, QUESTION)

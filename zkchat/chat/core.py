@@ -94,7 +94,7 @@ class Reviewer(Protocol):
     async def agrees(self, plan: CompactionPlan, tokens: int) -> bool: ...
 
     async def edits(self, summary: str) -> str:
-        """The summary as it shall be used; empty to do without the compaction."""
+        """The summary as it shall be used; empty to leave it as it was."""
         ...
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.agents import Profiles, Tier, instructions
-from zkchat.chat.context.assembly import BRIEF_REASONS, STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
+from zkchat.chat.context.assembly import STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
 from zkchat.chat.context.documents import anchor_in, full_name
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
@@ -496,8 +496,8 @@ def _digests_now(item: RequestItem, profiles: Profiles, library: Library) -> lis
         case "system":
             if agent := profiles.agents.get(item.name.casefold()):
                 texts = [instructions(agent, tier) for tier in get_args(Tier)]
-        case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
-            return None
+        case "rule" | "reference" if item.server or (item.this_turn_only and item.include == "manual"):
+            return None  # of a server, or a brief for this message, whatever an earlier version said of why it is there
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT_AGENT], rules=profiles.rules.values())
             asked_for = {"strict": [STRICT, STRICT_PLAIN], "write": [WRITING]}  # by an option, and not by a file

@@ -21,6 +21,7 @@ NOTES = {
     "Ideas/Öl & Ähre.md": "# Öl\n\nx\n",
     "Two/Same.md": "# a\n",
     "Same.md": "# b\n",
+    "Diary.md": "---\nzkchat: local\n---\n",
     "data.csv": "a,b\n",
     "my data.csv": "a,b\n",
 }
@@ -109,6 +110,8 @@ def test_of_a_note_that_no_model_may_see_not_even_the_link_is_sent(vault: Path, 
     marked = [resource_block(embedded_text_resource(uri, f"---\nzkchat: {each}\n---\n")) for each in ("local", "never")]
     assert read(marked[0]) == ("[[Sleep]]", ())
     assert read(marked[1]) == ("", ("Sleep.md is private, so it was not sent.",))
+    diary = embedded_text_resource((vault / "Diary.md").as_uri(), "---\nzkchat: never\n---\n")
+    assert read(resource_block(diary)) == ("", ("Diary.md is private, so it was not sent.",))
 
 
 def test_what_is_no_text_is_left_out(read: Read) -> None:

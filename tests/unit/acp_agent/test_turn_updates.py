@@ -1,6 +1,8 @@
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from tests.support.sessions import NOON
 from zkchat.acp.session import ClientChangeReviewer, replay
 from zkchat.acp.updates import MAX_LINKED, NotePlaces, TurnUpdates
@@ -90,6 +92,8 @@ def test_a_source_is_linked_with_its_lines() -> None:
     _, link, usage = of(an_answer(lines))
     assert link.content.uri == "file:///vault/A%20b.md#L3-L5"
     assert (usage.used, usage.size) == (7, 100)
+    (usage,) = of(replace(an_answer(), next_usage=ContextUsage(window=100, messages=3)))
+    assert usage.used == 3
 
 
 def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
@@ -98,7 +102,7 @@ def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
     )
     call, told = of(event)
     assert (call.status, call.kind, call.locations[0].path) == ("completed", "edit", "/vault/A.md")
-    assert "+ new" in call.content[0].content.text
+    assert call.content[0].content.text == "````diff\n+ new\n\n````"
     assert "/undo reverts it" in told.content.text
 
 

@@ -20,3 +20,11 @@ def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which
     ]
     assert section.summary == "3 overdue · 1 without a date in changed notes"
     assert section.rest == "… and 2 without a date in older notes"
+
+
+def test_what_is_due_within_a_week_tells_its_weekday() -> None:
+    days = [date(2026, 11, day) for day in (16, 17, 18, 22, 23)]
+    tasks = OpenTasks(due=FirstOf([OpenTask(path="A.md", title="A", line=1, text="x", due=day) for day in days], 5))
+    section = task_section(DailyBrief(today=days[0], days=7, week_begins=days[0], tasks=tasks))
+    told = ["due today", "due tomorrow", "due on Wednesday", "due on Sunday", "due 2026-11-23"]
+    assert [row.place.partition(" · ")[0] for row in section.rows] == told

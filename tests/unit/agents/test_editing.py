@@ -30,6 +30,7 @@ You are a poet.
         ("rules.Tone", "always", "Tone: manual", "Tone: always"),
         ("rules.Names", "agent", "  Tone:", "  Names: agent\n  Tone:"),
         ("references.[[A b]]", "agent", "model: quote\n", "model: quote\nreferences:\n  '[[A b]]': agent\n"),
+        ("memory", "false", "model: quote\n", "model: quote\nmemory: false\n"),
         ("context.max_tokens", "4096", "model: quote\n", "model: quote\ncontext:\n  max_tokens: 4096\n"),
     ],
 )

@@ -178,7 +178,7 @@ class Reader:
         return self._agrees
 
     async def edits(self, summary: str) -> str:
-        return summary + self._edited
+        return self._edited and summary + self._edited
 
 
 def test_the_user_may_say_no_and_edit_the_summary(library: Library, store: SessionsInMemory) -> None:
@@ -193,6 +193,10 @@ def test_the_user_may_say_no_and_edit_the_summary(library: Library, store: Sessi
     told(talk, 7)
     assert parts(talk)[0].summary == "They talked about cats. And the budget is 12 €."
     assert "the budget is 12 €" in provider.requests[-1].messages[0].text
+    provider = Reciting(wordy, window=WINDOW)
+    talk = conversation_over(library, SessionsInMemory(), provider, policy=Policy(review=True), reviewer=Reader())
+    told(talk, 7)
+    assert parts(talk)[0].summary == "They talked about cats.", "an empty one would lose what was said"
 
 
 def compacted(library: Library, store: SessionsInMemory, **more: Any) -> tuple[Conversation, Reciting, list[Event]]:
@@ -231,6 +235,14 @@ def test_a_preview_changes_nothing_and_little_is_not_summarised(library: Library
     assert [*preview.plan.archived] == [message.id for message in talk.messages[:14]]
     assert parts(talk) == []
     assert of_kind(events_of(talk.compact(keep=4, strategy="discard")), Compacted)
+
+
+def test_a_summary_that_is_longer_than_what_was_said_is_not_used(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Reciting(summary=lambda _: "They talked about cats. " * 40))
+    told(talk, 6)
+    preview = asyncio.run(talk.preview(keep=2))
+    assert preview is not None
+    assert "and there is room for" in preview.trouble
 
 
 @pytest.mark.parametrize("is_edited", [False, True])

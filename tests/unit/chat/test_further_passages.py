@@ -1,13 +1,16 @@
 """Further passages on the last question."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.conversations import conversation_over, events_of, scripted
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.evidence_lookup import PAGE_SIZE
+from zkchat.chat.evidence_lookup import PAGE_SIZE, look_up
+from zkchat.chat.question import Question
 from zkchat.core.errors import UsageError
 from zkchat.core.events import EvidenceFound
-from zkchat.core.message import DEFAULT_LIMIT, Evidence
+from zkchat.core.message import DEFAULT_LIMIT, DocumentReference, Evidence
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
 
@@ -44,6 +47,17 @@ def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
     page = talk.next_passages()
     assert page.is_first
     assert page.passages[: len(best)] == tuple(best)
+
+
+def test_after_the_lines_of_a_file_come_those_of_the_notes_from_the_first_on(
+    own_library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "vault" / "log.txt").write_text("The harbour walk takes 99 hours.\n")
+    own_library.refresh()
+    question, file = Question.parse(QUESTION), [DocumentReference(wikilink="@log.txt", relative_path="log.txt")]
+    first = look_up(own_library, question, file)
+    assert [found.relative_path for found in first.evidence] == ["log.txt"]
+    assert look_up(own_library, question, file, skip=1).evidence == look_up(own_library, question, ()).evidence
 
 
 def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> None:

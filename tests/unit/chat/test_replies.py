@@ -147,6 +147,8 @@ def test_arguments_keep_their_types_and_calls_have_ids_of_their_own() -> None:
     _, reader = read('find_excerpts(query="it\'s (deep) sleep", limit=3, exact=true, tags=["a"])\nlist_tags()')
     arguments = {"query": "it's (deep) sleep", "limit": 3, "exact": True, "tags": ["a"]}
     assert called(reader) == [("find_excerpts", arguments), ("list_tags", {})]
+    _, quoted = read("{'name': 'read_note', 'arguments': {'title': 'Ann\\'s \"dark\" tea'}}")
+    assert called(quoted) == [("read_note", {"title": 'Ann\'s "dark" tea'})]
     text = '```json\n{"name": "read_note", "arguments": {"title": "```py\\nx = {\\"a\\": 1}]\\n```"}}\n```'
     assert called(read(text)[1]) == [("read_note", {"title": '```py\nx = {"a": 1}]\n```'})]
     first, second = (call.call_id for call in reader.calls)

@@ -10,7 +10,7 @@ from tests.support.libraries import Located, library_of
 from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.question import Question, is_mentioned
-from zkchat.chat.references import embedded, resolve_links
+from zkchat.chat.references import brought_along, embedded, resolve_links
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
 from zkchat.notes.link_catalog import link_to
@@ -116,6 +116,14 @@ def test_embeds_together_take_no_more_than_one_large_document(library: Library) 
     assert sum(tokens) < left / 5
     assert len(marked) == 31
     assert sum(row.included for row in marked) == len(texts)
+
+
+def test_a_hub_brings_each_note_that_it_links_to_once_and_not_itself(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    notes = {"Hub.md": "[[A]] %%[[B]]%% [[Hub]] [[A]] [[C]]", "A.md": "", "B.md": "", "C.md": ""}
+    with library_of(tmp_path, notes) as library:
+        (brought,) = brought_along(library, resolve_links(library, Question.parse("[[Hub]]+1").links), "")
+        assert [each.relative_path for each in brought.notes] == ["A.md", "C.md"]
 
 
 def test_a_mention_is_a_path_or_a_name_that_only_one_document_has(tmp_path: Path) -> None:

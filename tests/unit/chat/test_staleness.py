@@ -211,7 +211,10 @@ def test_what_has_no_file_or_no_digest_cannot_have_changed(own_library: Library)
         RequestItem(type="rule", name="Old record"),
         RequestItem(type="tool", name="read_document", digest="1"),
         RequestItem(type="message", name="m1", digest="2"),
-        RequestItem(type="rule", name="goal", digest="3", reason="a step of the goal"),
+        *(
+            RequestItem(type="rule", name=name, digest="3", include="manual", reason=why, this_turn_only=True)
+            for name, why in (("goal", "a step of the goal"), ("daily brief", "the daily brief is to be summed up"))
+        ),
     )
     assert changed_items(RequestContext(items=items), build_profiles(()), own_library) == []
     gone = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))

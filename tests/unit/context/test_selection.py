@@ -116,6 +116,14 @@ def test_where_room_is_short_the_least_relevant_tools_go_first_one_that_was_adde
         }
 
 
+def test_tools_of_servers_take_the_room_of_ours_in_half_of_it_only(selector: Selector) -> None:
+    weather = [tool("rain", "Rain tomorrow"), tool("wind", "Wind tomorrow")]
+    tools = [TOOLS[0], tool("list_notes", "List notes", server=""), *weather]
+    room = 3 * Estimate().count("x" * 100)
+    found = names(selector.select("Will there be rain and wind tomorrow?", tools, tool_tokens=room))
+    assert {*found} > {"read_document", "list_notes"}
+
+
 def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
     agent = Agent(name="poet", rules={"Tone": "manual"}, tools={"mail": "agent"}, servers={"w": "agent"})
     found = build_candidates(

@@ -102,6 +102,8 @@ def test_of_facts_that_are_equally_near_the_fresher_and_the_more_used_comes_firs
     store.now = NOON + timedelta(days=400)
     store.add("Mia likes nuts two", "user")
     assert [fact.id for fact, _ in memory.ranked("Mia likes nuts")] == ["f2", "f1"]
+    store.used(["f1"])  # an old one that was used just now is fresh
+    assert [fact.id for fact, _ in memory.ranked("Mia likes nuts")] == ["f1", "f2"]
 
 
 def test_each_item_of_a_list_is_a_fact_and_code_is_no_list() -> None:

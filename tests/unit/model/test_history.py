@@ -218,6 +218,12 @@ def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: 
     assert current in ([], [history.thread[-1].id] if history.thread else [])
 
 
+def test_a_branch_is_told_by_what_no_other_has_whatever_else_it_parted_from() -> None:
+    parents = {"q1": None, "a1": "q1", "q2": "a1", "a2": "q2", "q3": "a2", "q4": "a2", "q5": "a1"}
+    branches = branches_of(History(entries(*(said(id_, parent) for id_, parent in parents.items()))))
+    assert [(branch.first_words, branch.messages) for branch in branches] == [("q3", 5), ("q4", 5), ("q5", 3)]
+
+
 RECORD = RequestContext(usage=ContextUsage(window=4096))
 
 

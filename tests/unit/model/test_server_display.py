@@ -33,7 +33,7 @@ def test_of_a_value_only_the_name_of_its_variable_is_shown(value: str, shown: st
     ("args", "shown"),
     [
         (("--api-key", SECRET), ("--api-key", "…")),
-        ((f"--token={SECRET}",), ("--token=…",)),
+        ((f"--token={SECRET}", "run"), ("--token=…", "run")),
         (("--token=${T}",), ("--token=${T}",)),
         (("--token", "--verbose", "x"), ("--token", "--verbose", "x")),
         (("--header", f"Authorization: Bearer {SECRET}", "y"), ("--header", "…", "y")),

@@ -35,6 +35,13 @@ def test_words_that_differ_are_marked_on_lines_with_their_numbers_and_context() 
     ]
 
 
+def test_where_lines_between_changes_are_left_out_a_sign_stands_for_them() -> None:
+    before = "".join(f"line {number}\n" for number in range(30))
+    after = before.replace("line 0\n", "").replace("line 15", "row 15").replace("line 29", "row 29")
+    shown = rows(changed(before, after))
+    assert [shown[number - 1][5:] for number, row in enumerate(shown) if row.strip() == "⋮"] == ["line 3", "line 18"]
+
+
 def test_on_a_colour_terminal_words_are_told_by_their_style() -> None:
     (row,) = (
         row

@@ -40,7 +40,8 @@ def test_a_row_that_is_wider_on_this_terminal_than_was_thought_leaves_no_trace()
 
 
 @pytest.mark.parametrize("width", [15, 40])
-def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int) -> None:
+@pytest.mark.parametrize("kept", [[], ["x" * 20]])
+def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int, kept: list[str]) -> None:
     console = terminal(width=20)
     tail = LiveRegion(console)
     tail.show(rows("final"))
@@ -50,9 +51,9 @@ def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int)
     # This screen does not fold rows by itself; a new one, on which they are written at once, looks as if it had.
     folded.write(written(console).replace("\x1b[?7l", ""))
     before = len(written(console))
-    tail.show([], rows("new"))
+    tail.show([], rows(*kept, "new"))
     folded.write(written(console)[before:])
-    assert folded.rows == ["final", "new"]
+    assert folded.rows == ["final", *(text[:width] for text in kept), "new"]
 
 
 @pytest.mark.parametrize(("took", "times"), [(0.0625, [0.0, 0.625, 1.25, 1.875]), (0.5, [0.0, 1.0])])

@@ -39,6 +39,7 @@ def test_in_a_pipe_a_passage_is_its_name_its_place_and_its_snippet() -> None:
 def test_numbers_stand_below_each_other() -> None:
     rows = [NumberedRow(name=f"Note {number}", place="a.md:1", to=Place(path="a.md")) for number in range(1, 11)]
     assert plain(rows).splitlines()[::9] == [" 1. Note 1 (a.md:1)", "10. Note 10 (a.md:1)"]
+    assert plain([*rows[:1], NumberedRow(name="Of no note")]) == "1. Note 1 (a.md:1)\n2. Of no note"
 
 
 def test_rows_that_lead_nowhere_have_no_numbers_and_dates_and_counts_stand_below_each_other() -> None:

@@ -31,6 +31,8 @@ def call(arguments: str, name: str = "greet") -> ToolOutcome:
 def test_valid_arguments_reach_the_function_and_of_unknown_ones_the_model_is_told() -> None:
     assert call('{"name": "Ada", "times": 2}') == ToolOutcome(text="hello Ada hello Ada ")
     assert call('{"name": "Ada", "mood": "fine"}').text == "hello Ada \n(Ignored: mood.)"
+    many = "".join(f', "x{number}": 1' for number in range(7))
+    assert call(f'{{"name": "Ada"{many}}}').text.endswith("(Ignored: x0, x1, x2, x3, x4, and 2 more.)")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ GUESSED = {
     "[[Compost-heap]]": ("Garden/Compost heap.md", "spelled differently"),
     "[[Cafe]]": ("Garden/Café.md", "spelled differently"),
     "[[Compost heaps]]": ("Garden/Compost heap.md", "has a similar name"),
+    "[[Compost heaped]]": ("Garden/Compost heap.md", "has a similar name"),
     "[[Compostt heap]]": ("Garden/Compost heap.md", "has a similar name"),
     "[[Heap compost]]": ("Garden/Compost heap.md", "its words are in another order"),
     "[[c/Twin]]": ("a/Twin.md", "one of 2 files of that name"),

@@ -79,5 +79,7 @@ def test_the_note_is_found_where_the_settings_put_it_and_else_by_its_name(tmp_pa
         assert find_daily_note(library, DailyNoteSettings(folder="Gone"), SUNDAY).path == "Other/2026-11-01.md"
         monday = find_daily_note(library, DailyNoteSettings(), SUNDAY + timedelta(days=1))
         assert (monday.path, monday.expected_path) == ("Old/20261102.md", "Journal/2026-11-02.md")
+        named = DailyNoteSettings(format="YYYY_MM_DD")
+        assert find_daily_note(library, named, date(2020, 1, 1)).expected_path == "2020_01_01.md"
         outside = DailyNoteSettings(folder="../..", format="[etc/passwd]")
         assert find_daily_note(library, outside, date(2020, 1, 1)).path is None

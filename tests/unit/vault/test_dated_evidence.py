@@ -180,3 +180,14 @@ def test_a_doubtful_last_time_is_not_claimed(library: Library) -> None:
     found = find_evidence(library, "When did I last read about rye bread crust?", ())
     assert found.is_doubtful
     assert found.remark == "No note says exactly when. The newest passage found is from Monday, 2026-03-09."
+
+
+def test_the_language_of_most_notes_is_that_of_more_than_half(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    german, french = "Der Hund schläft in der Küche und träumt.", "Le chien dort dans la cuisine et il rêve."
+    with library_of(tmp_path, {"A.md": german, "B.md": french}) as library:
+        assert find_evidence(library, "What are the green bicycles for?", ()).remark == ""
+        (tmp_path / "vault" / "C.md").write_text(german)
+        library.refresh()
+        remark = find_evidence(library, "What are the green bicycles for?", ()).remark
+        assert remark.startswith("Your notes are mostly in German, the question is in English")

@@ -104,6 +104,8 @@ def test_a_model_elsewhere_finds_open_notes_only(
     assert found(here, "apples") == found(whole, "apples") == shown
     assert found(elsewhere, "tag:whisper") == set()
     assert found(elsewhere, "path:Journal") == set()
+    assert (whole.counts().attachments, elsewhere.counts().attachments) == (3, 0)
+    assert elsewhere.counts().notes == elsewhere.note_count() == len(elsewhere.notes())
 
 
 def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:

@@ -58,7 +58,7 @@ def test_a_new_or_changed_note_is_found_and_read_as_it_will_be(
 
 def test_a_moved_note_is_found_by_its_old_and_new_names(library: Library, staged: StagedChanges) -> None:
     staged.move("Work", "Job", title="Move")
-    assert target(library, "Job/Plan") == "Job/Plan.md"
+    assert target(library, "Job/Plan") == target(library, "Work/Plan") == "Job/Plan.md"
     assert {row.path for row in library.notes()} == {"Coffee.md", "Job/Plan.md", "Tea.md", "Secret.md"}
     staged.move("Coffee.md", "Drinks/Mocha.md", title="Move")
     for name in ("Mocha", "Coffee", "Bean", "Drinks/Mocha"):

@@ -18,7 +18,7 @@ from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
 from zkchat.chat.goal_plan import GoalChecker
-from zkchat.chat.goals import GoalBounds, GoalRun
+from zkchat.chat.goals import BoundedTurns, GoalBounds, GoalRun
 from zkchat.chat.memory import Memory
 from zkchat.core.events import ChangesReviewed, Event, Goal, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
 from zkchat.core.message import ToolCallPart
@@ -246,6 +246,11 @@ def test_the_time_that_the_user_takes_is_not_the_time_of_the_run(library: Librar
     events_of(run.start("Do it"))
     assert goal_of(talk).state == "done"
     assert goal_of(talk).seconds < 600
+    turns = BoundedTurns(talk, GoalBounds(), lambda: NOON + timedelta(hours=hours[0]))
+    for _ in range(2):
+        with turns.paused():
+            hours[0] += 1
+    assert not turns.time
 
 
 def writing(
@@ -304,6 +309,9 @@ def test_a_bound_has_what_is_proposed_so_far_reviewed(library: Library) -> None:
     events = events_of(run.start("Write"))
     assert (goal_of(talk).state, goal_of(talk).reason) == ("stopped", "The time is up: 0.666667 minutes.")
     assert goal_of(talk).settled < 3
+    assert isinstance(events[-1], GoalEnded)
+    assert any(events[-1].summaries)
+    assert events[-1].result == "", "what came of some steps is not the result"
     assert [review.decision for review in reviews(events)] == ["applied"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.message_search import ConversationSearch
+from zkchat.chat.message_search import MAX_READ, ConversationSearch
 from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, recall
 from zkchat.core.choices import Role
 from zkchat.core.errors import StorageDamaged
@@ -132,10 +132,16 @@ def test_what_was_read_is_looked_for_only_where_that_is_wanted(
     store: SqliteSessions, search: ConversationSearch, talk: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = ToolResultPart(call_id="1", name="read_note", text="Otters hold hands while they sleep.")
+    failed = ToolResultPart(call_id="2", name="read_note", text="No otters hold hands.", failed=True)
+    say(store, talk, message("failed", "It failed.", role="assistant", parts=(failed,)))
+    for number in range(MAX_READ):
+        weak = ToolResultPart(call_id="3", name="read_note", text=f"Otters eat {number} crabs.")
+        say(store, talk, message(f"weak{number}", "Look.", role="assistant", parts=(weak,)))
     say(store, talk, message("read", "I have looked.", role="assistant", parts=(read,)))
     search.catch_up(store)
     calendar = Calendar(NOON)
-    assert [hit.message for hit in search.look_up(store, "otters hands", calendar)] == ["read"]
+    hits = [hit.message for hit in search.look_up(store, "otters hands", calendar)]
+    assert hits == ["read", *(f"weak{number}" for number in range(MAX_READ - 1))]
     monkeypatch.setattr(store, "entries", None)  # no session is loaded
     assert search.look_up(store, "otters hands", calendar, with_read=False) == []
     assert search.look_up(store, "heron", calendar, with_read=False)[0].message == "heron"

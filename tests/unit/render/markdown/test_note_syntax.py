@@ -24,6 +24,7 @@ def shown(text: str, width: int = 80) -> list[str]:
         ("[!my-own_kind] Title", "My own kind: Title"),
         ("[!info|wide] [[Sleep|Open]]", "Info: Open"),
         ("[!tip] Tip", "Tip"),
+        ("[!tip] TIP", "Tip"),
     ],
 )
 def test_a_callout_has_its_kind_and_title_above_its_text(first: str, title: str) -> None:

@@ -50,6 +50,16 @@ def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -
     assert harness.typed("/undo").startswith("There is nothing to undo.")
 
 
+@pytest.mark.parametrize(("files", "rest"), [(10, []), (12, ["… and 2 more files."])])
+def test_of_a_change_of_many_files_the_first_are_told_and_the_rest_counted(
+    harness: CommandHarness, files: int, rest: list[str]
+) -> None:
+    writes = tuple(FileWrite(path=f"{number}.md", before=None, after=b"x") for number in range(files))
+    harness.changes.apply(ChangeSet(title="Import", writes=writes), ChangeOrigin(command="note"))
+    told = harness.typed("/undo").partition("0.md is removed again.\n")[2].splitlines()
+    assert told == [*(f"{number}.md is removed again." for number in range(1, 10)), *rest]
+
+
 def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> None:
     append(harness, "two\n")
     moved = ChangeSet(title="Rename Old.md", moves=(FileMove(source="Old.md", target="New.md"),))

@@ -9,7 +9,7 @@ from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
 
 NOTES = {"Coffee.md": "Bad for deep sleep.\n", "Deep sleep.md": "Coffee, tea.\n", "Tea.md": "Mild.\n"}
-LINKED = {"Pot.md": "Holds [[Tea]].\n"}
+LINKED = {"Pot.md": "Holds [[Tea]].\n", "Roast.md": "---\naliases: [Coffee pot]\n---\n"}
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_rename_asks_and_links_follow(harness: CommandHarness, typed: str) -> No
 def test_rename_changes_nothing_after_a_no_or_without_a_name(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/rename Tea Green tea").endswith("Nothing was changed.")
-    for unclear in ("", "Tea", "Tea to", "[[Tea]]", "[[Tea]] to", "Teas to Green tea", "Green tea Tea"):
-        assert "/rename [[Raised bed]] Larch bed" in harness.typed(f"/rename {unclear}")
+    unclear = ["", "Tea", "Tea to", "[[Tea]]", "[[Tea]] to", "Teas to Green tea", "Green tea Tea", "Coffee pot lid"]
+    for typed in unclear:
+        assert "/rename [[Raised bed]] Larch bed" in harness.typed(f"/rename {typed}")
     assert harness.files == NOTES | LINKED

@@ -16,7 +16,7 @@ from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.memory import Memory
-from zkchat.chat.session_items import SessionItems
+from zkchat.chat.session_items import SessionItem, SessionItems
 from zkchat.core.choices import ToolName
 from zkchat.core.message import DocumentReference, LeftOut, RequestContext, RequestItem
 from zkchat.core.profile import ProfileFile
@@ -280,3 +280,12 @@ def test_what_changed_since_an_answer_is_shown(harness: ConversationHarness, tmp
     assert "has changed" not in harness.typed("/context")
     (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert "The note Bees.md has changed since that request." in harness.typed("/context 2")
+
+
+@pytest.mark.parametrize("name", ["web/Weather", "web_weather"])
+def test_a_tool_of_a_server_has_two_names(
+    harness: ConversationHarness, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    offered = SessionItem(item=RequestItem(type="tool", name="web_weather", server="web"), written="web/weather")
+    monkeypatch.setattr(SessionItems, "offered", lambda *_: [offered])
+    assert SessionItems(harness.talk).find("tool", name) is offered

@@ -112,6 +112,15 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
     assert harness.typed("/open 2") == "[there](https://x.org) does not lead to a note. It leads to outside the vault."
 
 
+def test_a_link_to_a_heading_leads_to_its_section(tmp_path: Path) -> None:
+    tea = "# Tea\n\nGreen.\n\n## Black\n\nFour minutes.\n\n## White\n\nFive.\n"
+    with library_of(tmp_path, {"Tea.md": tea, "Cup.md": "[[Tea#Black]]"}) as library:
+        harness = CommandHarness(library=library)
+        harness.typed("/links Cup")
+        assert harness.typed("/show 1") == "Tea › Black\nTea.md:5"
+        assert harness.surface.drawn == ["Four minutes."]
+
+
 def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mentioned(tmp_path: Path) -> None:
     daily = {f"Daily/2026-01-{day:02}.md": "- Tea with **honey**.\n" for day in range(1, 11)}
     others = {f"Bees {number}.md": f"Of bees {number}, and of honey too.\n" for number in range(1, 8)}

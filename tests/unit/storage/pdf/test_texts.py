@@ -52,8 +52,8 @@ def test_texts_made_in_another_way_are_used_until_they_are_made_again(texts: Sql
 
 
 def test_a_file_that_is_too_large_is_known_by_its_name(texts: SqliteExtractedTexts) -> None:
-    large = FileStamp("large.pdf", 1_001, 1)
-    assert texts.missing([large]) == []
+    large, whole = FileStamp("large.pdf", 1_001, 1), FileStamp("whole.pdf", 1_000, 1)
+    assert texts.missing([large, whole]) == [whole]
     found = texts.find(large)
     assert found
     assert "vault.max_pdf_bytes" in found.trouble

@@ -51,6 +51,9 @@ def test_changed_notes_are_those_of_the_last_days_latest_first(tmp_path: Path) -
         assert brief_of(library, most=1).changed.more == 2
         assert paths(brief_of(library, days=1).changed) == ["Now.md"]
         assert found.week_begins == date(2026, 3, 2)
+        for first, day in ((5, date(2026, 3, 7)), (6, NOW.date())):
+            calendar = replace(library.calendar(), now=NOW, first_weekday=first)
+            assert make_brief(library, calendar).week_begins == day
 
 
 def test_tasks_are_overdue_due_soon_or_of_notes_that_changed(tmp_path: Path) -> None:
@@ -123,7 +126,9 @@ def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) ->
         # also one that became local after it was read
         (file,) = tmp_path.rglob("Open.md")
         file.write_text("---\nzkchat: local\n---\n- [ ] a secret\nGreen tea\n")
-        assert "Open.md" not in repr(brief_of(elsewhere))
+        found = brief_of(elsewhere)
+        assert "Open.md" not in repr(found)
+        assert found.changed.total == 1  # nor is it counted
 
 
 def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: Path) -> None:

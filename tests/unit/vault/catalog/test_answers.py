@@ -68,7 +68,8 @@ def test_where_there_are_none_the_last_change_is_named(library: Library) -> None
         "No note tagged #project changed last month (2026-02-01 to 2026-02-28), according to the time their files were "
         "last changed. The last one to change was [[Roof]], today 15:30."
     )
-    assert ask(library, kind="notes", tags=("nothing",)).heading == "There is no note tagged #nothing."
+    for tag in ("nothing", "pro"):
+        assert ask(library, kind="notes", tags=(tag,)).heading == f"There is no note tagged #{tag}."
     assert (
         ask(library, kind="notes", folder="Projetcs").heading
         == "There is no folder Projetcs. Nearest: Projects/, Projects/Old/."
@@ -150,6 +151,14 @@ def test_links_in_both_directions_are_listed(library: Library) -> None:
     assert ask(library, "Alone.md", kind="links").heading == "[[Alone]] links to no other note."
     answer = ask(library, kind="hubs")
     assert rows(answer)[0] == ("Slate.md", "linked by 2 notes")
+
+
+def test_a_link_to_itself_is_none_to_another_note_and_characters_count_not_bytes(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    with library_of(tmp_path, {"Self.md": "[[Self]] [[#A]]", "Wide.md": "屋" * 10, "Long.md": "x" * 20}) as library:
+        assert ask(library, "Self.md", kind="links").heading == "[[Self]] links to no other note."
+        for order, path in (("longest", "Long.md"), ("shortest", "Wide.md")):
+            assert rows(ask(library, kind="notes", order=order, limit=1))[0][0] == path
 
 
 def test_broken_links_are_listed_by_note(library: Library) -> None:

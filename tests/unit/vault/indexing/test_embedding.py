@@ -275,6 +275,7 @@ def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index
     made.search("apples")
     made.search("bread")
     assert attempts == ["apples"]
+    assert "Away." in made.embedding_notice()
     now[0] = 16.0
     made.search("bread")
     assert attempts == ["apples", "bread"]

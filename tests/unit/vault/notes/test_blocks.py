@@ -86,6 +86,10 @@ def test_what_belongs_together_is_one_block(section: str, kind: str, units: list
     assert (block.kind, [unit.text for unit in block.sentences]) == (kind, units)
 
 
+def test_of_code_nothing_is_taken_for_a_block_id() -> None:
+    assert only("    a = b ^c").text == "    a = b ^c"
+
+
 @pytest.mark.parametrize(
     ("section", "found"),
     [

@@ -44,6 +44,8 @@ def test_a_target_that_cannot_be_placed_is_said_to_be_so() -> None:
         ("[x](n.md)", "50% a#b.md", "[x](50%25%20a%23b.md)"),
         ("[x](%C3%A9.md)", "über.md", "[x](%C3%BCber.md)"),
         ("[x](n.md)", "a) b.md", "[x](a%29%20b.md)"),
+        ("[x](n.md)", "a)(b.md", "[x](a%29%28b.md)"),
+        ("[x](n.md)", "a(b).md", "[x](a(b).md)"),
         ("[x](<n.md>)", "a<b>%20.md", "[x](<a%3Cb%3E%2520.md>)"),
         ("[[n]]", "a b (c)%20", "[[a b (c)%20]]"),
     ],

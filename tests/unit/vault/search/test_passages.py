@@ -119,8 +119,9 @@ def test_a_word_with_a_minus_is_kept_out_in_all_its_forms(vault: Vault) -> None:
 
 
 def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vault) -> None:
-    vault.holds(a="one #x\n\n# Two\n\ntext", b="three #x", c="four")
-    found = vault.find("tag:x")
+    vault.holds(a="one #x\n\n# Two\n\ntext", b="three #x", c="four", d="---\ntags: x\n---\n")
+    *found, blank = vault.find("tag:x")
+    assert blank.path == "d.md", "what holds no text comes last"
     assert [(passage.path, passage.why, passage.score) for passage in found] == [
         ("b.md", "filter", 0.0),
         ("a.md", "filter", 0.0),

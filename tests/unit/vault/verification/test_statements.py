@@ -30,6 +30,7 @@ def test_statements_have_their_places() -> None:
         "How much sleep do adults need?",
         "成人需要多少睡眠？",
         "Thank you very much!",
+        "Hello Ann, welcome to the garden.",
         "In summary:",
         "I hope this helps.",
         "# Adults need seven hours",
@@ -45,7 +46,12 @@ def test_what_states_nothing_is_not_judged(draft: str) -> None:
 
 
 def test_short_statements_are_judged_and_of_many_the_first() -> None:
-    for draft in ("He was no hermit.", "猫每天睡十五个小时。", "Note: cats sleep a lot."):
+    for draft in (
+        "He was no hermit.",
+        "Hi Ann, welcome to the winter garden.",
+        "猫每天睡十五个小时。",
+        "Note: cats doze.",
+    ):
         assert texts(draft) == [draft]
     assert extract_statements("The whale is grey. " * MAX_STATEMENTS).is_complete
     many = extract_statements("The whale is grey. " * (MAX_STATEMENTS + 1))
