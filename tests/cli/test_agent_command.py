@@ -150,6 +150,8 @@ def test_a_rule_is_made_listed_and_shown(world: World) -> None:
     rule = world.run("rules", "show", "Dates", "--json").json
     assert (rule["include"], rule["text"]) == ("agent", "Write dates as 2026-03-01.")
     assert world.run("rules", "list", "--json").json["rules"] == [rule]
+    world.run("rules", "new", "commas", "None before and.")
+    assert [line.split()[0] for line in world.run("rules", "list").out.splitlines()] == ["commas", "Dates"]
 
 
 def test_a_rule_of_the_vault_never_takes_the_place_of_the_users_own(world: World) -> None:

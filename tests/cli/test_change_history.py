@@ -184,6 +184,7 @@ def test_changes_of_a_time_and_of_a_note(garden: World) -> None:
     (only,) = garden.run("changes", "Inbox", "--json").json
     assert only["title"] == "Append to Inbox.md"
     assert len(garden.run("changes", "Plants/Compost.md", "--json").json) == 2, "by the path of a note that is gone"
+    assert len(garden.run("changes", "Plants/Compost.md", "--limit", "1", "--json").json) == 1
     assert "+- Two" in garden.run("changes", "Inbox", "--diff").out
     assert "+- Two" in garden.run("changes", "Inbox", "--diff", "--json").json[0]["diff"]
 

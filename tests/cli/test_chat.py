@@ -167,3 +167,8 @@ def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(w
     kept = (world.environment().data_dir / "history").read_text()
     assert "Hello!" in kept
     assert "in-plain-words" not in kept
+
+
+def test_what_could_be_set_up_is_said_in_one_chat_only(world: World) -> None:
+    greeted = [on_plain_terminal(world, "").err for _ in range(2)]
+    assert ["zkchat setup" in each for each in greeted] == [True, False]

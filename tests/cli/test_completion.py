@@ -99,6 +99,7 @@ def test_sessions_are_offered_by_title_and_by_id(garden: World) -> None:
     sessions = garden.run("sessions", "list", "--all", "--json").json
     ids = {each["title"]: each["id"] for each in sessions}
     assert offered(garden, "sessions show ") == [], "single questions are not listed"
+    assert offered(garden, "sessions show how") == ["How much light?"], "but there once something is typed"
     for session in sessions:
         garden.run("ask", "And now?", "--session", session["id"], "--model", garden.script(*answers))
     assert offered(garden, "sessions show how") == ["How much light?"]

@@ -28,6 +28,12 @@ def config(world: World) -> ConfigCommand:
     return ConfigCommand(world)
 
 
+def test_headers_of_a_model_are_shown_without_their_values(config: ConfigCommand) -> None:
+    config.world.configure('[models.mine]\nprovider = "openai"\nid = "x"\nheaders = { X-Title = "heron" }\n')
+    for shown in (config.run("show"), config.run("show", "--json"), config.run("get", "models.mine.headers")):
+        assert ("X-Title" in shown.out, "heron" in shown.out) == (True, False)
+
+
 def test_show_lists_every_value_with_its_origin(config: ConfigCommand) -> None:
     config.vault_file.write_text('[ui]\ncolor = "never"\n')
     config.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "4096"

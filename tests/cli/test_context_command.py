@@ -63,8 +63,10 @@ def test_stats_show_the_meter_the_messages_and_the_outlook(long_talk: World) -> 
     shown = long_talk.run("context", "stats", "--model", name).out
     assert "/ 2,048 tokens" in shown
     assert "20 messages: " in shown
+    largest = [int(tokens.replace(",", "")) for tokens in re.findall(r"^ +([\d,]+)  (?:user|assistant): ", shown, re.M)]
     told = long_talk.run("context", "stats", "--model", name, "--json").json
     assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
+    assert largest == sorted((message["tokens"] for message in told["messages"]), reverse=True)[:5]
     assert told["turns_left"] >= 0
 
 

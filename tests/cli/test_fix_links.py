@@ -53,6 +53,8 @@ def test_a_key_chooses_a_repair(garden: World) -> None:
 
 
 def test_the_missing_note_can_be_created(garden: World) -> None:
+    stopped = garden.run("vault", "fix-links", typed="n\nc\n\x03\n")
+    assert (stopped.out, "Nothing was changed; 3 broken links can be repaired" in stopped.err) == ("", True)
     done = garden.run("vault", "fix-links", typed="n\nc\nq\n")
     assert done.out == "Compost heaps.md: created\n"
     assert done.err.endswith("2 broken links can be repaired, 1 have no known target (zkchat check lists them).\n")

@@ -38,7 +38,7 @@ def test_mentions_are_shown_as_links_in_their_lines_and_linked_after_a_yes(garde
 
 @pytest.mark.parametrize(
     ("typed", "linked"),
-    [("y\ny\ny\n", 3), ("n\ny\nn\n", 1), ("y\nq\n", 1), ("s\ny\n", 1), ("x\ny\n", 1), ("", 0)],
+    [("y\ny\ny\n", 3), ("n\ny\nn\n", 1), ("y\nq\n", 1), ("s\ny\n", 1), ("n\ns\ny\n", 0), ("x\ny\n", 1), ("", 0)],
 )
 def test_each_answer_does_what_it_says(garden: World, typed: str, linked: int) -> None:
     done = garden.run("note", "link", typed=typed)

@@ -89,10 +89,13 @@ def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_m
     note = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md")
     with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create("Drinks")
-        question = ChatMessage(
-            id="m1", role="user", parts=(TextPart(text="Which tea?"),), references=(note,), created_at=NOON
-        )
-        store.append(session.id, [MessageEntry(message=question)])
+        asked = ["Is the car at the garage?", "Really?", "Sure?", "Which tea?"]  # of which the last three count
+        for earlier, text in zip([None, *asked], asked, strict=False):
+            parts, used = (TextPart(text=text),), (note,) if text == asked[-1] else ()
+            question = ChatMessage(
+                id=text, parent_id=earlier, role="user", parts=parts, references=used, created_at=NOON
+            )
+            store.append(session.id, [MessageEntry(message=question)])
     shown = world.run("memory", "relevance").out
     assert "I like tea" in shown
     assert "garage" not in shown

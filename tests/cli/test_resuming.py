@@ -35,6 +35,8 @@ def test_leaving_the_list_begins_nothing(world: World, two_sessions: str) -> Non
     still = at_prompt(world, "/resume\r\x03three\r\x04", "--continue", "--model", two_sessions)
     assert "Continuing “two”" in still.err
     assert counts(world) == {"one": 2, "two": 4}
+    at_prompt(world, "/new\rfresh\r\x04", "--continue", "--model", two_sessions)
+    assert counts(world) == {"one": 2, "two": 4, "fresh": 2}
 
 
 def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessions: str) -> None:
@@ -87,3 +89,6 @@ def test_a_single_question_is_found_by_its_words_where_no_chat_is(world: World, 
     chat = at_prompt(world, "/resume fjord\rDeeper?\r\x04", "--model", two_sessions)
     assert "No session matches" not in chat.err + chat.out
     assert counts(world)["How deep is the fjord?"] == 4
+    world.run("ask", "Which fjord is that?", "--model", two_sessions)
+    listed = at_prompt(world, "/sessions fjord\r\x04", "--model", two_sessions).out
+    assert ("How deep" in listed, "Which fjord" in listed) == (True, False)

@@ -183,6 +183,7 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
     changed = world.run("sessions", "priority", talk, "3", "1", "--json").json
     assert changed == {"number": 3, "message": "m3", "priority": 1}
     assert "(pinned)" not in world.run("context", "show", "Sleep").out
+    assert world.run("sessions", "pin", talk, "4").code == ExitCode.OK, "the last one"
 
 
 def test_a_message_or_priority_that_is_none_is_an_error(world: World, talk: str) -> None:

@@ -55,6 +55,8 @@ def test_a_file_says_by_its_name_what_it_wants_to_be(talk: World) -> None:
         assert str(file) in result.err
         assert file.read_text().startswith(beginning)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    told = talk.run("context", "export", "--output", "b.md", "--json").json
+    assert (talk.vault / told["file"]).read_text().startswith("{\n")
 
 
 def test_a_file_that_is_there_is_written_over_only_after_a_yes(talk: World) -> None:

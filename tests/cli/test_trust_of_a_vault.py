@@ -126,6 +126,9 @@ def test_scripts_are_told_what_is_not_approved(world: World) -> None:
     assert [file["name"] for file in world.run("rules", "list", "--json").json["unapproved"]] == ["Obey"]
     texts = [finding["text"] for finding in world.run("doctor", "--json").json if finding["subject"] == "trust"]
     assert texts == ["not approved: settings .zkchat/config.toml, agent default, agent mine, rule Obey, page AGENTS.md"]
+    world.run("trust", "--yes")
+    world.note("AGENTS.md", "EVIL page, changed.\n")
+    assert "not approved: page AGENTS.md\n" in world.run("doctor").out
 
 
 def test_approved_settings_that_are_wrong_can_be_taken_back(world: World) -> None:

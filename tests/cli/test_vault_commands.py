@@ -193,6 +193,7 @@ def test_long_lists_are_folded_for_people_and_whole_for_scripts(world: World, co
     assert f"Broken links ({count})" in shown
     assert shown.count("→ nothing") == 10
     assert ["… and 1 more, which --json lists" in shown, "09/Same.md and 1 more" in shown] == [count == 11] * 2
+    assert (" more" in shown) == (count == 11)
     assert len(world.run("vault", "status", "--json").json["broken_links"]) == count
 
 

@@ -62,6 +62,8 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         chat.wait_until(lambda: chat.written.count("… press d for more") == 2, "its first page")
         chat.type("2")
         chat.wait_for("Change 2 is left out: Create Tea.md")
+        chat.type("d")
+        chat.wait_for("2  left out: Create Tea.md")
         chat.type("y")
         chat.wait_for("Applied with your edits: Edit Sleep.md. /undo reverts it.")
         assert note.read_text() == "Nine hours.\n"

@@ -125,6 +125,7 @@ def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhe
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
     assert completed(menu, "Compare @naps") == ["Compare [[Ideas/Naps.md]] "]
     assert completed(menu, "me@naps") == []
+    assert completed(menu, "Ask @poet") == completed(menu, '@"poet') == []
 
 
 def test_files_with_text_and_folders_are_offered_with_what_they_are(menu: MenuCompleter) -> None:

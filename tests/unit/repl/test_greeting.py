@@ -84,6 +84,12 @@ def test_the_last_two_exchanges_are_shown_again_the_last_with_its_panel_and_no_b
     ]
 
 
+@pytest.mark.parametrize(("lines", "shown"), [(5, "1\n2\n3\n4\n5"), (7, "1\n2\n3\n4\n5\n… and 2 more lines")])
+def test_of_a_long_question_the_beginning_is_shown_again(lines: int, shown: str) -> None:
+    (exchange,) = exchanges_of(asked("\n".join(map(str, range(1, lines + 1)))))
+    assert exchange.question == shown
+
+
 def test_a_compaction_after_the_question_is_marked_unless_it_was_taken_back() -> None:
     (exchange,) = exchanges_of(asked("?"), marker("c1"), marker("c2"), in_force=("c1",))
     assert exchange.events == [Compacted(message=marker("c1"))]

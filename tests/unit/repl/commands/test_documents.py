@@ -70,6 +70,8 @@ def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(h
     answered(harness)
     assert harness.typed("/show 2").splitlines() == ["Sleep", "Body/Sleep.md:8 · #health"]
     assert harness.surface.read == [("Body/Sleep.md", 8)]
+    harness.typed("/recent")
+    harness.typed("/sources")  # which are numbered again
     assert described_completions(harness.context, "/show ") == [("1", "[[Slep]]"), ("2", "[[Sleep]]")]
     assert harness.typed("/show 2024").splitlines() == ["2024", "2024.md"], "a note may be called by a number"
 

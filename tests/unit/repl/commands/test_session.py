@@ -232,11 +232,16 @@ def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) 
     assert re.search(r"(on the subject of your message, |0\.\d\d of 1)", harness.typed("/why rule Dates"))
 
 
-def why(harness: ConversationHarness, *references: DocumentReference, context: RequestContext | None) -> list[str]:
-    """What `/why` tells of an answer that was made elsewhere."""
+def why(
+    harness: ConversationHarness,
+    *references: DocumentReference,
+    context: RequestContext | None,
+    line: str = "/why [[Beekeeping]]",
+) -> list[str]:
+    """What `/why`, or another command, tells of an answer that was made elsewhere."""
     recorded = CommandHarness(harness.context.items)
     recorded.exchange("What are bees?", "Insects.", *references, request_context=context)
-    asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
+    asyncio.run(run(recorded.context, line))
     return recorded.surface.lines
 
 
@@ -257,6 +262,13 @@ def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHar
     left = from_plain(LeftOut, {"item": item, "why": reason})
     told = why(harness, context=RequestContext(left_out=(left,)))
     assert told[:2] == ["Beekeeping.md was not sent for the last answer:", f"- {words}"]
+
+
+def test_tools_for_which_there_was_no_room_are_named(harness: ConversationHarness) -> None:
+    left_out = {"budget": "git_log", "removed": "git_push", "score": "git_show"}
+    left = [{"item": RequestItem(type="tool", name=name), "why": reason} for reason, name in left_out.items()]
+    told = why(harness, context=RequestContext(left_out=from_plain(tuple[LeftOut, ...], left)), line="/tools")
+    assert told[-1] == "Not offered to the model, as there was no room: git_log"
 
 
 def test_what_a_tool_read_was_there_too_and_without_a_record_there_is_no_why(harness: ConversationHarness) -> None:
