@@ -75,6 +75,13 @@ def test_a_new_note_has_the_path_that_was_meant(desk: Desk) -> None:
         desk.staged.clear()
 
 
+def test_of_two_folders_that_differ_in_case_the_one_that_was_named_is_meant(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Box/A.md": "", "box/B.md": ""}) as desk:
+        for path in [row.path for row in desk.editor.library.files()]:  # one folder, where the disk ignores case
+            assert desk.editor.move("Box/A.md", path[:3] + "/Deep").path == path[:3] + "/Deep/A.md"
+            desk.staged.clear()
+
+
 ODD_NAMES = ("What?", "a|b", "x#y", ".hidden", "dot.", "CON", "nul.md", "a" * 260, "  ", "a//b", "a\tb", "", "Bad:/x")
 
 
