@@ -135,6 +135,7 @@ def test_one_change_is_undone_by_its_number(garden: World) -> None:
     assert (again.code, "undone already" in again.err) == (ExitCode.USAGE, True)
     assert garden.run("undo", "--id", "999", "--yes").code == ExitCode.USAGE
     third = append(garden, "Even more.", "Compost")
+    append(garden, "Most.", "Compost")
     below = garden.run("undo", "--id", str(second), "--yes")
     assert below.code == ExitCode.VAULT
     assert f"zkchat undo --id {third}" in below.err

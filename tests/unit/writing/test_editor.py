@@ -24,6 +24,7 @@ NOTES = {
     "A/Twin.md": "first\n",
     "B/Twin.md": "second\n",
     "Reading/Sleep.md": "---\naliases: [Rest]\n---\nSleep well.\n",
+    "v1.x/Old.md": "old\n",
 }
 
 
@@ -166,6 +167,7 @@ def test_a_file_or_folder_is_renamed(desk: Desk) -> None:
         ("Sleep", "sleep", "Reading/sleep.md"),
         ("Reading/Sleep.md", "v2.0", "Reading/v2.0.md"),
         ("A/", "C", "C"),
+        ("v1.x/", "v2", "v2"),
     ):
         assert desk.editor.rename(target, new).path == path
         assert [each for _, each in moves(desk)] == [path]
