@@ -213,6 +213,8 @@ def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     embedder._policy = replace(QUICK, max_retries=0)
     with pytest.raises(ProviderError, match=r"did not answer within 1 second"):
         embedder.embed(["tea"])
+    with pytest.raises(ProviderError, match=r"did not answer within 1 second"):
+        embedder.embed_query(OpenText("tea"))
 
 
 def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
