@@ -188,7 +188,9 @@ OLD_TABLES = """
     INSERT INTO conversations VALUES ('c1', 'Light', 'gpt-4o');
     INSERT INTO responses VALUES
         ('r1', 'gpt-4o', 'Why?', 'Be brief.', NULL, NULL, '', NULL, 'c1', 9, '2024-01-01T10:00:00'),
-        ('r2', 'gpt-4o', '', 'Be brief.', NULL, NULL, 'So.', NULL, 'c1', 9, '2024-01-01T10:00:01');
+        ('r2', 'gpt-4o', '', 'Be brief.', NULL, NULL, 'So.', NULL, 'c1', 9, '2024-01-01T10:00:01'),
+        ('u2', 'gpt-4o', 'Taken along?', '', NULL, NULL, 'Yes.', NULL, 'c9', 9, '2024-01-01T10:00:02'),
+        ('r9', 'gpt-4o', 'Taken along?', '', NULL, NULL, 'Yes.', NULL, 't1', 9, '2024-01-01T10:00:03');
     INSERT INTO tool_calls VALUES (1, 'r1', 1, 'find', '{"q": 1}', 'c1');
     INSERT INTO tool_results VALUES (1, 'r2', 1, 'find', '3', 'c1');
 """

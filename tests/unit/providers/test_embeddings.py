@@ -281,6 +281,8 @@ def test_a_forwarded_model_is_elsewhere(server: EmbeddingServer, wire: str) -> N
     assert not embedder_at(server, wire, "some-model:cloud").is_on_this_machine
     server.remote_host = "https://ollama.com"
     assert not embedder_at(server, wire).is_on_this_machine
+    for server.show_status, is_here in ((404, True), (501, True), (500, False)):
+        assert embedder_at(server, wire).is_on_this_machine is is_here
 
 
 @pytest.mark.parametrize("wire", WIRES)

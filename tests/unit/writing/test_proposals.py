@@ -91,7 +91,9 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
     sure = ReviewPolicy(assumes_yes=True)
     proposed = proposals(store, policy=sure)
     stage(proposed)
-    assert settle(proposed).decision == "applied"
+    proposed.staged.remarks.append("A link will break.")
+    assert (outcome := settle(proposed)).decision == "applied"
+    assert outcome.reason == "A link will break.", "nobody saw it"
     proposed = proposals(store, policy=sure)
     proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
     proposed.staged.write("Sleep.md", "newest\n", made_from="new\n", title="Edit")

@@ -48,6 +48,7 @@ def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
             ("Worms.md", 2, "[[Soil life|soil life]]"),
             ("deep/Roots.md", 1, "[[Soil life]]"),
         ]
+        assert not any("\r" in group.first.after for group in found.everywhere())
         os.utime(next(tmp_path.rglob("Worms.md")), (2_000_000_000, 2_000_000_000))
         library.refresh()
         assert next(found.everywhere()).first.source == "Worms.md", "what changed last comes first"
