@@ -192,6 +192,13 @@ def test_an_odd_name_that_is_there_can_be_moved_and_is_kept(tmp_path: Path) -> N
             desk.editor.rename("A/What now?.md", "Why?")
 
 
+def test_one_alias_makes_a_list_and_a_link_of_a_note_to_itself_is_not_missed(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Loop.md": "[[Loop]]\n"}) as desk:
+        desk.editor.set_property("Loop", "aliases", "Ring")
+        assert desk.written["Loop.md"] == "---\naliases:\n  - Ring\n---\n[[Loop]]\n"
+        assert desk.editor.delete("Loop").remarks == ()
+
+
 def test_a_name_that_is_taken_or_bad_is_refused(desk: Desk) -> None:
     for new in ("A/Twin", "a/twin.md", "../x", "a:b", "", "Twin"):
         with pytest.raises(VaultError):
