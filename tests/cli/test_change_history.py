@@ -111,7 +111,7 @@ def test_several_changes_are_checked_before_the_first_is_undone(garden: World) -
     append(garden, "More.", "Compost")
     garden.note("Plants/Compost.md", "Mine.")
     stuck = garden.run("undo", "--yes")
-    assert f"zkchat undo --id {first}" in stuck.err, "the way on"
+    assert (f"zkchat undo --id {first}" in stuck.err, "None of" in stuck.err) == (True, False), "the way on"
 
 
 def test_a_change_that_was_taken_back_by_other_means_counts_as_undone(garden: World) -> None:
@@ -135,6 +135,7 @@ def test_one_change_is_undone_by_its_number(garden: World) -> None:
     assert (again.code, "undone already" in again.err) == (ExitCode.USAGE, True)
     assert garden.run("undo", "--id", "999", "--yes").code == ExitCode.USAGE
     third = append(garden, "Even more.", "Compost")
+    append(garden, "Most.", "Compost")
     below = garden.run("undo", "--id", str(second), "--yes")
     assert below.code == ExitCode.VAULT
     assert f"zkchat undo --id {third}" in below.err

@@ -126,6 +126,15 @@ def test_a_file_imported_again_is_stored_once_and_extended_by_what_is_new(world:
     assert texts(world, session) == ["How long?", "Seven hours."]
 
 
+def test_what_names_a_private_note_stays_here_with_all_that_follows(world: World) -> None:
+    world.note("Secret.md", "---\nzkchat: local\n---\nQuoll\n")
+    answer = {"role": "assistant", "content": "Quoll.", "references": [{"wikilink": "", "relative_path": "Secret.md"}]}
+    asked = [{"role": "user", "content": text} for text in ("Hi", "And?")]
+    session = imported(world, [asked[0], answer, asked[1]], "--json").json["session"]
+    shown = world.run("context", "export", session).json["messages"]
+    assert [message.get("local", False) for message in shown] == [False, True, True]
+
+
 def test_what_was_said_here_since_stays_where_it_is(world: World) -> None:
     session = imported(world, [TALK], "--json").json["session"]
     world.run("ask", "And children?", "--session", session, "--model", world.script([{"text": "Ten."}]))
@@ -179,7 +188,9 @@ OLD_TABLES = """
     INSERT INTO conversations VALUES ('c1', 'Light', 'gpt-4o');
     INSERT INTO responses VALUES
         ('r1', 'gpt-4o', 'Why?', 'Be brief.', NULL, NULL, '', NULL, 'c1', 9, '2024-01-01T10:00:00'),
-        ('r2', 'gpt-4o', '', 'Be brief.', NULL, NULL, 'So.', NULL, 'c1', 9, '2024-01-01T10:00:01');
+        ('r2', 'gpt-4o', '', 'Be brief.', NULL, NULL, 'So.', NULL, 'c1', 9, '2024-01-01T10:00:01'),
+        ('u2', 'gpt-4o', 'Taken along?', '', NULL, NULL, 'Yes.', NULL, 'c9', 9, '2024-01-01T10:00:02'),
+        ('r9', 'gpt-4o', 'Taken along?', '', NULL, NULL, 'Yes.', NULL, 't1', 9, '2024-01-01T10:00:03');
     INSERT INTO tool_calls VALUES (1, 'r1', 1, 'find', '{"q": 1}', 'c1');
     INSERT INTO tool_results VALUES (1, 'r2', 1, 'find', '3', 'c1');
 """

@@ -88,6 +88,7 @@ def test_no_copy_takes_the_place_of_an_earlier_one(world: World) -> None:
     for options in ((), ("--write",), ("--local",)):
         texts.append(file.read_text())
         assert world.run("mcp", "install", "cursor", "--yes", *options).code == 0
+        assert [each for each in ("--local", "--write") if each in file.read_text()] == [*options]
     copies = [file.with_name(f"{file.name}.before-zkchat{number}") for number in ("", "-2", "-3")]
     assert [copy.read_text() for copy in copies] == texts
 

@@ -32,7 +32,8 @@ CONTINUE: Final = f"""{{"models": [
     {{"title": "Local", "provider": "lmstudio", "model": "llama", "contextLength": 4096,
         "completionOptions": {{"temperature": 0.5}}}},
     {{"title": "All", "provider": "ollama", "model": "AUTODETECT"}},
-    {{"title": "GPT", "provider": "openai", "model": "gpt-5-mini", "apiKey": "{KEY}"}}]}}"""
+    {{"title": "GPT", "provider": "openai", "model": "gpt-5-mini", "apiKey": "{KEY}"}},
+    {{"title": "Claude", "provider": "anthropic", "model": "claude-y", "apiKey": "$ANTHROPIC_API_KEY"}}]}}"""
 COPILOT: Final = f"""{{"openAIApiKey": "{KEY}", "activeModels": [
     {{"name": "gpt-x", "provider": "3rd party (openai-format)", "baseUrl": "http://127.0.0.1:9/v1", "apiKey": "{KEY}"}},
     {{"name": "off", "provider": "openai", "enabled": false}},
@@ -107,6 +108,7 @@ FORMS: Final[dict[str, tuple[str, dict[str, object]]]] = {
         {
             "Local": table("openai", "llama", base_url="http://127.0.0.1:1234/v1", context_limit=4096, temperature=0.5),
             "GPT": table("openai", "gpt-5-mini"),
+            "Claude": table("anthropic", "claude-y", api_key_env="ANTHROPIC_API_KEY"),
         },
     ),
     "copilot": (COPILOT, {"gpt-x": table("openai", "gpt-x", base_url="http://127.0.0.1:9/v1")}),

@@ -74,6 +74,14 @@ def test_each_is_listed_by_its_own_server_and_the_one_in_use_is_marked(user: Wor
     assert named["b"]["trouble"] == "not listed by its server"
 
 
+def test_servers_that_are_away_are_listed_in_order_and_none_for_which_there_is_no_key(user: World) -> None:
+    a_model = '[models.m{0}]\nprovider = "ollama"\nid = "m"\nbase_url = "http://127.0.0.{0}:9"\n'
+    without_key = '[models.x]\nprovider = "anthropic"\nid = "m"\napi_key_env = "NONE"\n'
+    user.configure("".join(map(a_model.format, "725364")) + without_key)
+    places = [each["place"] for each in user.run("models", "--json").json["places"]]
+    assert [place[-3] for place in places if place.endswith(":9")] == [*"1725364"]
+
+
 def test_a_server_of_ones_own_gets_no_key_that_is_for_another(user: World, first: Loopback) -> None:
     first.key = ""
     user.configure(table("a", first) + table("o", first, "ollama"))

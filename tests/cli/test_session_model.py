@@ -92,7 +92,9 @@ def test_a_reader_at_a_terminal_is_told_which_model_goes_on_and_what_the_setting
     said = user.run("ask", "And children?", "-c", terminal=True).err
     assert "This session continues with its own model, ollama:m (window 8,192 tokens)." in said
     assert "To use the one in your settings: --model ollama:n" in said
-    assert "goes on with its model" not in user.run("ask", "How?", "--model", "ollama:m", terminal=True).err
+    assert "continues with its own" not in user.run("ask", "How?", "--model", "ollama:m", terminal=True).err
+    configure(user, server, 'model = "ollama:m"')
+    assert "To use the one in your settings" not in user.run("ask", "And babies?", "-c", terminal=True).err
 
 
 NAMED = '[models.careful]\nprovider = "ollama"\nid = "m"\ncontext_limit = 4096\noptions = { top_p = 0.5 }\n'

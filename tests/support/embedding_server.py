@@ -47,6 +47,7 @@ class EmbeddingServer:
     def __init__(self, *, dimensions: int = DIMENSIONS, remote_host: str = "", packed: bool = False) -> None:
         self.dimensions = dimensions
         self.remote_host = remote_host
+        self.show_status = 200
         self.packed = packed
         self.faults: list[Replies | None] = []
         self.always: Replies | None = None
@@ -79,7 +80,7 @@ class EmbeddingServer:
     def answer(self, request: Received) -> Sent:
         self.received.append(request)
         if request.path == "/api/show":
-            return Sent(body={"capabilities": ["embedding"], "remote_host": self.remote_host})
+            return Sent(self.show_status, {"capabilities": ["embedding"], "remote_host": self.remote_host})
         if request.path not in EMBEDDING_PATHS:
             return Sent(404, {"error": "not found"})
         fault = self.faults.pop(0) if self.faults else self.always

@@ -311,22 +311,22 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
         name, why = choice.model, choice.why
     else:
         name, why = workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
-    listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
+    used, listed = _listed_names(name), (_row(info, each) for each in listings.values() for info in each.models)
     rows = [*_named_rows(workspace, every, own), *listed, QUOTE]
-    used = _listed_names(name)
     marked = [replace(row, is_in_use=row.name in used) for row in rows]
     if not any(row.is_in_use for row in marked):  # a file, a script, one of a server that does not answer
         there = listings.get(name.partition(":")[0])
         row = _row(in_use, replace(there or ModelListing(source=""), problem="")) if in_use else ModelRow(name=name)
         problem = _problem(there, is_listed=False) if there and not in_use else ""
         marked.append(replace(row, is_in_use=True, problem=problem))
+    away = (replace(each, models=()) for name, each in every.items() if name in own and each.problem)
     return ModelOverview(
         in_use=name,
         why=why,
         offer=choice.offer if choice else "",
         embeddings=workspace.settings.embeddings.model,
         rows=tuple(sorted(marked, key=lambda row: not row.is_in_use)),
-        listings=(*listings.values(), *{replace(every[name], models=()) for name in own if every[name].problem}),
+        listings=(*listings.values(), *dict.fromkeys(away)),
     )
 
 

@@ -249,7 +249,7 @@ class Targets:
             named, above = above, ""
             for part in named.split("/"):
                 path = f"{above}/{part}" if above else part
-                above = spelling.get(same_name(path), path)
+                above = path if path in folders else spelling.get(same_name(path), path)
             for parent in (above, *_parents(above)):
                 if parent not in folders:
                     check_name(parent.rpartition("/")[2])

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.libraries import Located, library_of
 from zkchat.app.document_links import VaultDocumentLinks
@@ -95,6 +96,11 @@ def test_a_link_is_what_it_leads_to_and_nothing_outside_the_vault_has_an_address
         assert links.clickable(reference(path)) is None
     for path in ("Note.md", "shown.sh", "gone.md", "x.md", "loop.md", "a\0b.md"):
         assert links.clickable(reference(path)) is None
+
+
+def test_a_document_that_is_gone_is_missing_but_not_one_that_is_only_proposed(links: VaultDocumentLinks) -> None:
+    named = [replace(reference("Gone.md"), via="proposed"), reference("Gone.md")]
+    assert [each.status for each in links.current(named)] == ["resolved", "missing"]
 
 
 def test_a_note_that_is_marked_as_a_program_is_asked_about(tmp_path: Path, library: Library) -> None:

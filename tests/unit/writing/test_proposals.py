@@ -91,7 +91,9 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
     sure = ReviewPolicy(assumes_yes=True)
     proposed = proposals(store, policy=sure)
     stage(proposed)
-    assert settle(proposed).decision == "applied"
+    proposed.staged.remarks.append("A link will break.")
+    assert (outcome := settle(proposed)).decision == "applied"
+    assert outcome.reason == "A link will break.", "nobody saw it"
     proposed = proposals(store, policy=sure)
     proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
     proposed.staged.write("Sleep.md", "newest\n", made_from="new\n", title="Edit")
@@ -102,13 +104,17 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
 
 
 def test_a_reason_to_ask_is_read_with_the_diff_and_always_is_not_offered(store: ChangesInMemory) -> None:
-    reviewer = Answering(yes)
+    reviewer = Answering(yes, yes, yes)
     proposed = proposals(store, reviewer)
     proposed.staged.reasons_to_ask += ["Clip.md is a web clipping.", "It holds code.", "It holds code."]
     stage(proposed)
     settle(proposed)
     assert reviewer.remarks == ["Clip.md is a web clipping.", "It holds code."]
-    assert reviewer.may_always == [False]
+    proposed.staged.trash("Sleep.md", title="Trash")
+    settle(proposed)
+    proposed.staged.create("Inbox/Milk.md", "green\n", title="Create")
+    settle(proposed)
+    assert reviewer.may_always == [False, False, True]
 
 
 def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) -> None:

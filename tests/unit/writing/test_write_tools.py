@@ -132,6 +132,7 @@ def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
     outcome = desk.call("delete_document", path="Coffee")
     assert "1 link in 1 note leads to Coffee.md, and will lead nowhere." in outcome.text
+    assert not any("The model read" in each for each in desk.staged.remarks), "all of it"
     assert desk.call("read_document", path="Coffee").failed
 
 

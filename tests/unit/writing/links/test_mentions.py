@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ GARDEN = {
 
 
 def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
-    with finder(tmp_path, GARDEN) as (found, *_):
+    with finder(tmp_path, GARDEN) as (found, _, _, library):
         assert links_of(found.of("Compost.md")) == [("Soil life.md", 1, "[[Compost|compost]]")]
         assert links_of(found.inside("Compost.md")) == [("Compost.md", 6, "[[Soil life]]")]
         assert sorted(links_of(found.everywhere())) == [
@@ -47,6 +48,10 @@ def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
             ("Worms.md", 2, "[[Soil life|soil life]]"),
             ("deep/Roots.md", 1, "[[Soil life]]"),
         ]
+        assert not any("\r" in group.first.after for group in found.everywhere())
+        os.utime(next(tmp_path.rglob("Worms.md")), (2_000_000_000, 2_000_000_000))
+        library.refresh()
+        assert next(found.everywhere()).first.source == "Worms.md", "what changed last comes first"
         (group,) = found.of("Compost.md")  # the mentions of one note in another are one group
     assert [(each.line, each.link) for each in group.links] == [
         (1, "[[Compost|compost]]"), (1, "[[Compost|compost]]"), (5, r"[[Compost\|black gold]]")
