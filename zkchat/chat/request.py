@@ -132,7 +132,8 @@ class RequestBuilder:
         if plan.last_turn_only:
             asked = max((place for place, message in enumerate(window.live) if message.role == "user"), default=0)
             earlier = frozenset(message.id for message in window.live[:asked])
-            window = window if plan.is_plain else Window(live=window.live)
+            keeps_pinned = plan.is_plain and not plan.told_first
+            window = window if keeps_pinned else Window(live=window.live)
             window, others = _without(window, earlier, "score", "")
             left_out += others if plan.is_plain else ()
         else:

@@ -48,6 +48,7 @@ from zkchat.chat.references import (
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
     Agent,
+    Brief,
     ChatMessage,
     EvidencePart,
     FilePart,
@@ -171,11 +172,15 @@ USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
 MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
-MAX_TOLD, MAX_OWN_TOLD, MAX_OPEN_TOLD = 2, 3, 8
-"""Earlier messages of the user that are repeated to a small model; to a question of the user's own: "my", "we"; to one
-of these that is in other words than all of them."""
+MAX_TOLD, MAX_OPEN_TOLD = 3, 8
+"""Earlier messages of the user that are repeated to a small model; to a question of the user's own, "my", "we", that is
+in other words than all of them."""
+MIN_SHARE_OF_MOST = 0.5
+"""What another is worth at least beside the best: a second one only confuses a small model."""
 MEANT, CLEARLY_MEANT = 0.15, 0.3
 """What a message is worth that may be meant, and one that has a term in common with the question."""
+TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
+"""What a message is worth, if near in meaning, that is rather meant than what notes say, or say in doubt."""
 MIN_SHARED = 2
 """Terms that a correction has in common with what it corrects."""
 
@@ -208,8 +213,15 @@ class RequestPlanner:
             tools += memory_tools(core.memory, may_remember, session, agent)
         return [*tools, *attachment_tools(core.shortened_texts)]
 
-    def plan(self, agent: Agent, user: ChatMessage | None = None, question: Question | None = None) -> RequestPlan:
-        """What goes along with a question; without one, what every request holds."""
+    def plan(
+        self,
+        agent: Agent,
+        user: ChatMessage | None = None,
+        question: Question | None = None,
+        *,
+        may_be_told: bool = True,
+    ) -> RequestPlan:
+        """What goes along with a question, `may_be_told` before what notes say; without one, what always does."""
         core, info, budget, can_read = self._core, self._core.info, self._core.budget, self.can_read(agent)
         asked = question and (question.prose if question.told else question.split.question)
         typed = core.profiles.without_address(asked) if asked else ""
@@ -218,13 +230,16 @@ class RequestPlanner:
         project = memory.without(self.page(int(0.5 * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(agent, typed, left // 2) if memory.is_on else Selection()
-        beside = [*project.items, *facts.items]
         tells = info.needs_evidence and bool(question and question.tells)  # a small model would repeat what was before
-        beside += [] if tells else self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
+        recalled = [] if tells else self._recalled(typed, left - sum(each.item.tokens for each in facts.items))
         withheld: list[LeftOut] = []
-        if user and info.needs_evidence and not tells:
-            said, repeated = self._told_before(user, typed)
-            beside = [*(each for each in beside if each.item.name not in repeated), *said]
+        told_first = False
+        if user and question and info.needs_evidence and not tells:
+            said, repeated, worth = self._told_before(user, typed)
+            told_first = may_be_told and bool(said) and self._is_rather_told(user, question, worth)
+            others = [] if told_first else [each for each in recalled if each.item.name not in repeated]
+            recalled = [*others, *said]
+        beside = [*project.items, *facts.items, *recalled]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
             # Of a note that may have become private the model hears nothing, not even its name.
@@ -236,22 +251,26 @@ class RequestPlanner:
             withheld = [LeftOut(item=item, why="private") for item in items]
         left_out = (*selected.left_out, *project.left_out, *facts.left_out)
         planned = RequestPlan(
-            items=(*self._instructed(agent, selected.items, user), *selected.items, *beside),
+            items=(*self._instructed(agent, selected.items, user, told_first=told_first), *selected.items, *beside),
             left_out=(*withheld, *map(self._with_its_reason, left_out)),
             agent=agent.name,
             can_read=can_read,
             is_plain=info.needs_evidence,
+            told_first=told_first,
             last_turn_only=user is not None
-            and (info.needs_notes or tells or (info.needs_evidence and _is_alone(user, question))),
+            and (info.needs_notes or tells or told_first or (info.needs_evidence and _is_alone(user, question))),
         )
-        if user and user.brief:
-            brief = user.brief
+        return self._bound(planned, user.brief if user else None)
+
+    def _bound(self, planned: RequestPlan, brief: Brief | None) -> RequestPlan:
+        """The plan with the brief of a message, and in strict mode with nothing beside the notes."""
+        if brief:
             planned = planned if brief.uses_notes else planned.without_tools()
             if brief.text:
                 why = BRIEF_REASONS[brief.purpose]
                 rule = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=why, this_turn_only=True)
                 planned = planned.with_items([rule])
-        if not core.settings.strict:
+        if not self._core.settings.strict:
             return planned
         # The answer rests on nothing but what is sent with the question.
         system, *others = planned.without_tools().items
@@ -288,7 +307,7 @@ class RequestPlanner:
         return [spec for spec in self.tools.specs if spec.name not in left_out]
 
     def _instructed(
-        self, agent: Agent, selected: Iterable[PromptItem], user: ChatMessage | None = None
+        self, agent: Agent, selected: Iterable[PromptItem], user: ChatMessage | None = None, *, told_first: bool = False
     ) -> list[PromptItem]:
         """What the model is told, also while it has tools that propose changes."""
         names = self._core.proposals.tool_names if self._core.proposals else frozenset()
@@ -296,7 +315,7 @@ class RequestPlanner:
         if offered and self._core.info.needs_evidence:
             return [prompt_item("system", agent.name, how_to_change(offered), reason="a change is asked for")]
         rules = [prompt_item("rule", "write", WRITING, reason="writing is on")] if offered else []
-        return [_instructions(agent, self._core.info, user), *rules]
+        return [_instructions(agent, self._core.info, user, told_first=told_first), *rules]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
@@ -432,12 +451,25 @@ class RequestPlanner:
         by_id = {each.message.id: each for each in found}
         return [_recalled_item(by_id[id_], is_plain=core.info.needs_evidence) for id_ in archived if id_ in by_id]
 
-    def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str]]:
+    def _is_rather_told(self, user: ChatMessage, question: Question, worth: float) -> bool:
+        """Whether what the user told is looked at before what notes say, which is in doubt, or clearly less meant."""
+        found = [part for part in user.parts if isinstance(part, EvidencePart)]
+        is_else = not question.is_question or question.points_back or question.links or question.split.material
+        if is_else or any(part.listing for part in found) or self._core.settings.strict or self._core.info.is_tiny:
+            return False
+        is_sure = any(part.evidence and not part.is_doubtful for part in found)
+        is_only = not any(part.evidence for part in found) and not OWN.isdisjoint(words(question.prose))
+        return is_only or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
+
+    def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
 
-        Also the ids of the messages that need not come twice, among them those that a later one takes the place of.
+        Also the ids of the messages that need not come twice, among them those that a later one takes the place of; and
+        what the best is worth.
         """
-        history, topic, left_out = self._core.history, topic_terms(question), self._core.privacy.hidden() | {user.id}
+        history, left_out = self._core.history, self._core.privacy.hidden() | {user.id}
+        asked = CORRECTS.sub(" ", question)  # what both say is "now" is nothing that they share
+        topic = topic_terms(asked)
         places = {id_: place for place, id_ in enumerate(history.messages)}  # a message that was kept may be the oldest
         earlier = sorted([*history.archived.values(), *history.window.live], key=lambda each: places[each.id])
         told = [
@@ -447,20 +479,22 @@ class RequestPlanner:
         ]
         said_of = {each.message.id: {*terms(each.text)} for each in told}
         shared = {id_: sum(map(partial(is_said, said=said), topic)) for id_, said in said_of.items()}
-        near = dict.fromkeys(shared, 0.0)
-        if is_own := not OWN.isdisjoint(words(question)):  # it may be about what was told in other words
-            scores = self._core.relevance.scores(question, [each.text for each in told])
-            near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
-        worth = {id_: near[id_] + CLEARLY_MEANT * shared[id_] for id_ in shared}
+        scores = self._core.relevance.scores(asked, [each.text for each in told])
+        near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
+        is_own = not OWN.isdisjoint(words(question))  # it may be about what was told in other words
+        worth = {id_: near[id_] * (is_own or bool(count)) + CLEARLY_MEANT * count for id_, count in shared.items()}
         for place, id_ in enumerate(said_of):
             if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
-                about = (each for each in list(said_of)[:place] if len(said_of[each] & said_of[id_]) >= MIN_SHARED)
+                own = topic_terms(told[place].text)
+                about = (each for each in list(said_of)[:place] if len(said_of[each] & own) >= MIN_SHARED)
                 worth[id_] = max([worth[id_], *(worth[each] for each in about)])
         # To a question of the user's own that is about nothing of it in these words, all of it may be the answer.
-        is_open = is_own and max(worth.values(), default=0.0) < CLEARLY_MEANT
-        best = sorted((id_ for id_ in worth if is_open or worth[id_] >= MEANT), key=lambda id_: -worth[id_])
-        best = best[: MAX_OPEN_TOLD if is_open else MAX_OWN_TOLD if is_own else MAX_TOLD]
-        sure = {id_ for id_ in best if shared[id_] or (id_ == best[0] and worth[id_] >= MEANT)}
+        most = max(worth.values(), default=0.0)
+        is_open = is_own and most < CLEARLY_MEANT
+        least = 0.0 if is_open else max(MEANT, MIN_SHARE_OF_MOST * most)
+        best = sorted((id_ for id_ in worth if worth[id_] >= least), key=lambda id_: -worth[id_])
+        best = best[: MAX_OPEN_TOLD if is_open else MAX_TOLD]
+        sure = {*best} if not is_open else {*best[:1]} if most >= MEANT else set[str]()
         found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
         kept = [
             each
@@ -476,7 +510,7 @@ class RequestPlanner:
             )
             for place, each in enumerate(kept)
         ]
-        return items, {*best}
+        return items, {*best}, most
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""
@@ -505,11 +539,13 @@ def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
     return bool(evidence) and not question.points_back and not question.stays_with(evidence)
 
 
-def _instructions(agent: Agent, info: ModelInfo, user: ChatMessage | None = None) -> PromptItem:
+def _instructions(
+    agent: Agent, info: ModelInfo, user: ChatMessage | None = None, *, told_first: bool = False
+) -> PromptItem:
     tier: Tier = "default" if info.calls_tools else "handed"
     if info.needs_evidence:
         is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in user.parts)
-        tier = "small" if is_given else "talk"
+        tier = "told" if told_first else "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -23,6 +24,7 @@ from zkchat.core import (
     DOUBT,
     AnswerReplaced,
     ChatMessage,
+    Event,
     Evidence,
     EvidenceFound,
     FilePart,
@@ -155,6 +157,24 @@ def _is_given(item: RequestItem) -> bool:
     if item.type == "memory":
         return item.include == "agent"
     return item.type in {"reference", "evidence", "recall", "image"}
+
+
+async def answer_from_told(exchange: Exchange, question: Question) -> list[Event] | None:
+    """What happens while a small model answers from what the user told earlier; None where that does not answer."""
+    events: list[Event] = []
+
+    async def hold(event: Event) -> None:
+        events.append(event)
+
+    with suppress(ZkchatError):  # with what the notes say it is asked again
+        await exchange.run(hold)
+        assert exchange.draft is not None
+        text, sent = exchange.draft.finished().text, exchange.assembled
+        told = [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall"}]
+        is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
+        if not is_empty and is_founded(text, question.prose, told):
+            return events
+    return None
 
 
 def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:

@@ -41,7 +41,7 @@ from zkchat.chat.references import (
     resolve_links,
 )
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import check_answer, is_checked, look_again, may_look_again
+from zkchat.chat.second_look import answer_from_told, check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
 from zkchat.chat.tools.server_tools import Resource
 from zkchat.core import (
@@ -453,8 +453,13 @@ class Turn:
             for problem in await core.servers.settle(agent):
                 await emit(problem)
         try:
-            plan = self.requests.planner.plan(agent, user, question)
+            plan = self.requests.planner.plan(agent, user, question, may_be_told=not unreachable)
             assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
+            exchange = await self._begin_exchange(question, user, plan, assembled, emit) if plan.told_first else None
+            told = await answer_from_told(exchange, question) if exchange else None
+            if exchange and told is None:
+                plan = self.requests.planner.plan(agent, user, question, may_be_told=False)
+                assembled = await self.requests.build(plan, emit)
         except ZkchatError as error:
             await emit(_failed(error))
             return None
@@ -471,8 +476,9 @@ class Turn:
         if unreachable:
             await emit(_failed(unreachable))
             return None
-        exchange = await self._begin_exchange(question, user, plan, assembled, emit)
-        return await self._exchange(exchange, question, user, emit)
+        if exchange is None or told is None:
+            exchange = await self._begin_exchange(question, user, plan, assembled, emit)
+        return await self._exchange(exchange, question, user, emit, told)
 
     def _warnings_about(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[Warned]:
         """What the user should know of a request before it is sent."""
@@ -540,13 +546,16 @@ class Turn:
         return any(2 * len(topic.intersection(terms(text))) > len(topic) for text in said)
 
     async def _exchange(
-        self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit
+        self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit, told: list[Event] | None
     ) -> ChatMessage | None:
-        """Have the question answered, and store the answer whatever comes of it."""
+        """Have the question answered, unless what the user told did, and store the answer whatever comes of it."""
         try:
-            await exchange.run(emit)
-            await look_again(exchange, question, user, emit)
-            await check_answer(exchange, question, user, emit)
+            for event in told or ():
+                await emit(event)
+            if told is None:
+                await exchange.run(emit)
+                await look_again(exchange, question, user, emit)
+                await check_answer(exchange, question, user, emit)
         except ZkchatError as error:
             message = exchange.close(error=error.message)
             if warning := exchange.store(message):

@@ -396,6 +396,8 @@ class RequestContext(Value, frozen=True, kw_only=True):
     """Whether the model was told that it can read documents by itself."""
     is_plain: bool = False
     """Whether it got what notes say as plain quotations, and the question last."""
+    told_first: bool = False
+    """Whether it got what the user told earlier in the place of what notes say."""
     items: tuple[RequestItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     usage: ContextUsage | None = None

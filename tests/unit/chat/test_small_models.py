@@ -266,18 +266,31 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     talk = talk_with(library, model)
     events_of(talk.say("I decided to paint the tent of Mara ochre."))
     assert model.requests[0].messages[-1].text == "I decided to paint the tent of Mara ochre."
-    events = events_of(talk.say("Which colour did I choose for the tent?"))
-    asked = model.requests[1].messages[-1].text
-    assert asked.startswith("What the notes say:")
+    question = "Which colour did I choose for the tent?"
+    answer = answer_of(events_of(talk.say(question)))
     told = "Earlier I said: I decided to paint the tent of Mara ochre."
-    assert asked.endswith(f"\n\n{told}\n\nQuestion: Which colour did I choose for the tent?")
-    assert answer_of(events).text == "Ochre."
+    assert model.requests[1].messages[-1].text == f"{told}\n\n{question}"
+    assert "from what the user said earlier" in model.requests[1].messages[0].text
+    assert (answer.text, answer.references) == ("Ochre.", ())
+
+
+@pytest.mark.parametrize("first", ["The notes do not say.", "The tent is blue.", "The tent."])
+def test_where_what_was_told_does_not_answer_the_notes_are_read_too(library: Library, first: str) -> None:
+    model = small("Noted.", first, "Green.")
+    talk = talk_with(library, model)
+    events_of(talk.say("I decided to clean the tent of Mara."))
+    events = events_of(talk.say("Which colour did I choose for the tent?"))
+    asked = model.requests[2].messages[-1].text
+    assert asked.startswith("What the notes say:\n\n[[Tent]]:\n> The tent of [[Mara]] is green.")
+    assert "Earlier I said: I decided to clean the tent of Mara.\n\nQuestion: Which colour" in asked
+    assert "".join(each.text for each in of_kind(events, TextDelta)).startswith("Green.")
+    assert [each.included for each in answer_of(events).references] == [True]
 
 
 def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> None:
     notes = {"Naming.md": "# Naming\n\nA good name for a note is a sentence.\n", "Tent.md": NOTES["Tent.md"]}
     with library_of(tmp_path, notes) as library:
-        talk = talk_with(library, small("Noted.", "The notes do not say."))
+        talk = talk_with(library, small("Noted.", *["The notes do not say."] * 2))
         events_of(talk.say("Our new neighbour is called Mr Zawadzki."))
         answer = answer_of(events_of(talk.say("What's our new neighbour's name?")))
     assert answer.text == "You said earlier:\n\n> Our new neighbour is called Mr Zawadzki.\n"
@@ -323,13 +336,33 @@ def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Li
     ],
 )
 def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_corrected: bool) -> None:
-    model = small("Noted.", "Noted.", "Friday.")
+    model = small("Noted.", "Noted.", "Friday.", "Friday.")
     talk = talk_with(library, model)
     for said in ("My dentist moved me to Thursday.", later, "When is the dentist?"):
         events_of(talk.say(said))
     asked = model.requests[2].messages[-1].text
     assert f"I said: {later}" in asked
     assert ("My dentist moved me to Thursday." in asked) is not is_corrected
+
+
+@pytest.mark.parametrize(
+    ("told", "later", "question", "comes"),
+    [
+        ("My new grinder is a Sette 270.", "I park in Linden Street now.", "Which grinder do I have now?", False),
+        ("Ottokar lent me a ladder for the week.", "Actually, the dentist is on Friday.", "Whose ladder is it?", False),
+        ("My tent has a blue door and no floor.", "My tent is old.", "Which colour has the door of my tent?", False),
+        ("My tent has a blue door.", "The door of my tent is torn.", "How is the door of my tent?", True),
+    ],
+)
+def test_a_second_thing_that_was_told_comes_where_it_may_be_meant_as_well(
+    library: Library, told: str, later: str, question: str, *, comes: bool
+) -> None:
+    model = small(*["Noted."] * 2, "The notes do not say.", "The notes do not say.")
+    talk = talk_with(library, model)
+    for said in (told, later, question):
+        events_of(talk.say(said))
+    asked = model.requests[2].messages[-1].text
+    assert (f"I said: {told}" in asked, f"I said: {later}" in asked) == (True, comes)
 
 
 def test_a_statement_is_taken_as_told(library: Library) -> None:
@@ -345,7 +378,8 @@ def test_a_statement_is_taken_as_told(library: Library) -> None:
 
 
 def test_what_is_neither_in_the_notes_nor_told_is_not_said(library: Library) -> None:
-    model = small("Noted.", "A zither is tuned with a brass hammer from Vienna.", "You parked in Linden Street.")
+    invention = "A zither is tuned with a brass hammer from Vienna."
+    model = small("Noted.", invention, invention, "You parked in Linden Street.")
     talk = talk_with(library, model)
     events_of(talk.say("I parked the car with the zither in Linden Street."))
     invented = answer_of(events_of(talk.say("How is a zither tuned?")))
@@ -367,7 +401,7 @@ def test_a_correction_counts_though_what_it_corrects_was_kept_from_the_archive(l
 
 
 def test_a_correction_comes_along_that_does_not_name_what_it_corrects(library: Library) -> None:
-    model = small(*["Noted."] * 3, "A fortnight.")
+    model = small(*["Noted."] * 3, "A fortnight.", "A fortnight.")
     talk = talk_with(library, model)
     for said in (
         "Ruthild, my sister-in-law, stays five nights.",
@@ -390,7 +424,7 @@ def test_what_is_said_after_a_question_is_told_too_and_repeated_where_the_model_
 
 
 def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_path: Path) -> None:
-    model = small("Physics.", "Noted.", "Noted.", "Blue.")
+    model = small("Physics.", "Noted.", "Noted.", "Blue.", "Blue.")
     with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
         talk = talk_with(library, model, search=ConversationSearch(index))
         for said in ("Is the tent of Mara old?", "The tent of Mara leaks a lot.", "I like tea."):
@@ -405,7 +439,7 @@ def test_archived_questions_of_the_user_are_not_recalled(library: Library, tmp_p
 def test_to_a_question_of_ones_own_in_other_words_all_that_was_told_comes_and_what_is_nearest_is_meant(
     library: Library, later: str
 ) -> None:
-    model = small("Noted.", "Noted.", "The notes do not say.")
+    model = small("Noted.", "Noted.", *["The notes do not say."] * 2)
     talk = talk_with(library, model, relevance=Relevance(installed()))
     for said in ("I park in Linden Street.", later):
         events_of(talk.say(said))

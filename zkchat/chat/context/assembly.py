@@ -252,6 +252,8 @@ class RequestPlan(Struct, frozen=True, kw_only=True):
     last_turn_only: bool = False
     """For a model that does not read earlier messages, or a small one that would repeat what they say on another
     matter."""
+    told_first: bool = False
+    """For a small model that is asked, before it reads what notes say, whether what the user told answers."""
     omits_summary: bool = False
     """Where there is no room for the summary of earlier messages this time."""
 
@@ -319,6 +321,7 @@ class Assembler:
             agent=plan.agent,
             can_read=plan.can_read,
             is_plain=plan.is_plain,
+            told_first=plan.told_first,
             items=tuple(items),
             left_out=plan.left_out,
         )
@@ -355,12 +358,13 @@ class Assembler:
         """A message as prompt messages, and as items of the record: itself, and what it brings along."""
         short = {call: text for (id_, call), text in window.condensed.items() if id_ == message.id}
         looks = [] if "" in short else [*map(self._look, images_of(message))]
-        is_bare = plan.is_plain and message.id != asked
+        is_asked = message.id == asked and not plan.told_first
+        is_bare = plan.is_plain and not is_asked
         prompt = format_message(
             message,
             can_read=plan.can_read,
             is_plain=plan.is_plain,
-            is_asked=message.id == asked,
+            is_asked=is_asked,
             condensed=short,
             unsent=[look.reason for look in looks],
         )
@@ -393,7 +397,7 @@ def request_from(
             messages[item.name],
             can_read=context.can_read,
             is_plain=context.is_plain,
-            is_asked=item is asked,
+            is_asked=item is asked and not context.told_first,
             condensed=json.loads(contents[item.digest]) if item.digest else {},
             beside=[text for is_for_this_turn, text in texts if is_for_this_turn] if item is asked else (),
             unsent=unsent.get(item.name, ()),
@@ -401,6 +405,7 @@ def request_from(
 
     system = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
     found = [part for part in messages[asked.name].parts if isinstance(part, EvidencePart)] if asked else []
+    found = [] if context.told_first else found
     return ModelRequest(
         messages=alternating(chain(system, *map(prompt_of, said))),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
