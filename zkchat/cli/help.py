@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import Annotated, Final, cast
 
 import typer
 from msgspec import Struct
@@ -19,9 +19,6 @@ from zkchat.cli.command_table import EARLIER, FURTHER, HELP_OPTIONS, SECTIONS
 from zkchat.cli.common import current_io
 from zkchat.core import ExitCode, UsageError
 from zkchat.render import columns, wrap
-
-if TYPE_CHECKING:
-    pass
 
 Rows = Sequence[tuple[str, str]]
 

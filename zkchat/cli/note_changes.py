@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 from msgspec import Struct
@@ -63,9 +63,6 @@ from zkchat.writing import (
     undo_all,
     why_asked,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def print_diff(io: CommandIO, paths: Paths, changes: ChangeSet) -> None:
