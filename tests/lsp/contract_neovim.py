@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.lsp.test_renames import EVERGREEN, files
+from tests.lsp.test_renames import EVERGREEN
 from tests.support.world import GARDEN, World
 
 SCRIPT = Path(__file__).with_name("round_trip.lua")
@@ -42,4 +42,4 @@ def test_neovim_follows_hovers_and_renames_as_the_command_does(tmp_path: Path) -
     assert found["references"] == 8
     assert found["file"] == "Immergrün 🌲.md"
     assert there.run("note", "rename", EVERGREEN, "Immergrün 🌲", "--yes").code == 0
-    assert files(here) == files(there)
+    assert here.files == there.files
