@@ -1,5 +1,3 @@
-"""`zkchat ask --goal`, from the command line to the session."""
-
 import json
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""`zkchat memory`, from the command line to the disk."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""`zkchat sessions`, from the command line to the disk."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta

@@ -1,5 +1,3 @@
-"""`zkchat sessions search`, from the command line to the disk."""
-
 import json
 from datetime import UTC, datetime, timedelta
 from functools import partial

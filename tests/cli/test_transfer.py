@@ -1,5 +1,3 @@
-"""`zkchat context export` and `import`, from the command line."""
-
 import stat
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""What holds for every link and every catalog."""
-
 import random
 import unicodedata
 

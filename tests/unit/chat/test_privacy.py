@@ -1,5 +1,3 @@
-"""What of a conversation a model may see."""
-
 from typing import NoReturn
 
 import pytest

@@ -1,5 +1,3 @@
-"""Tests for the user's calendar."""
-
 import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta

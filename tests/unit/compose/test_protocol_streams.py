@@ -1,5 +1,3 @@
-"""Standard input and output for the messages of a protocol."""
-
 import io
 import os
 from pathlib import Path

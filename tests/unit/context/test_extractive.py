@@ -1,5 +1,3 @@
-"""Summaries without a model."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,5 +1,3 @@
-"""How passages of notes stand in a request."""
-
 from datetime import date
 
 from hypothesis import given

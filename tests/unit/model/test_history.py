@@ -1,5 +1,3 @@
-"""The views of a session: its thread, its window, its branches and its model."""
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Passages as Markdown: quotations, grouped by note."""
-
 from datetime import date
 
 import pytest

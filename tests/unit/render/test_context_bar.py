@@ -1,5 +1,3 @@
-"""How full the context is, in words and as a bar."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""The documents of an answer, in words, in brief and as a panel."""
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""What the menu offers after the text before the cursor."""
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

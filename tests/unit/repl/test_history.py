@@ -1,5 +1,3 @@
-"""What is remembered of what was typed."""
-
 import stat
 from pathlib import Path
 

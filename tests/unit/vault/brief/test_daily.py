@@ -1,5 +1,3 @@
-"""The daily brief: which notes and tasks are in it, and in which order."""
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""Questions for the tasks of a vault."""
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Which lines of a note are open tasks."""
-
 import pytest
 
 from zkchat.notes.parse import MAX_TASK_CHARACTERS, MAX_TASKS, parse_note

@@ -1,3 +1,5 @@
+"""Which statements of a text the notes support, and where."""
+
 from pathlib import Path
 
 import pytest
