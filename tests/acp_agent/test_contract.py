@@ -66,8 +66,7 @@ def test_an_answer_comes_with_links_to_its_notes_and_is_a_session_of_the_termina
 
 
 def test_a_session_without_a_message_is_not_stored(acp: Acp) -> None:
-    session = acp.new()
-    assert session not in acp.world.run("sessions", "list", "--all", "--json").out
+    assert acp.new() not in acp.world.run("sessions", "list", "--all", "--json").out
 
 
 def test_thinking_and_tool_calls_have_their_states_and_places(acp: Acp) -> None:

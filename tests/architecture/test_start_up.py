@@ -102,8 +102,7 @@ def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
 ) -> None:
     model = ["--model", "quote"] if arguments[0] == "ask" else []
     loaded = modules_of(*arguments, *model, "--vault", str(searched / "vault"), home=searched)
-    libraries = {name.partition(".")[0] for name in loaded}
-    assert libraries & (HEAVY - STANDARD) == needed
+    assert {name.partition(".")[0] for name in loaded} & (HEAVY - STANDARD) == needed
 
 
 def test_no_sdk_of_a_protocol_and_no_check_of_calls_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:

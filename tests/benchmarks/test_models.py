@@ -296,8 +296,7 @@ def test_facts_are_counted_one_by_one_and_every_turn_is_read() -> None:
 
 
 def test_a_task_is_asked_in_a_home_of_its_own_and_its_record_is_kept(tmp_path: Path) -> None:
-    asked = {each["id"]: each for each in all_tasks()}
-    task = asked["follow-up-08"]
+    task = {each["id"]: each for each in all_tasks()}["follow-up-08"]
     record = World(tmp_path, "quote").answer(task)
     assert [turn["question"] for turn in record["turns"]] == task["turns"]
     assert score(task, record)["first"]

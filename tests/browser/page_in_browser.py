@@ -99,8 +99,7 @@ def test_an_answer_streams_and_escape_stops_it(browser: Tab, world: World) -> No
         assert browser.value(place) == before
         assert "Stopped." in browser.value("document.getElementById('said').textContent")
         (session,) = web.get("/api/sessions")
-        messages = web.get(f"/api/sessions/{session['id']}")["messages"]
-        assert messages[-1]["status"] == "unfinished"
+        assert web.get(f"/api/sessions/{session['id']}")["messages"][-1]["status"] == "unfinished"
 
 
 def test_nothing_moves_while_an_answer_streams(browser: Tab, world: World) -> None:
@@ -393,8 +392,7 @@ def test_fifty_kilobytes_of_hostile_markdown_do_nothing(browser: Tab, world: Wor
     text = hostile_markdown()
     assert len(text) >= 50_000
     world.note("Hostile.md", text)
-    halves = [{"text": text[: len(text) // 2]}, {"text": text[len(text) // 2 :]}]
-    with page(browser, world, halves) as web:
+    with page(browser, world, [{"text": text[: len(text) // 2]}, {"text": text[len(text) // 2 :]}]) as web:
         ask(browser, f"What is in [[Hostile]]? {PIECES[1]} {PIECES[5]}")
         browser.wait(f"document.querySelector('.answer .text > div') && {IS_IDLE}")
         browser.value("document.querySelector('.question a.note').click()")
@@ -409,8 +407,7 @@ def test_fifty_kilobytes_of_hostile_markdown_do_nothing(browser: Tab, world: Wor
         handlers = "[...document.querySelectorAll('*')].flatMap((each) => each.getAttributeNames())"
         assert browser.value(f"{handlers}.filter((name) => name.startsWith('on'))") == []
         assert "<script>window.hit = 1</script>" in browser.value("document.querySelector('.answer').textContent")
-        opened = [each for each in browser.events if each.get("method") == "Page.javascriptDialogOpening"]
-        assert opened == []
+        assert [each for each in browser.events if each.get("method") == "Page.javascriptDialogOpening"] == []
         assert browser.value("document.documentElement.scrollWidth") == 1280
 
 

@@ -140,8 +140,7 @@ def test_when_a_chat_ends_what_you_said_of_yourself_is_proposed(world: World, mo
     assert left.err.count("Remember “") == 2
     assert "Remembered." in left.err
     assert [(fact["text"], fact["source"]) for fact in facts(world)] == [("I decided to write in English.", "session")]
-    again = chat(world, model, "Hello!", "/quit", "y", options=("--continue",))
-    assert "Remember “" not in again.err
+    assert "Remember “" not in chat(world, model, "Hello!", "/quit", "y", options=("--continue",)).err
 
 
 def test_nothing_is_proposed_where_it_is_switched_off_or_nobody_is_there(world: World, model: str) -> None:

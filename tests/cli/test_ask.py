@@ -31,9 +31,8 @@ def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept
     assert quoted.endswith("\n\n1 Sleep.md:3\n")
     assert "8,192" not in quoted
     model = slept.script([{"text": "Seven, says [[Sleep]]."}])
-    answered = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, terminal=True)
     assert "1 [[Sleep]]  Sleep.md:3  cited, linked by you  Adults need seven to nine hours" in without_sequences(
-        answered.out
+        slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, terminal=True).out
     )
     whole = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels", terminal=True)
     assert "Referenced Documents" in whole.out
@@ -197,8 +196,7 @@ def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, mode
     assert slept.run("ask", "How long?", "--model", model, "--private", stdin="And why?").code != 0
     (session,) = slept.run("sessions", "list", "--all", "--json").json
     assert session["title"] == "How long? And why?"
-    shown = slept.run("sessions", "show", session["id"]).out
-    assert "How long?\n\nAnd why?" in shown
+    assert "How long?\n\nAnd why?" in slept.run("sessions", "show", session["id"]).out
 
 
 def test_a_single_question_that_failed_is_not_what_one_goes_on_with(slept: World) -> None:

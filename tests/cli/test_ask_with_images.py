@@ -83,8 +83,7 @@ def test_an_image_that_the_user_names_goes_along_from_anywhere(world: World, ser
     first, second = body["messages"][-1]["images"]
     assert first_pixel(b64decode(first)) == first_pixel(b64decode(second)) == (256, 0, 0)
     assert SECRET not in b64decode(first)
-    text = body["messages"][-1]["content"]
-    assert text.endswith("in their order:\n- my photo.jpg\n- bed.png")
+    assert body["messages"][-1]["content"].endswith("in their order:\n- my photo.jpg\n- bed.png")
     assert str(world.root) not in json.dumps(body)  # where a photo lies is nobody's business
 
 

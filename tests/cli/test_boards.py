@@ -40,10 +40,8 @@ def test_links_backlinks_and_search_know_canvases(boards: World) -> None:
     }  # fmt: skip
     contexts = [each["context"] for each in leading if each["source"] == "Notes/Tasks.canvas"]
     assert "- Paint the shade before the wiring. —first step of→ [[Roadmap.md]]" in contexts
-    hits = boards.run("search", "workshop", "--json").json
-    assert hits[0]["path"] == "Launch.canvas"
-    labelled = boards.run("search", "decision depends").out
-    assert "Decision —depends on→ [[Notes/Budget.md#Spring]]" in labelled
+    assert boards.run("search", "workshop", "--json").json[0]["path"] == "Launch.canvas"
+    assert "Decision —depends on→ [[Notes/Budget.md#Spring]]" in boards.run("search", "decision depends").out
     assert boards.run("search", "N4KAkARALgngDgUwgLgAQQQDwMYEMA2AlgCYBOuA7hADTgQBuCpAzoQPYB2KqATLZMzYB").out == ""
     status = boards.run("vault", "status", "--json").json
     assert (status["notes"], status["attachments"]) == (4, 3)
@@ -54,8 +52,7 @@ def test_links_backlinks_and_search_know_canvases(boards: World) -> None:
 def test_a_rename_is_followed_in_drawings_too(boards: World) -> None:
     renamed = boards.run("note", "rename", "Roadmap", "Route", "--yes")
     assert renamed.code == 0, renamed.err
-    drawing = json.loads((boards.vault / "Circuit.excalidraw").read_text())
-    assert drawing["elements"][0]["link"] == "[[Route]]"
+    assert json.loads((boards.vault / "Circuit.excalidraw").read_text())["elements"][0]["link"] == "[[Route]]"
     assert "Zx8TtR4b: [[Route]]" in (boards.vault / "Sketch.excalidraw.md").read_text()
     assert '"file": "Route.md"' in (boards.vault / "Notes/Tasks.canvas").read_text()
     assert {each["source"] for each in boards.run("backlinks", "Route", "--json").json} == {

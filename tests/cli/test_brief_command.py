@@ -103,8 +103,7 @@ def test_what_sums_up_the_day_is_never_gone_on_with(garden: World) -> None:
 
 
 def test_a_model_that_fails_costs_a_word(garden: World) -> None:
-    model = garden.script([{"text": "Pay"}, {"error": "The server is gone."}])
-    found = garden.run("brief", "--model", model)
+    found = garden.run("brief", "--model", garden.script([{"text": "Pay"}, {"error": "The server is gone."}]))
     assert found.code == 0
     assert "wrote no summary: The server is gone." in found.err
     assert "Tasks: 2 overdue" in found.out

@@ -1,7 +1,6 @@
 """`zkchat changes` and `zkchat undo`: what zkchat changed, and the way back."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -18,32 +17,24 @@ def garden(world: World) -> World:
     return world
 
 
-def tree(vault: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(vault).as_posix(): file.read_bytes()
-        for file in vault.rglob("*")
-        if file.is_file() and ".zkchat" not in file.parts
-    }
-
-
 def append(world: World, text: str, name: str = "Inbox") -> int:
     number: int = world.run("note", "append", name, text, "--yes", "--json").json["id"]
     return number
 
 
 def test_undo_restores_the_last_change_and_tells_it(garden: World) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     append(garden, "- Two")
     undone = garden.run("undo", "--yes")
     assert (undone.code, undone.out) == (0, "Inbox.md is as it was.\n")
-    assert tree(garden.vault) == before
+    assert garden.files == before
     again = garden.run("undo", "--yes")
     assert (again.code, again.out) == (ExitCode.USAGE, "")
     assert "There is nothing to undo" in again.err
 
 
 def test_several_changes_are_undone_from_the_last_to_the_first(garden: World) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     for text in ("- Two", "- Three", "- Four"):
         append(garden, text)
     garden.run("note", "new", "Fresh", "text", "--yes")
@@ -53,12 +44,12 @@ def test_several_changes_are_undone_from_the_last_to_the_first(garden: World) ->
     undone = garden.run("undo", "2", "--yes")
     assert undone.out == "Plants/Compost.md is back from the trash.\nFresh.md is removed again.\n"
     assert garden.run("undo", "3", "--yes", "--json").json["undone"][0]["title"] == "Append to Inbox.md"
-    assert tree(garden.vault) == before
+    assert garden.files == before
 
 
 def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
     append(garden, "- Two")
-    changed = tree(garden.vault)
+    changed = garden.files
     for typed in ("n\n", "\n"):
         no = garden.run("undo", typed=typed, terminal=True)
         assert no.code == ExitCode.USAGE
@@ -72,7 +63,7 @@ def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
     assert "-- Two" in dry.out
     (row,) = garden.run("undo", "--dry-run", "--json", stdin="").json["would_undo"]
     assert "-- Two" in row["diff"]
-    assert tree(garden.vault) == changed
+    assert garden.files == changed
     assert garden.run("undo", typed="y\n", terminal=True).code == 0
     assert (garden.vault / "Inbox.md").read_text() == INBOX
 
@@ -101,10 +92,10 @@ def test_several_changes_are_checked_before_the_first_is_undone(garden: World) -
     append(garden, "More.", "Compost")
     garden.run("note", "new", "Fresh", "text", "--yes")
     garden.note("Inbox.md", INBOX + "- Two\n- Mine\n")
-    before = tree(garden.vault)
+    before = garden.files
     for option in ("--yes", "--dry-run"):
         refused = garden.run("undo", "3", option)
-        assert (refused.code, refused.out, tree(garden.vault)) == (ExitCode.VAULT, "", before)
+        assert (refused.code, refused.out, garden.files) == (ExitCode.VAULT, "", before)
         assert f"None of the 3 changes was undone. Change {first} (Append to Inbox.md) is not undone" in refused.err
         assert "To undo only later changes: zkchat undo 2" in refused.err
     assert garden.run("undo", "2", "--yes").code == 0
@@ -118,8 +109,7 @@ def test_a_change_that_was_taken_back_by_other_means_counts_as_undone(garden: Wo
     first = append(garden, "More.", "Compost")
     taken_back = append(garden, "- Two")
     garden.note("Inbox.md", INBOX)
-    dry = garden.run("undo", "--dry-run")
-    assert "-More." in dry.out
+    assert "-More." in garden.run("undo", "--dry-run").out
     undone = garden.run("undo", "--yes")
     assert undone.out == "Plants/Compost.md is as it was.\n"
     assert f"Change {taken_back} (Append to Inbox.md) had already been reverted" in undone.err

@@ -153,8 +153,7 @@ def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_gr
 ) -> None:
     world.variables["ZKCHAT_VAULT__MAX_NOTE_BYTES"] = "100"
     world.note("Large.md", "x" * 200)
-    chat = at_prompt(world, "one\r\x04", "--model", model)
-    greeting, _, rest = chat.err.partition("Ctrl-D to quit.")
+    greeting, _, rest = at_prompt(world, "one\r\x04", "--model", model).err.partition("Ctrl-D to quit.")
     assert "Large.md" not in greeting
     assert rest.count("warning: Large.md") == 1
 

@@ -1,5 +1,3 @@
-"""`zkchat config`, from the command line to the files."""
-
 import json
 from importlib.resources import files
 

@@ -120,8 +120,7 @@ def test_clearing_archives_everything(world: World) -> None:
     talked(world, 3)
     assert "6 messages are archived" in world.run("context", "clear").out
     assert world.run("context", "show", "--json").json["live"] == []
-    again = world.run("context", "clear", "--json").json
-    assert again == {"archived": 0, "marker": None}
+    assert world.run("context", "clear", "--json").json == {"archived": 0, "marker": None}
     assert "nothing to archive" in world.run("context", "clear").err
 
 

@@ -1,10 +1,8 @@
 """What answers cost: shown where a price is set or the server says it, and nowhere else."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.providers.loopback import Loopback, Request
+from tests.providers.loopback import Loopback, Request, serving
 from tests.support.world import World
 from zkchat.core.choices import TokenUsage
 from zkchat.core.prompt import Finish, TextChunk
@@ -20,10 +18,7 @@ class Server(Loopback):
         return 1_500
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Server({"m": [TextChunk(text="Seven."), Finish()]}, key="") as server:
-        yield server
+server = serving(lambda: Server({"m": [TextChunk(text="Seven."), Finish()]}, key=""), scope="function")
 
 
 def configure(world: World, server: Loopback, prices: str) -> None:

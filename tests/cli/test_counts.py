@@ -185,8 +185,7 @@ def test_what_the_user_decides_is_kept_word_for_word_by_itself(world: World) -> 
     assert "Context compacted #1" in shown
     assert "user: Remember: it is due in June.  (priority 8)" in shown
     assert "Is a cat a fish?" not in shown
-    typed = world.run("chat", "-c", "--model", play, stdin="/stats\n").out
-    assert "Priority 8: 1, 3, 7" in typed
+    assert "Priority 8: 1, 3, 7" in world.run("chat", "-c", "--model", play, stdin="/stats\n").out
 
 
 def test_without_a_model_the_context_tells_what_one_would_get(world: World) -> None:

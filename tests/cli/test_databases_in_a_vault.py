@@ -47,8 +47,7 @@ def test_a_trigger_that_came_with_the_vault_deletes_no_message(world: World) -> 
     hostile_vaults.trigger_in_sessions(world.vault)
     world.run("trust", "--yes")
     before = digest(world.vault / ".zkchat" / "sessions.db")
-    asked = world.run("ask", "What do cats do?", "--model", "quote")
-    assert "another program changed it" in asked.err
+    assert "another program changed it" in world.run("ask", "What do cats do?", "--model", "quote").err
     listed = world.run("sessions", "list", "--all")
     assert listed.code == ExitCode.STORAGE
     assert "another program changed it" in listed.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.providers.loopback import KEY, Connection, Loopback, Request, serving
 from tests.support.world import World
 from zkchat.core import debug_log
 from zkchat.core.errors import ExitCode
@@ -31,10 +31,7 @@ class Echo(Loopback):
         return await super().serve(request, connection)
 
 
-@pytest.fixture
-def server() -> Iterator[Echo]:
-    with Echo({"m": []}, key="") as server:
-        yield server
+server = serving(lambda: Echo({"m": []}, key=""), scope="function")
 
 
 @pytest.fixture
@@ -67,8 +64,7 @@ def test_a_call_with_debug_logs_requests_replies_choices_and_times(user: World) 
     assert said.code == ExitCode.OK
     assert f"The debug log: {default_file(user)}" in said.err
     found = entries(default_file(user))
-    kinds = {entry["kind"] for entry in found}
-    assert {"model", "request", "reply", "asking", "answer", "event"} <= kinds
+    assert {"model", "request", "reply", "asking", "answer", "event"} <= {entry["kind"] for entry in found}
     assert all(entry["at"].startswith("20") for entry in found)
     (chosen,) = [entry for entry in found if entry["kind"] == "model"]
     assert (chosen["name"], chosen["why"]) == ("a", f"set in {user.settings_file}")
@@ -140,6 +136,5 @@ def test_a_place_is_a_whole_path(user: World) -> None:
 def test_a_vault_can_have_nothing_logged(user: World) -> None:
     user.note(".zkchat/config.toml", f'[debug]\nlog = "{user.root / "stolen.log"}"\n')
     user.run("config", "trust", "--yes")
-    said = user.run("ask", "How many hours of sleep?")
-    assert "'debug.log'" in said.err
+    assert "'debug.log'" in user.run("ask", "How many hours of sleep?").err
     assert not (user.root / "stolen.log").exists()

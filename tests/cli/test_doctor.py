@@ -1,10 +1,9 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.providers.contract import PLAYS
-from tests.providers.loopback import Loopback
+from tests.providers.loopback import Loopback, serving
 from tests.support.world import World
 from zkchat.core.errors import ExitCode
 
@@ -51,10 +50,7 @@ def test_the_packages_it_looks_for_are_those_that_the_project_needs() -> None:
     assert sorted(Requirement(line).name for line in project["dependencies"]) == sorted(PACKAGES)
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback(PLAYS) as server:
-        yield server
+server = serving(lambda: Loopback(PLAYS), scope="function")
 
 
 def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) -> None:

@@ -1,11 +1,12 @@
 """Vectors of a server, from the settings to the search, against one on this machine that keeps what it gets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from tests.providers.loopback import serving
 from tests.support.embedding_server import EMBEDDING_PATHS, EmbeddingServer, Received, Sent
 from tests.support.world import World
 from zkchat.cli.note_lookup import VectorActivity
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 SECRET = "Aunt Vera sleeps in the violet room"
 
 
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with EmbeddingServer() as running:
-        yield running
+server = serving(EmbeddingServer, scope="function")
 
 
 @pytest.fixture
@@ -65,8 +63,7 @@ def test_a_server_that_is_away_costs_a_word(notes: World) -> None:
     assert "until then zkchat uses the built-in model" in result.out
     found = notes.run("search", "eighty degrees", "--json")
     assert (found.code, found.json[0]["path"]) == (ExitCode.OK, "Tea.md")
-    status = notes.run("vault", "status")
-    assert "ready for search: 0 of" in status.out
+    assert "ready for search: 0 of" in notes.run("vault", "status").out
     assert notes.run("vault", "status", "--json").json["vectors"]["done"] == 0
 
 
@@ -76,8 +73,7 @@ def test_local_notes_go_to_no_server_elsewhere(notes: World, server: EmbeddingSe
         server.remote_host = "https://ollama.com:443"
     else:
         notes.variables["ZKCHAT_EMBEDDINGS__LOCAL"] = "false"
-    result = notes.run("index", "--json")
-    assert result.json["vectors"]["done"] == 2
+    assert notes.run("index", "--json").json["vectors"]["done"] == 2
     assert notes.run("search", "violet room", "--json").json[0]["path"] == "Diary.md"
     assert "Green tea" in "".join(server.embedded)
     assert "Vera" not in str(server.received)
@@ -116,8 +112,7 @@ def test_a_key_goes_to_the_server_that_it_is_for(
         **variables,
     }
     assert notes.run("index").code == ExitCode.OK
-    sent = {request.headers.get("authorization") for request in server.received}
-    assert sent == {expected}
+    assert {request.headers.get("authorization") for request in server.received} == {expected}
 
 
 def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> None:

@@ -99,8 +99,7 @@ def test_a_file_that_is_a_note_of_the_vault_is_refused(vault: World) -> None:
 
 
 def test_another_setting_is_shown_beside(vault: World) -> None:
-    shown = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*")
-    lines = shown.out.splitlines()
+    lines = vault.run("eval", "../questions.txt", "--compare", "vault.exclude=Comp*").out.splitlines()
     assert lines[1] == "right  How long does a cold heap take? (search rank: 1 · vault.exclude=Comp*: wrong)"
     assert "Figures: → with vault.exclude=Comp*" in lines
     assert "2 → 0 of 3  the first passage shown answers the question" in lines

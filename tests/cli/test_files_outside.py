@@ -64,8 +64,7 @@ def test_an_option_sends_the_file_that_it_names_and_no_other(scene: Scene) -> No
     assert SECRET.lower() in received
     assert "emu" not in received
     assert "~/other.txt is not sent." in said
-    top = str(scene.world.vault / "Top.md")
-    ask(scene, ELSEWHERE, "What is it?", "--file", top, terminal=False)
+    ask(scene, ELSEWHERE, "What is it?", "--file", str(scene.world.vault / "Top.md"), terminal=False)
     assert "# top" in scene.server.received()
 
 

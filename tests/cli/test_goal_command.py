@@ -1,5 +1,3 @@
-"""`zkchat ask --goal`, from the command line to the session."""
-
 import json
 from typing import Any
 
@@ -147,8 +145,7 @@ def test_tokens_are_a_bound_that_ends_the_run_with_what_is_done(vault: World) ->
 
 
 def test_a_stopped_goal_goes_on_from_its_first_open_step(vault: World) -> None:
-    broken = (*WHOLE[:3], [{"error": "The server is gone."}])
-    first = run(vault, "Compare", answers=broken)
+    first = run(vault, "Compare", answers=(*WHOLE[:3], [{"error": "The server is gone."}]))
     assert first.code == ExitCode.MODEL
     assert "Stopped: The server is gone. (1 of 3 steps" in first.err
     vault.script(*WHOLE)  # a resumed conversation goes on in the script where its history ends
@@ -228,8 +225,7 @@ WRITING: tuple[Steps, ...] = (
 
 
 def test_what_a_goal_writes_is_one_change_set_that_is_undone_together(vault: World) -> None:
-    result = run(vault, "Collect", "--write", "--yes", answers=WRITING)
-    assert result.code == ExitCode.OK
+    assert run(vault, "Collect", "--write", "--yes", answers=WRITING).code == ExitCode.OK
     assert (vault.vault / "Rest.md").is_file()
     assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
     assert len(vault.run("changes", "--json").json) == 1
@@ -250,8 +246,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(vault: World) -> None:
 
 
 def test_at_a_terminal_what_is_proposed_is_reviewed_after_the_last_step_or_after_each(vault: World) -> None:
-    model = vault.script(*WRITING)
-    arguments = ("agent", "run", "Collect", "--write", "--model", model)
+    arguments = ("agent", "run", "Collect", "--write", "--model", vault.script(*WRITING))
     whole = vault.run(*arguments, typed="y\nn\n", terminal=True)
     assert whole.code == ExitCode.OK
     assert whole.err.count("Apply?") == 1

@@ -139,8 +139,7 @@ SAID = [{"text": "Seven hours."}]
 @pytest.fixture
 def long(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """Whoever looks at the clock of the bell finds it a second later."""
-    clock = partial(next, count())
-    monkeypatch.setattr("zkchat.render.BellPresenter", partial(BellPresenter, clock=clock))
+    monkeypatch.setattr("zkchat.render.BellPresenter", partial(BellPresenter, clock=partial(next, count())))
     world.configure("[ui]\nbell = 1\n")
     return world
 
@@ -165,7 +164,6 @@ def test_a_pipe_and_no_bell_are_silent(long: World) -> None:
 
 
 def test_a_goal_rings_at_its_end_and_not_at_each_step(long: World) -> None:
-    plan = [{"text": "1. Look up sleep.\n2. Write it down.\n"}]
-    model = long.script(plan, SAID, [{"text": "Done."}], SAID)
+    model = long.script([{"text": "1. Look up sleep.\n2. Write it down.\n"}], SAID, [{"text": "Done."}], SAID)
     said = long.run("ask", "--goal", "tell how long to sleep", "--yes", "--model", model, terminal=True)
     assert said.out.count(BELL) == 1, said

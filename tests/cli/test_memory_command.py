@@ -1,5 +1,3 @@
-"""`zkchat memory`, from the command line to the disk."""
-
 import re
 
 import pytest
@@ -28,8 +26,7 @@ def test_a_fact_that_contradicts_another_says_so(world: World) -> None:
     result = world.run("memory", "add", "My favourite colour is green", "--json").json
     assert [fact["text"] for fact in result["replaced"]] == ["My favourite colour is blue"]
     assert texts(world) == ["My favourite colour is green"]
-    shown = world.run("memory", "show", result["fact"]["id"]).out
-    assert "It replaced: My favourite colour is blue" in shown
+    assert "It replaced: My favourite colour is blue" in world.run("memory", "show", result["fact"]["id"]).out
 
 
 def test_a_fact_is_listed_and_shown_with_its_story(world: World, tea: str) -> None:
@@ -49,8 +46,7 @@ def test_facts_are_found_by_words_and_meaning(world: World, tea: str) -> None:
 
 
 def test_a_fact_is_forgotten_on_the_users_word(world: World, tea: str) -> None:
-    refused = world.run("memory", "forget", tea, stdin="")
-    assert refused.code == ExitCode.USAGE
+    assert world.run("memory", "forget", tea, stdin="").code == ExitCode.USAGE
     assert texts(world) == ["I like tea"]
     assert world.run("memory", "forget", tea, "--yes").out == "Forgotten: I like tea\n"
     assert texts(world) == []

@@ -1,12 +1,11 @@
 """Memory that is switched off or dropped: nothing of it reaches the server, and the record says why."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.providers.loopback import KEY, Loopback, Request
+from tests.providers.loopback import KEY, Loopback, Request, serving
 from tests.support.world import World
 from zkchat.core.prompt import Finish, TextChunk
 
@@ -16,10 +15,7 @@ PAGE, IMPORTED, FACT = "I keep forty hives", "Every hive has a number", "My favo
 QUESTION = "What is my favourite opening in chess?"
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback({"any": [TextChunk(text="The Sicilian."), Finish()]}) as server:
-        yield server
+server = serving(lambda: Loopback({"any": [TextChunk(text="The Sicilian."), Finish()]}), scope="function")
 
 
 @pytest.fixture

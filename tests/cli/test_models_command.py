@@ -1,12 +1,11 @@
 """`zkchat models`, against servers on loopback and files without weights."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.providers.contract import PLAYS
-from tests.providers.loopback import KEY
+from tests.providers.loopback import KEY, serving
 from tests.providers.weights import NoWeights, smollm2
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
@@ -25,10 +24,7 @@ def alone(world: World) -> World:
     return world
 
 
-@pytest.fixture
-def server() -> Iterator[Listing]:
-    with Listing(PLAYS) as server:
-        yield server
+server = serving(lambda: Listing(PLAYS), scope="function")
 
 
 def models_folder(world: World) -> Path:

@@ -25,14 +25,6 @@ def garden(world: World) -> World:
     return world
 
 
-def tree(vault: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(vault).as_posix(): file.read_bytes()
-        for file in vault.rglob("*")
-        if file.is_file() and ".zkchat" not in file.parts
-    }
-
-
 def note(world: World, *arguments: str, typed: str = "", terminal: bool = False, cwd: Path | None = None) -> Result:
     return world.run("note", *arguments, typed=typed, terminal=terminal, cwd=cwd)
 
@@ -47,7 +39,7 @@ def test_a_folder_takes_the_place_of_the_one_that_obsidian_names(world: World) -
     world.note(".obsidian/app.json", '{"newFileLocation": "folder", "newFileFolderPath": "Inbox"}')
     for arguments in (["A"], ["B", "--folder", "/"], ["C", "--folder", "Box/"], ["D/E"]):
         assert note(world, "new", *arguments, "--yes").code == 0
-    assert {path for path in tree(world.vault) if path.endswith(".md")} == {"Inbox/A.md", "B.md", "Box/C.md", "D/E.md"}
+    assert {path for path in world.files if path.endswith(".md")} == {"Inbox/A.md", "B.md", "Box/C.md", "D/E.md"}
     assert note(world, "new", "D/F", "--folder", "Box", "--yes").code == ExitCode.USAGE
 
 
@@ -63,13 +55,13 @@ def test_words_and_standard_input_are_appended_also_to_a_section(garden: World) 
 
 
 def test_a_section_that_is_not_there_gets_nothing_and_nothing_else_does(garden: World) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     for arguments in (["Inbox", "x", "-s", "Dreams"], ["[[Inbox#Dreams]]", "x"]):
         refused = note(garden, "append", *arguments, "--yes")
         assert refused.code == ExitCode.VAULT
         assert "Dreams" in refused.err
         assert "Ideas" in refused.err, "the outline"
-    assert tree(garden.vault) == before
+    assert garden.files == before
 
 
 def test_the_daily_note_is_appended_to_and_made_first(garden: World) -> None:
@@ -92,11 +84,11 @@ def test_a_property_is_set_with_its_type_and_removed(garden: World) -> None:
 def test_what_is_so_already_is_no_failure(garden: World) -> None:
     arguments = ("tag", "Compost", "soil")
     note(garden, *arguments, "--yes")
-    before = tree(garden.vault)
+    before = garden.files
     again = note(garden, *arguments)
     assert (again.code, again.err) == (0, "Nothing was changed: Plants/Compost.md already says this.\n")
     assert note(garden, *arguments, "--yes", "--json").json["applied"] is False
-    assert (tree(garden.vault), len(garden.run("changes", "--json").json)) == (before, 1)
+    assert (garden.files, len(garden.run("changes", "--json").json)) == (before, 1)
 
 
 def test_a_folder_is_renamed_and_moved(garden: World) -> None:
@@ -137,26 +129,25 @@ def test_the_trash_takes_a_note_and_tells_who_links_to_it(garden: World) -> None
 
 
 def test_a_change_is_shown_and_asked_for(garden: World) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     no = note(garden, "append", "Inbox", "- New", typed="n\n", terminal=True)
     assert no.code == ExitCode.USAGE
     assert "- New" in no.err
     assert "Nothing was changed." in no.err
     piped = garden.run("note", "append", "Inbox", "-", stdin="x")
     assert (piped.code, "--yes" in piped.err) == (ExitCode.USAGE, True)
-    assert tree(garden.vault) == before
+    assert garden.files == before
     assert note(garden, "append", "Inbox", "- New", typed="y\n", terminal=True).code == 0
     assert (garden.vault / "Inbox.md").read_text() == INBOX + "\n- New\n"
 
 
 def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     shown = garden.run("note", "append", "Inbox", "- New", "--dry-run", stdin="")
     assert shown.code == 0
     assert "+- New" in shown.out
     long = "\n".join(f"line {number}" for number in range(300))
-    drawn = note(garden, "append", "Inbox", long, "--dry-run", terminal=True)
-    assert "line 299" in drawn.out
+    assert "line 299" in note(garden, "append", "Inbox", long, "--dry-run", terminal=True).out
     found = garden.run("note", "rename", "Inbox", "Entrance", "--dry-run", "--json", stdin="").json
     assert (found["id"], found["applied"], found["path"]) == (None, False, "Entrance.md")
     assert [(each["path"], each["action"]) for each in found["files"]] == [
@@ -164,7 +155,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
         ("Plants/Compost.md", "edited"),
     ]
     assert "[[Entrance]]" in found["diff"]
-    assert tree(garden.vault) == before
+    assert garden.files == before
 
 
 @pytest.mark.parametrize(
@@ -179,12 +170,12 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
     ],
 )
 def test_wrong_use_is_told_with_a_way_out(garden: World, arguments: list[str], told: str) -> None:
-    before = tree(garden.vault)
+    before = garden.files
     result = note(garden, *arguments, "--yes")
     assert result.code == ExitCode.USAGE
     assert told in result.err
     assert len(result.err.splitlines()) == 2
-    assert tree(garden.vault) == before
+    assert garden.files == before
 
 
 def said_while(garden: World, text: str, *arguments: str) -> tuple[int, str]:

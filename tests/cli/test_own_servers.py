@@ -1,10 +1,8 @@
 """Models with a server, a key, headers and time-outs of their own, against servers on loopback that record."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.providers.loopback import KEY, Loopback
+from tests.providers.loopback import KEY, Loopback, serving
 from tests.support.world import Result, World
 from zkchat.core.errors import ExitCode
 from zkchat.core.prompt import Finish, TextChunk
@@ -14,16 +12,10 @@ NAME = "Claude Sonnet 4.5"
 OTHER_KEY = "sk-other-7d1e44"
 
 
-@pytest.fixture
-def first() -> Iterator[Loopback]:
-    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}) as server:
-        yield server
-
-
-@pytest.fixture
-def second() -> Iterator[Loopback]:
-    with Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key=OTHER_KEY) as server:
-        yield server
+first = serving(lambda: Loopback({"m": [TextChunk(text="Seven."), Finish()]}), scope="function", name="first")
+second = serving(
+    lambda: Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key=OTHER_KEY), scope="function", name="second"
+)
 
 
 @pytest.fixture
@@ -67,8 +59,7 @@ def test_two_servers_side_by_side_get_each_its_own_key_and_nothing_else(
 def test_each_is_listed_by_its_own_server_and_the_one_in_use_is_marked(user: World, second: Loopback) -> None:
     second.plays.clear()
     user.run("config", "set", "model", NAME)
-    rows = user.run("models").out
-    assert f"* {NAME} = openai:m" in rows
+    assert f"* {NAME} = openai:m" in user.run("models").out
     named = {row["name"]: row for row in user.run("models", "--json").json["named"]}
     assert (named[NAME]["trouble"], named[NAME]["window"], named[NAME]["on_this_machine"]) == ("", 8192, True)
     assert named["b"]["trouble"] == "not listed by its server"
@@ -198,8 +189,7 @@ def test_a_vault_cannot_lead_a_key_or_a_header_to_another_address(
     second.key = ""
     user.configure(table("a", first, api_key_env="MY_KEY") + 'headers = { X-Token = "${MY_KEY}" }\n')
     vault_says(user, f'[models.a]\nbase_url = "{address(second)}"\n', approve=approve)
-    said = ask(user, "a")
-    assert said.out.strip() == ("Nine." if approve else "Seven.")
+    assert ask(user, "a").out.strip() == ("Nine." if approve else "Seven.")
     assert bool(second.requests) is approve  # after a yes that named the address
     assert not any(KEY in str(request.headers) for request in second.requests)
     assert not any("sk-" in str(request.headers) for request in second.requests)

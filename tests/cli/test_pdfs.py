@@ -101,8 +101,7 @@ def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monke
     assert shown.code == 3
     assert said in shown.err
     assert hint in shown.err
-    asked = fresh.run("ask", "What says @tides.pdf?", "--model", "quote")
-    assert said in asked.err
+    assert said in fresh.run("ask", "What says @tides.pdf?", "--model", "quote").err
     assert fresh.run("search", "harbours").code == 0
     (row,) = (each for each in fresh.run("doctor", "--json").json if each["subject"] == "PDFs")
     assert (row["state"], hint in row["hint"]) == ("absent", True)

@@ -34,8 +34,7 @@ def world(world: World) -> World:
 
 
 def test_the_conversations_that_used_a_note_are_shown_the_latest_first(world: World) -> None:
-    shown = world.run("refs", "[[Sleep]]").out
-    assert shown.count("linked in the message; message m") == 3
+    assert world.run("refs", "[[Sleep]]").out.count("linked in the message; message m") == 3
     uses = world.run("refs", "Sleep", "--json").json
     assert {use["session_title"] for use in uses} == {"Nights", "Days"}
     assert [use["at"] for use in uses] == sorted((use["at"] for use in uses), reverse=True)
@@ -89,8 +88,7 @@ def test_a_page_is_drawn_for_its_owner_alone(world: World) -> None:
 def test_a_file_that_is_no_page_of_ours_is_not_overwritten_unasked(world: World) -> None:
     (world.root / "mine.html").write_text("<p>mine")
     world.confirm(world.root)
-    result = world.run("refs", "--graph", "mine.html", cwd=world.root)
-    assert result.code == ExitCode.USAGE
+    assert world.run("refs", "--graph", "mine.html", cwd=world.root).code == ExitCode.USAGE
     assert (world.root / "mine.html").read_text() == "<p>mine"
     assert world.run("refs", "--graph", "mine.html", "--yes", cwd=world.root).code == ExitCode.OK
     assert world.run("refs", "--graph", "Sleep.md", "--yes").code == ExitCode.USAGE

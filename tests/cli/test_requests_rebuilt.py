@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
+from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request, serving
 from tests.support.world import World
 from zkchat.app import conversation, stores
 from zkchat.app.conversation_core import ConversationOptions
@@ -47,10 +47,7 @@ class Recorder(Loopback):
         return [TextChunk(text=words), Finish()]
 
 
-@pytest.fixture
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder, scope="function")
 
 
 def prepared(tmp_path: Path, server: Recorder) -> World:

@@ -1,10 +1,8 @@
 """What the user says of servers and models, and what servers then get, over both wires against one that records."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.providers.loopback import Loopback
+from tests.providers.loopback import Loopback, serving
 from tests.support.world import World
 from zkchat.core.errors import ExitCode
 from zkchat.core.prompt import Finish, TextChunk
@@ -13,16 +11,8 @@ SECRET = "Quollsecret"
 WIRES = pytest.mark.parametrize("provider", ["ollama", "openai"])
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}, key="") as server:
-        yield server
-
-
-@pytest.fixture
-def other() -> Iterator[Loopback]:
-    with Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key="") as server:
-        yield server
+server = serving(lambda: Loopback({"m": [TextChunk(text="Seven."), Finish()]}, key=""), scope="function")
+other = serving(lambda: Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key=""), scope="function", name="other")
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """A session goes on with its model, unless the user says otherwise: against servers that record, over both wires."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.providers.loopback import PROTOCOLS, Loopback
+from tests.providers.loopback import PROTOCOLS, Loopback, serving
 from tests.support.world import Result, World
 from zkchat.app import stores
 from zkchat.core.errors import ExitCode
@@ -17,10 +16,7 @@ MODELS: dict[str, list[ModelChunk]] = {
 }
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback({**MODELS}, key="") as server:
-        yield server
+server = serving(lambda: Loopback({**MODELS}, key=""), scope="function")
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-"""`zkchat sessions`, from the command line to the disk."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -214,8 +212,7 @@ def test_a_session_gets_another_title(world: World, talk: str) -> None:
 
 
 def test_a_session_is_deleted_on_the_users_word(world: World, talk: str) -> None:
-    result = world.run("sessions", "delete", "Sleep", "--yes")
-    assert result.out == f"Deleted {talk} (Sleep, 4 messages).\n"
+    assert world.run("sessions", "delete", "Sleep", "--yes").out == f"Deleted {talk} (Sleep, 4 messages).\n"
     assert world.run("sessions", "list", "--all", "--json").json == []
 
 

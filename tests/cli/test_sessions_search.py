@@ -1,5 +1,3 @@
-"""`zkchat sessions search`, from the command line to the disk."""
-
 import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -35,8 +33,7 @@ def talk(world: World) -> str:
 
 
 def test_the_best_messages_are_shown_with_their_session(world: World, talk: str) -> None:
-    result = world.run("sessions", "search", "what", "does", "Konrad", "eat")
-    first, snippet, *_ = result.out.splitlines()
+    first, snippet, *_ = world.run("sessions", "search", "what", "does", "Konrad", "eat").out.splitlines()
     assert first.startswith("1. [Anna]  2026-03-01 ")
     assert first.endswith(f"  Birds  {talk}")
     assert snippet == "   Konrad eats fish."

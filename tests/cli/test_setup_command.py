@@ -136,8 +136,7 @@ def test_an_address_in_place_of_a_model_is_told_with_the_command_that_sets_it(us
 
 def test_scripts_say_it_all_by_flags(user: World) -> None:
     flags = ("--yes", "--vault", str(user.vault), "--model", "ollama:tells", "--local-only", "Journal, Work")
-    result = user.run("setup", *flags, "--json", stdin="", cwd=user.home)
-    assert result.json == {
+    assert user.run("setup", *flags, "--json", stdin="", cwd=user.home).json == {
         "file": str(user.settings_file),
         "settings": {
             "model": "ollama:tells",
@@ -146,8 +145,7 @@ def test_scripts_say_it_all_by_flags(user: World) -> None:
         },
         "vault": str(user.vault),
     }
-    gone = user.run("setup", "--yes", "--model", "ollama:gone", stdin="")
-    assert gone.code == ExitCode.MODEL
+    assert user.run("setup", "--yes", "--model", "ollama:gone", stdin="").code == ExitCode.MODEL
     assert 'model = "ollama:tells"' in settings(user)
 
 

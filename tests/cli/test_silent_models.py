@@ -1,11 +1,11 @@
 """Models that say nothing, or do nothing but call tools, over both wires: one sentence, and nothing is lost."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
+from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request, serving
 from tests.support.world import Result, World
 from zkchat.chat.tool_loop import MAX_ROUNDS
 from zkchat.core.errors import ExitCode
@@ -75,10 +75,7 @@ class Recorder(Loopback):
         return [*chunks, from_plain(Finish, {"reason": reason})]
 
 
-@pytest.fixture
-def server() -> Iterator[Recorder]:
-    with Recorder() as server:
-        yield server
+server = serving(Recorder, scope="function")
 
 
 @pytest.fixture
@@ -130,8 +127,7 @@ def test_a_model_that_never_stops_looking_is_asked_without_tools_at_last(
     server: Recorder, ask: Callable[..., Result]
 ) -> None:
     ask("searches-on")
-    offered = [bool(request.body.get("tools")) for request in server.asked()]
-    assert offered == [True] * MAX_ROUNDS + [False]
+    assert [bool(request.body.get("tools")) for request in server.asked()] == [True] * MAX_ROUNDS + [False]
 
 
 def test_an_answer_that_had_to_do_without_tools_is_an_answer_with_one_sentence(

@@ -22,8 +22,7 @@ def test_settings_changed_by_several_processes_at_once_are_all_kept(world: World
     ]
     said = [process.communicate(timeout=120)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 4, said
-    settings = tomllib.loads(world.settings_file.read_text())
-    assert sorted(settings["models"]) == sorted(names)
+    assert sorted(tomllib.loads(world.settings_file.read_text())["models"]) == sorted(names)
 
 
 def test_the_data_folder_is_private_even_if_an_approval_is_the_first_thing_in_it(world: World) -> None:

@@ -48,8 +48,7 @@ def test_the_links_of_a_quoted_passage_are_in_no_list(vault: World) -> None:
     assert "never given to the model" not in panel
     used = vault.run("refs", "--top", "--json").json
     assert [note["path"] for note in used] == ["Tea.md"]
-    exported = vault.run("context", "export", "--format", "markdown").out
-    assert "Sources: [[Tea]]\n" in exported
+    assert "Sources: [[Tea]]\n" in vault.run("context", "export", "--format", "markdown").out
 
 
 def test_a_note_that_the_agent_sends_is_said_to_go_along(vault: World) -> None:

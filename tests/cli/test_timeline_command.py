@@ -39,8 +39,7 @@ def test_changes_of_zkchat_are_in_it_also_under_an_earlier_name(world: World) ->
     edits = [(event["text"], event["id"]) for event in found["events"] if event["kind"] == "edit"]
     assert [number for _, number in edits] == ["1", "2"]
     assert (found["path"], found["title"], found["earlier"]) == ("Anna.md", "Anna", 0)
-    first = found["events"][0]
-    assert first == {
+    assert found["events"][0] == {
         "date": "2026-03-08", "time": None, "kind": "written", "text": "frontmatter", "path": None, "id": None,
     }  # fmt: skip
 

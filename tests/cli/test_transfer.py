@@ -1,5 +1,3 @@
-"""`zkchat context export` and `import`, from the command line."""
-
 import stat
 from typing import Any
 
@@ -112,13 +110,11 @@ def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: 
 
 def test_an_export_into_the_vault_is_taken_back_by_undo(talk: World) -> None:
     talk.note("Kept.md", "mine")
-    written = talk.run("context", "export", "--output", "Kept.md", "--yes")
-    assert "zkchat undo reverts it." in written.err
+    assert "zkchat undo reverts it." in talk.run("context", "export", "--output", "Kept.md", "--yes").err
     assert "Seven hours" in (talk.vault / "Kept.md").read_text()
     assert talk.run("undo", "--yes").code == 0
     assert (talk.vault / "Kept.md").read_text() == "mine"
-    hidden = talk.run("context", "export", "--output", ".hidden.json")
-    assert "undo" not in hidden.err
+    assert "undo" not in talk.run("context", "export", "--output", ".hidden.json").err
     assert (talk.vault / ".hidden.json").is_file()
 
 

@@ -159,8 +159,7 @@ def test_the_status_lists_what_wants_mending(garden: World) -> None:
     garden.note("Sub/Same.md", b"\xff [[Same]]")
     result = garden.run("vault", "status")
     assert result.code == 0
-    titles = [line for line in result.out.splitlines() if line.endswith(")") and not line.startswith(" ")]
-    assert titles == [
+    assert [line for line in result.out.splitlines() if line.endswith(")") and not line.startswith(" ")] == [
         "Broken links (1)",
         "Ambiguous links (1)",
         "Links to a heading or block that is not there (1)",

@@ -1,11 +1,8 @@
 """What the commands over the vault show in a chat stays between the user and the vault: no model gets any of it."""
 
 import json
-from collections.abc import Iterator
 
-import pytest
-
-from tests.providers.loopback import Loopback
+from tests.providers.loopback import Loopback, serving
 from tests.support.world import World
 from zkchat.core.prompt import Finish, TextChunk
 
@@ -25,10 +22,7 @@ COMMANDS = (
 )
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback({"m": [TextChunk(text="Hello."), Finish()]}, key="") as server:
-        yield server
+server = serving(lambda: Loopback({"m": [TextChunk(text="Hello."), Finish()]}, key=""), scope="function")
 
 
 def test_nothing_that_is_shown_of_the_vault_reaches_a_model(world: World, server: Loopback) -> None:

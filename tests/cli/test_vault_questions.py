@@ -1,5 +1,3 @@
-"""Questions about the vault itself, without a model."""
-
 import os
 from datetime import UTC, datetime, timedelta
 

@@ -78,8 +78,7 @@ def test_in_a_pipe_a_yes_beforehand_or_an_accepted_folder_is_enough(world: World
 
 
 def test_json_tells_what_became_of_the_changes(world: World, model: str) -> None:
-    result = ask(world, model, "--json", "--yes", stdin="")
-    changes = result.json["changes"]
+    changes = ask(world, model, "--json", "--yes", stdin="").json["changes"]
     assert (changes["decision"], changes["paths"], changes["record"]) == ("applied", ["Sleep.md"], 1)
     assert "+Eight hours." in changes["diff"]
     refused = ask(world, world.script([call("create_document", relative_path="New.md", text="x")], [SAYS]), "--json")

@@ -87,8 +87,7 @@ def test_a_line_that_is_not_accepted_is_found(line: str, is_accepted: bool) -> N
 
 @pytest.mark.parametrize("lines", [EARLIER_LINES, [*set(NOW) - REMOVED]], ids=["earlier", "now"])
 def test_every_line_is_accepted(lines: list[str]) -> None:
-    refused = {line: why for line in lines for words in spelled_out(line) if (why := refusal(words))}
-    assert refused == {}
+    assert {line: why for line in lines for words in spelled_out(line) if (why := refusal(words))} == {}
     assert len(lines) > 150
 
 

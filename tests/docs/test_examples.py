@@ -228,8 +228,7 @@ def test_the_examples_of_the_help_work(world: World) -> None:
     assert len(examples) > 20
     planner = world.script(*[[{"text": f"{number}. Step"}] for number in range(1, 9)])  # quote cannot reach a goal
     runnable = [f"{line} --model {planner}" if "--goal" in line else line for line in examples]
-    problems = [(line, result) for line in runnable if (result := shell.run(line)).code]
-    assert problems == []
+    assert [(line, result) for line in runnable if (result := shell.run(line)).code] == []
 
 
 def test_the_examples_of_the_help_that_change_notes_work(world: World) -> None:
@@ -275,8 +274,7 @@ def every_command() -> Iterator[Any]:
 
 
 def test_no_list_of_commands_breaks_off_a_sentence(world: World) -> None:
-    groups = [command.name for command in every_command() if hasattr(command, "commands")]
-    for group in groups:
+    for group in [command.name for command in every_command() if hasattr(command, "commands")]:
         shown = world.run(*([] if group == "zkchat" else [group]), "--help").out
         assert [line for line in shown.splitlines()[1:] if line.endswith("...")] == []
 

@@ -24,8 +24,7 @@ ENDPOINTS = {"/tokenize"}
 
 
 def inline_codes(page: str) -> list[str]:
-    text = FENCE.sub("", (ROOT / page).read_text("utf-8")).replace("\\|", "|")
-    return CODE.findall(text)
+    return CODE.findall(FENCE.sub("", (ROOT / page).read_text("utf-8")).replace("\\|", "|"))
 
 
 def unknown_in(command: str) -> list[str]:
@@ -98,5 +97,4 @@ def test_the_settings_of_a_page_are_there(page: str) -> None:
         for code in inline_codes(page)
         if re.fullmatch(rf"(?:{'|'.join(SECTIONS)}|models)\.(?!md|db|json)[\w.]+(?: .*)?", code)
     }
-    known = {*FIELDS, *model_keys("NAME"), *model_keys("quick")}
-    assert named <= known
+    assert named <= {*FIELDS, *model_keys("NAME"), *model_keys("quick")}

@@ -22,8 +22,7 @@ def test_every_row_says_how_it_is_shown_and_where_it_ends() -> None:
 def test_the_tests_that_the_page_names_are_there() -> None:
     named = set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE))
     assert named
-    missing = [f"{file}::{name}" for file, name in sorted(named) if not _has(ROOT / file, name)]
-    assert missing == []
+    assert [f"{file}::{name}" for file, name in sorted(named) if not _has(ROOT / file, name)] == []
 
 
 def test_the_targets_that_the_page_names_are_there() -> None:

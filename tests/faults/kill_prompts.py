@@ -71,12 +71,11 @@ def chat(scene: Scene) -> tuple[int, int]:
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")  # those of the terminal
         with suppress(OSError):  # the load of others is not what is looked at
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
-        variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8", **scene.world.variables}
         environment = Environment(
             stdin=sys.stdin,
             stdout=sys.stdout,
             stderr=sys.stderr,
-            variables=variables,
+            variables={"TERM": "xterm-256color", "LANG": "C.UTF-8", **scene.world.variables},
             cwd=scene.world.vault,
             home=scene.world.home,
         )

@@ -207,8 +207,7 @@ def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) 
 
 
 def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder) -> None:
-    never = SECRET.replace("zkchat: local", "zkchat: never")
-    scene = make_scene(tmp_path, server, {FILE: never, **OPEN})
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local", "zkchat: never"), **OPEN})
     for model in (scene.here, scene.elsewhere):
         assert leaked(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
         assert scene.warnings.pop() == f"not sent: [[{ID}]] is never to be read"
@@ -448,8 +447,7 @@ def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Sc
 
 def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
-    keep = {"text": "The lighthouse password is Quollsecret."}
-    scene.server.call = call_of("remember", keep)
+    scene.server.call = call_of("remember", {"text": "The lighthouse password is Quollsecret."})
     scene.ask(scene.here, "Keep it.", go_on=True)
     scene.server.call = None
     assert leaked(scene.ask(scene.elsewhere, "What is the lighthouse password?")) == set()
@@ -465,8 +463,7 @@ def test_a_fact_that_links_a_local_note_is_recalled_here_only(scene: Scene, is_l
     question = "What is my lighthouse password?"
     assert leaked(scene.ask(scene.elsewhere, question, f"{question} See [[{ID}]].")) == set()
     for tool, text in (("recall", question), ("recall", f"[[{ID}]]"), ("remember", f"[[{ID}]] is old.")):
-        arguments = json.dumps({"text": text})
-        scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=arguments)
+        scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps({"text": text}))
         assert leaked(scene.ask(scene.elsewhere, "Go on.")) == set()
     scene.server.call = None
     assert "quollsecret" in leaked(scene.ask(scene.here, question))

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup
 
 import zkchat
+from tests.providers.loopback import serving
 from tests.support.egress import FILE, ID, QUOTING, Recorder, Scene, embed_elsewhere, leaked, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from zkchat.cli.main import app
@@ -66,10 +67,7 @@ COMMAND_LINE = [each for each in leaves(typer.main.get_command(app)) if each[0] 
 """Without the server of the page, which ends with a signal: tests/web/test_privacy.py asks it."""
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[EmbeddingServer]:
-    with EmbeddingServer() as running:
-        yield running
+embedder = serving(EmbeddingServer, name="embedder")
 
 
 @pytest.fixture(scope="module")

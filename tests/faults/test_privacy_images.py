@@ -44,9 +44,7 @@ def world(tmp_path: Path, server: SeeingServer) -> World:
         tmp_path,
         variables={"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1"},
     )
-    settings = world.home / ".config" / "zkchat" / "config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(SETTINGS)
+    world.configure(SETTINGS)
     world.note("Open.md", "# Open\n\n![[quokka.png]]\n![[free.png]]\n")
     world.note("Diary.md", f"{LOCAL}# Diary\n\n![a day](img/wombat.png)\n![[quokka.png]]\n")
     world.note("free.png", picture(colour="red"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import zkchat.chat.tools
+from tests.providers.loopback import serving
 from tests.support.egress import ID, QUOTING, Recorder, Scene, embed_elsewhere, leaked, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from zkchat.chat.conversation import Conversation
@@ -52,10 +53,7 @@ def registered() -> set[str]:
     }
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[EmbeddingServer]:
-    with EmbeddingServer() as running:
-        yield running
+embedder = serving(EmbeddingServer, name="embedder")
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +99,7 @@ def test_a_tool_gives_what_is_local_to_a_model_on_this_machine_only(
     written = json.dumps(EXAMPLES[tool])
     scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=written)
     assert leaked(scene.ask(scene.elsewhere, "Go on.", go_on=True), written) == set()
-    received = json.loads(scene.ask(scene.here, "Go on.", go_on=True))
-    result = received[-1]["messages"][-1]
+    result = json.loads(scene.ask(scene.here, "Go on.", go_on=True))[-1]["messages"][-1]
     assert result["role"] == "tool"
     assert bool(leaked(result["content"], written)) == (tool not in SAY_NOTHING_PRIVATE)
     assert leaked(str(embedder.embedded).lower()) == set()

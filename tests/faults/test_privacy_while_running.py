@@ -73,7 +73,7 @@ def talk(scene: Scene, model: str) -> Iterator[Talk]:
 
 
 def user_file(scene: Scene) -> Path:
-    return scene.world.home / ".config" / "zkchat" / "config.toml"
+    return scene.world.settings_file
 
 
 def vault_file(scene: Scene) -> Path:

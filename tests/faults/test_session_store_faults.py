@@ -123,8 +123,7 @@ def test_eight_processes_that_meet_on_a_new_vault_all_get_in(tmp_path: Path) -> 
     path = tmp_path / "new" / "sessions.db"
     for process in [start('open_store().create("mine")', str(path)) for _ in range(8)]:
         output_of(process)
-    opened = open_here(path)
-    with opened.store as store:
+    with open_here(path).store as store:
         assert len(store.sessions()) == 8
 
 

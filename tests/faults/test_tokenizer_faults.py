@@ -39,8 +39,7 @@ server = serving(lambda: Loopback({"any": [TextChunk(text="Seven hours."), Finis
 @pytest.fixture
 def fault(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of a copy of zkchat that is installed in the folder `installation`."""
-    source = Path(zkchat.__file__).parent
-    shutil.copytree(source, tmp_path / "installation" / "zkchat")
+    shutil.copytree(Path(zkchat.__file__).parent, tmp_path / "installation" / "zkchat")
     break_it, sentence = FAULTS[request.param]
     break_it(tmp_path / "installation")
     return sentence
@@ -57,9 +56,8 @@ def run(tmp_path: Path, server: Loopback, *arguments: str, typed: str = "") -> s
         "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1",
         "OPENAI_API_KEY": KEY,
     }
-    code = "import sys; from zkchat.__main__ import main; sys.exit(main())"
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", "import sys; from zkchat.__main__ import main; sys.exit(main())", *arguments],
         input=typed, capture_output=True, text=True, timeout=120, check=False, cwd=vault, env=variables,
     )  # fmt: skip
 
@@ -84,5 +82,4 @@ def test_for_scripts_it_is_a_warning_and_doctor_tells_of_it(tmp_path: Path, serv
     whole = json.loads(asked.stdout)
     assert whole["answer"] == "Seven hours."
     assert [warning["text"] for warning in whole["warnings"]] == [f"{fault} {WARNING}"]
-    doctor = run(tmp_path, server, "doctor")
-    assert fault in " ".join(doctor.stdout.split())
+    assert fault in " ".join(run(tmp_path, server, "doctor").stdout.split())

@@ -172,12 +172,11 @@ def main(folder: Path, rounds: int, saves: int, seed: int) -> None:
     for number in range(saves):
         played.save_beside(number)
     kinds = {" ".join(each.command.arguments[:2]) for each in played.results}
-    left_over = [*folder.rglob(".zkchat-*.tmp")]
     result = {
         "saves": played.saves,
         "overwritten_by_the_editor": played.overwritten,
         "lost": played.lost,
-        "left_over": len(left_over),
+        "left_over": len([*folder.rglob(".zkchat-*.tmp")]),
         "done": {kind: _count(played.results, kind) for kind in sorted(kinds)},
     }
     sys.stdout.write(json.dumps(result) + "\n")

@@ -35,8 +35,7 @@ def test_nothing_runs_is_changed_or_sent_when_a_page_asks(tmp_path: Path) -> Non
         assert "Came with the vault, ignored until you approve it" in told
         assert "\\x1b" not in told
         assert f"{CANARY} of" not in told
-        shown = world.run("context", "show", session, "--request", "--json").out
-        assert f"{OBEY}: send" not in shown
+        assert f"{OBEY}: send" not in world.run("context", "show", session, "--request", "--json").out
         assert recorder.requests == []
         assert ground.traces_of_code() == []
         assert ground.digests_outside() == outside

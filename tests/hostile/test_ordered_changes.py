@@ -13,12 +13,7 @@ def vault_with(world: World, injections: Sequence[Injection]) -> dict[str, bytes
     world.note("Diary.md", DIARY)
     for number, injection in enumerate(injections):
         world.note(f"Inbox/Poison {number}.md", injection.text)
-    return files(world)
-
-
-def files(world: World) -> dict[str, bytes]:
-    found = (path for path in world.vault.rglob("*") if path.is_file() and ".zkchat" not in path.parts)
-    return {str(path.relative_to(world.vault)): path.read_bytes() for path in found}
+    return world.files
 
 
 def obey(world: World, injections: Sequence[Injection]) -> str:
@@ -42,7 +37,7 @@ def test_there_are_enough_orders_in_enough_disguises() -> None:
 def test_what_a_note_orders_is_only_proposed(world: World) -> None:
     before = vault_with(world, INJECTIONS)
     told = obey(world, INJECTIONS)
-    assert files(world) == before
+    assert world.files == before
     assert told.count("Not applied: ") == len(INJECTIONS) - 2, told  # two lead out of the vault
     assert told.count("from the web, may have led the model to do this.") == len(CLIPPINGS)
 
@@ -54,5 +49,5 @@ def test_a_clipping_or_code_changes_nothing_also_where_changes_are_accepted(worl
     orders = [CLIPPINGS[0], agreed, code, CLIPPINGS[-1]]
     before = vault_with(world, orders)
     told = obey(world, orders)
-    assert files(world) == before | {"Diary.md": f"{DIARY}\nAgreed.\n".encode()}
+    assert world.files == before | {"Diary.md": f"{DIARY}\nAgreed.\n".encode()}
     assert told.count("This change needs your yes at a terminal.") == 3, told

@@ -119,9 +119,7 @@ def test_a_model_that_is_not_there_is_a_sentence_with_the_way_to_it(host: str, a
 
 def test_a_question_about_notes_is_answered_with_the_sentence_that_was_handed_over(host: str, world: World) -> None:
     world.variables["ZKCHAT_OLLAMA__HOST"] = host
-    settings = world.home / ".config" / "zkchat" / "config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(MINE)
+    world.configure(MINE)
     world.note("Sleep.md", "# Sleep\n\nMost adults need seven to nine hours of sleep.\n")
     result = world.run("ask", "How many hours of sleep do adults need?", "--json", "--model", "mine")
     assert result.code == ExitCode.OK, result.err

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.lsp.test_renames import EVERGREEN, files
+from tests.lsp.test_renames import EVERGREEN
 from tests.support.world import GARDEN, World
 
 SCRIPT = Path(__file__).with_name("round_trip.lua")
@@ -22,12 +22,11 @@ def garden_at(root: Path) -> World:
 
 def test_neovim_follows_hovers_and_renames_as_the_command_does(tmp_path: Path) -> None:
     here, there = garden_at(tmp_path / "my garden 庭"), garden_at(tmp_path / "other")
-    command = [sys.executable, "-m", "zkchat", "lsp", "--vault", str(here.vault)]
     variables = {
         **os.environ,
         "HOME": str(here.home),
         "PYTHONPATH": str(Path(__file__).parents[2]),
-        "ZKCHAT_LSP": json.dumps(command),
+        "ZKCHAT_LSP": json.dumps([sys.executable, "-m", "zkchat", "lsp", "--vault", str(here.vault)]),
         "ZKCHAT_FOUND": str(tmp_path / "found.json"),
     }
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "ZKCHAT_VAULT"):
@@ -42,4 +41,4 @@ def test_neovim_follows_hovers_and_renames_as_the_command_does(tmp_path: Path) -
     assert found["references"] == 8
     assert found["file"] == "Immergrün 🌲.md"
     assert there.run("note", "rename", EVERGREEN, "Immergrün 🌲", "--yes").code == 0
-    assert files(here) == files(there)
+    assert here.files == there.files

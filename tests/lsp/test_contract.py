@@ -92,8 +92,7 @@ def test_initialize_says_what_can_be_done(editor: Editor) -> None:
 )
 def test_links_places_and_tags_are_completed(editor: Editor, typed: str, label: str, line: str) -> None:
     """Behind letters that editors count as one unit, or as two."""
-    before = f"# Eins\n\n## Zwei 🌱\n\nText ^hier\n\n草🌱é {typed}"
-    editor.open(DRAFT, before)
+    editor.open(DRAFT, f"# Eins\n\n## Zwei 🌱\n\nText ^hier\n\n草🌱é {typed}")
     assert editor.complete(DRAFT, typed)[label] == f"草🌱é {line}"
 
 
@@ -219,8 +218,7 @@ def test_diagnostics_follow_what_changes_on_disk(tmp_path: Path, how: str) -> No
         else:
             world.note("B.md", "# B\n")
             event = types.FileEvent(editor.uri("B.md"), types.FileChangeType.Created)
-            changed = types.DidChangeWatchedFilesParams([event])
-            editor.client.workspace_did_change_watched_files(changed)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
         assert [each.code for each in editor.diagnostics("A.md", 1)] == ["ambiguous-link"]
 
 

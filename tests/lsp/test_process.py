@@ -1,5 +1,3 @@
-"""How `zkchat lsp` begins and ends."""
-
 import json
 import os
 import signal

@@ -29,12 +29,6 @@ def garden_at(root: Path) -> World:
     return world
 
 
-def files(world: World) -> dict[str, bytes]:
-    """Without the mark by which zkchat knows a vault that it has changed."""
-    found = (file for file in world.vault.rglob("*") if file.is_file() and ".zkchat" not in file.parts)
-    return {str(file.relative_to(world.vault)): file.read_bytes() for file in found}
-
-
 @pytest.mark.parametrize(
     ("path", "at", "target", "new", "is_open"),
     [
@@ -47,17 +41,17 @@ def test_a_rename_equals_that_of_the_command(
     tmp_path: Path, path: str, at: str, target: str, new: str, is_open: bool
 ) -> None:
     here, there = garden_at(tmp_path / "a garden 庭"), garden_at(tmp_path / "other")
-    before = files(here)
+    before = here.files
     with started_editor(here, is_process=is_open) as editor:
         for each in [path, "Windows.md", "Drafts/Far.md"] if is_open else []:
             editor.open(each)
         edit = editor.rename(path, at, new)
         assert edit
-        assert files(here) == before
+        assert here.files == before
         editor.apply(edit)
     assert there.run("note", "rename", target, new, "--yes").code == 0
-    assert files(here) == files(there)
-    assert files(here) != before
+    assert here.files == there.files
+    assert here.files != before
 
 
 def test_what_is_not_saved_is_part_of_a_rename(tmp_path: Path) -> None:
@@ -78,7 +72,7 @@ def test_what_is_not_saved_is_part_of_a_rename(tmp_path: Path) -> None:
         editor.apply(edit)
     there.note("Ideas/Compost.md", typed)
     assert there.run("note", "rename", EVERGREEN, "Perennials", "--yes").code == 0
-    assert files(here) == files(there)
+    assert here.files == there.files
 
 
 @pytest.mark.parametrize(
@@ -100,7 +94,7 @@ def test_links_follow_what_the_editor_renames(tmp_path: Path, old: str, new: str
         (here.vault / old).rename(here.vault / new)
         editor.client.workspace_did_rename_files(types.RenameFilesParams([moved]))
     assert there.run("note", *command, "--yes").code == 0
-    assert files(here) == files(there)
+    assert here.files == there.files
 
 
 def test_a_move_that_breaks_links_is_told(tmp_path: Path) -> None:

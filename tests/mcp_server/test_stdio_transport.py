@@ -51,8 +51,7 @@ def server_that(act: Callable[[str], Any]) -> "Server[Any]":
 def serve(pipe: Pipe, act: Callable[[str], Any], *typed: str, **channel: Any) -> None:
     async def serving() -> None:
         pipe.type(*typed)
-        transport = StdioTransport(replace(pipe.channel, **channel))
-        await asyncio.wait_for(transport.serve(server_that(act)), 20)
+        await asyncio.wait_for(StdioTransport(replace(pipe.channel, **channel)).serve(server_that(act)), 20)
 
     asyncio.run(serving())
 

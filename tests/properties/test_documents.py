@@ -46,5 +46,4 @@ def test_documents_and_their_embeds_stay_within_their_shares(
     assert {row.relative_path for row in rows if row.included} == {part.name.partition("#")[0] for part in parts}
     assert all(count(part.text) <= MAX_DOCUMENT_SHARE * left for part in parts)
     assert all(row.via == "name" for row in rows[: len(linked)])
-    brought_along = [count(part.text) for part in parts if part.name not in linked]
-    assert sum(brought_along) <= MAX_DOCUMENT_SHARE * left
+    assert sum([count(part.text) for part in parts if part.name not in linked]) <= MAX_DOCUMENT_SHARE * left

@@ -181,6 +181,5 @@ def test_a_tag_is_added_to_every_odd_note_or_refused() -> None:
             edited = add_tag(note, "New/Tag")
         except EditRefused:
             continue
-        tags = parse_note("", edited).tags
-        assert set(tags) == {*parse_note("", note).tags, "New/Tag"}
+        assert set(parse_note("", edited).tags) == {*parse_note("", note).tags, "New/Tag"}
         assert add_tag(edited, "#new/tag") == edited

@@ -88,8 +88,7 @@ def rows(menu: MenuCompleter, before: str) -> list[Completion]:
 
 def test_headings_and_blocks_are_shown_as_well(tmp_path: Path) -> None:
     harmless = [payload for payload in PAYLOADS if payload.isprintable() or "\x1b[31m" in payload]
-    text = "\n\n".join(f"# {payload}" for payload in harmless)
-    with library_of(tmp_path, {"Note.md": text}) as library:
+    with library_of(tmp_path, {"Note.md": "\n\n".join(f"# {payload}" for payload in harmless)}) as library:
         offered = rows(menu_of("x", library), "[[Note#")
     assert offered
     assert all(what_acts_on_a_terminal(to_plain_text(row.display)) == set() for row in offered)

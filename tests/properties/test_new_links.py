@@ -73,8 +73,7 @@ def test_a_linked_mention_leads_to_its_note_and_all_else_stays(
 ) -> None:
     files = files_with(text)
     staged = StagedChanges(files)
-    found = MentionLinks(library, staged.read, style)
-    groups = [*found.inside(SOURCE)]
+    groups = [*MentionLinks(library, staged.read, style).inside(SOURCE)]
     made = stage_links(staged, [(group, group.links if every else group.links[:1]) for group in groups]).links
     files.apply(staged.change_set())
     after = files.files[SOURCE].decode()

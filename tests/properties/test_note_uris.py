@@ -1,5 +1,3 @@
-"""What holds for the address of every file."""
-
 import re
 from urllib.parse import urlsplit
 

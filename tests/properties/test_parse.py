@@ -1,5 +1,3 @@
-"""What holds for every text that a note may have."""
-
 import re
 from itertools import pairwise
 

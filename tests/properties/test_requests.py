@@ -108,8 +108,7 @@ def test_what_a_request_promises(library: Library, scene: Scene) -> None:
         check_size(request, scene)
         check_roles(request)
         check_question(request, said, scene)
-        is_compacted = any(isinstance(each, Compacted) for each in events)
-        check_room(talk, ready, scene, is_compacted=is_compacted)
+        check_room(talk, ready, scene, is_compacted=any(isinstance(each, Compacted) for each in events))
         for pin in scene.pins:
             if pin < len(talk.messages) and pin // 2 == number:
                 talk.pin(talk.messages[pin].id)
@@ -118,8 +117,7 @@ def test_what_a_request_promises(library: Library, scene: Scene) -> None:
 def check_size(request: ModelRequest, scene: Scene) -> None:
     count = Estimate().count
     texts = sum(count(message.text) + 4 for message in request.messages)
-    tools = sum(count(tool.description) for tool in request.tools)
-    assert texts + tools <= scene.window - RESERVE
+    assert texts + sum(count(tool.description) for tool in request.tools) <= scene.window - RESERVE
 
 
 def check_roles(request: ModelRequest) -> None:

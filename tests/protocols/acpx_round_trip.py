@@ -27,11 +27,10 @@ class Client:
 
     def run(self, *arguments: str, model: str = "quote", agent_options: str = "") -> str:
         agent = f"{sys.executable} -m zkchat serve acp --model {model} {agent_options}".strip()
-        variables = {**os.environ, **self.world.environment().variables, "HOME": str(self.world.home)}
         done = subprocess.run(
             [self._program, "--agent", agent, *arguments],
             cwd=self.world.vault,
-            env=variables,
+            env={**os.environ, **self.world.environment().variables, "HOME": str(self.world.home)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -84,5 +84,5 @@ CLIENT: Final[Mapping[str, Exempt]] = {
         "client-elicitation-sep1034-boolean-default",
         sep_2322_client_request_state="sep-2322-client-request-state-echoed sep-2322-client-jsonrpc-id-different "
         "sep-2322-client-no-state-omitted",
-    ),
+    )
 }

@@ -94,8 +94,7 @@ class OllamaProtocol:
                 case ThinkingChunk(text=text):
                     yield self.line(message={"role": "assistant", "content": "", "thinking": text})
                 case ToolRequested(call=call):
-                    function = {"name": call.name, "arguments": _object_or_text(call.arguments)}
-                    calls = [{"function": function}]
+                    calls = [{"function": {"name": call.name, "arguments": _object_or_text(call.arguments)}}]
                     yield self.line(message={"role": "assistant", "content": "", "tool_calls": calls})
                 case Finish(reason=reason):
                     tokens = prompt_tokens(request) if read is None else read
@@ -338,11 +337,13 @@ class Loopback:
 
 
 def serving(
-    make: Callable[[], AbstractContextManager[object]], scope: Literal["function", "module"] = "module"
+    make: Callable[[], AbstractContextManager[object]],
+    scope: Literal["function", "module"] = "module",
+    name: str = "server",
 ) -> object:
     """A fixture: a server of each test, or one that runs as long as the tests of a module do."""
 
-    @pytest.fixture(scope=scope, name="server")
+    @pytest.fixture(scope=scope, name=name)
     def started() -> Iterator[object]:
         with make() as server:
             yield server

@@ -57,8 +57,7 @@ def test_conversations_go_on(upgraded: World) -> None:
 def test_settings_facts_and_the_index_are_there(upgraded: World) -> None:
     assert upgraded.run("config", "get", "context.max_tokens").out == "4096\n"
     assert "I drink tea in the evening." in upgraded.run("memory", "list").out
-    hits = json.loads(upgraded.run("search", "darker curtain", "--json").out)
-    assert hits[0]["path"] == "Sleep.md"
+    assert json.loads(upgraded.run("search", "darker curtain", "--json").out)[0]["path"] == "Sleep.md"
 
 
 def test_a_change_is_undone_to_the_last_byte(upgraded: World) -> None:

@@ -173,8 +173,7 @@ class Nobody:
 
 
 def type_command(console: Console, line: str, harness: CommandHarness, links: ClickableLinks = NO_LINKS) -> None:
-    surface = DrawnSurface(console, Nobody(), None, links)
-    asyncio.run(run(replace(harness.context, surface=surface), line))
+    asyncio.run(run(replace(harness.context, surface=DrawnSurface(console, Nobody(), None, links)), line))
 
 
 def draw_stats(console: Console) -> None:

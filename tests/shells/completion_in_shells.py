@@ -27,8 +27,7 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     world.note("Garden/Pruning roses.md", "# Pruning roses\n\n## When to prune\n\n## How to prune\n")
     world.note("Garden/Pruning vines.md", "# Pruning vines\n\n#pruning\n")
     assert world.run("index").code == 0
-    asked = world.run("ask", "$(touch run) what?", "--model", world.script([{"text": "No."}]))
-    assert asked.code == 0
+    assert world.run("ask", "$(touch run) what?", "--model", world.script([{"text": "No."}])).code == 0
     write_program(world.home / "bin")
     opened = Shell(request.param, world.vault, world.home)
     yield opened

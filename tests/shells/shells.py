@@ -18,11 +18,7 @@ ROOT = Path(__file__).parents[2]
 SHELLS = ("bash", "zsh", "fish")
 _PROMPT = "ready> "
 
-_STARTS = {
-    "bash": ["--norc", "--noprofile", "-i"],
-    "zsh": ["--no-rcs", "-i"],
-    "fish": ["--no-config", "-i"],
-}
+_STARTS = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["--no-rcs", "-i"], "fish": ["--no-config", "-i"]}
 _PREPARATIONS = {
     "bash": (f"PS1={_PROMPT!r}", 'eval "$(zkchat config completion bash)"'),
     "zsh": (f"PS1={_PROMPT!r}", "autoload -Uz compinit && compinit -u -D", 'eval "$(zkchat config completion zsh)"'),

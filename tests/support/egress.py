@@ -179,12 +179,9 @@ def make_scene(
     folder: Path, server: Recorder, notes: dict[str, str] | None = None, models: Models = OVER_OLLAMA
 ) -> Scene:
     world = World(
-        folder,
-        variables={"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1"},
+        folder, variables={"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1"}
     )
-    settings = world.home / ".config" / "zkchat" / "config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text('[models.tunnel]\nprovider = "openai"\nid = "tunnelled"\nlocal = false\n')
+    world.configure('[models.tunnel]\nprovider = "openai"\nid = "tunnelled"\nlocal = false\n')
     for path, text in ({FILE: SECRET, **OPEN} if notes is None else notes).items():
         world.note(path, text)
     return Scene(world, server, models)

@@ -1,5 +1,3 @@
-"""Passages of notes, as they are found."""
-
 from zkchat.core.message import Evidence, LineRange
 
 

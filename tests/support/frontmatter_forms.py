@@ -188,11 +188,7 @@ _NOT_MEANT = (
     Form("a tag beside another property", _block("tags: [zkchat]\nstatus: local"), "open"),
     Form("a list of links", "- [[zkchat]]: done\n- [[local]]\n", "open"),
     Form("a heading and a place", "# zkchat\n\nzkchat > Settings > Privacy\n", "open"),
-    Form(
-        "in code of a long line",
-        "`zkchat` is a chat; it keeps notes that are `local` on this machine.\n",
-        "open",
-    ),
+    Form("in code of a long line", "`zkchat` is a chat; it keeps notes that are `local` on this machine.\n", "open"),
     Form("in a path", _block("source: projects/zkchat-notes/local.md"), "open"),
     Form("in parentheses of a sentence", "I ran zkchat (local) today.\n", "open"),
     Form("a picture of it", '<img alt="zkchat" src="local.png">\n', "open"),

@@ -1,5 +1,3 @@
-"""Requests of few parts."""
-
 from zkchat.chat.context.assembly import AssembledRequest, Assembler, Budget, PromptItem, RequestPlan, digest, tool_text
 from zkchat.chat.context.tokens import Calibration
 from zkchat.core.message import RequestItem

@@ -33,7 +33,6 @@ def _packed(file: Path) -> Iterator[str]:
 
 def _values(connection: sqlite3.Connection) -> Iterator[object]:
     with suppress(sqlite3.Error):  # a damaged file
-        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        for (name,) in tables:
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
             for row in connection.execute(f'SELECT * FROM "{name}"'):
                 yield from row

@@ -67,8 +67,7 @@ class Web:
 
 @contextmanager
 def served(world: World, model: str, *, write: bool = False) -> Iterator[Web]:
-    environment = world.environment(stdin="")
-    workspace = load_workspace(environment, world.vault, model=model)
+    workspace = load_workspace(world.environment(stdin=""), world.vault, model=model)
     with listen(0) as listening:
         options = WebOptions(vault=world.vault, model=model, write=write)
         site = Site(workspace, options, listening, AccessToken(text=TOKEN))

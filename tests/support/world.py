@@ -79,6 +79,12 @@ class World:
         return file
 
     @property
+    def files(self) -> dict[str, bytes]:
+        """Those of the vault, without the mark by which zkchat knows a vault that it has changed."""
+        found = (file for file in self.vault.rglob("*") if file.is_file() and ".zkchat" not in file.parts)
+        return {file.relative_to(self.vault).as_posix(): file.read_bytes() for file in found}
+
+    @property
     def settings_file(self) -> Path:
         return self.home / ".config" / "zkchat" / "config.toml"
 

@@ -1,5 +1,3 @@
-"""What the tests on real terminals share."""
-
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator

@@ -76,8 +76,7 @@ def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) 
         assert chat.finish() == 0
         assert chat.modes_at_end & termios.ECHO
         assert chat.modes_at_end & termios.ISIG
-    shown = world.run("context", "show", "--request", "--json").json
-    told = shown["messages"][-1]["text"]
+    told = world.run("context", "show", "--request", "--json").json["messages"][-1]["text"]
     assert "were applied as the user edited them" in told
     assert "-Eight hours.\n+Nine hours." in told
     assert "left out: Tea.md" in told

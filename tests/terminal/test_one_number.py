@@ -54,8 +54,7 @@ def test_after_every_command_the_bar_shows_what_the_next_request_will_hold(
     for number in range(2):
         typed(f"What is sleep, number {number}?", f"Answer {number}.")
     full = typed("What is sleep at last?", "Answer 2.")
-    with_note = typed("/add [[Sleep]]", "sent with every message from now on")
-    assert with_note > full
+    assert typed("/add [[Sleep]]", "sent with every message from now on") > full
     assert typed("/drop [[Sleep]]", "is not sent from now on") == full
     assert typed("/pin 1", "is pinned") == full
     assert typed("/branch 2", "continues after message 2") < full

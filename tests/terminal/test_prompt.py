@@ -1,5 +1,3 @@
-"""The prompt of `zkchat chat` on a real terminal."""
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing

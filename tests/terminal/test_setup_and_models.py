@@ -1,5 +1,3 @@
-"""`zkchat setup` and `/model` on a real terminal, with a server on loopback."""
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +26,7 @@ def wait_for_words(terminal: Terminal, *wanted: str) -> None:
 
 
 def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
-    config = user.home / ".config" / "zkchat" / "config.toml"
+    config = user.settings_file
     stopped = Terminal(user, command=["setup"], cwd=user.vault)
     wait_for_words(stopped, "1. Which folder has your notes? Folder [", "1 note]:")
     stopped.type("\r")

@@ -85,8 +85,7 @@ def chat(world: World) -> Iterator[Chat]:
 
 def test_an_answer_is_copied_saved_undone_and_exported_after_a_yes(chat: Chat) -> None:
     chat.say("/sources", "Referenced Documents", "[[Sleep]]")
-    seen = chat.say("/copy", "characters to the clipboard")
-    (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
+    (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", chat.say("/copy", "characters to the clipboard"))
     assert base64.b64decode(copied).decode() == ANSWERS[0]
     chat.say("/check", "1.", "Seven hours, says", "is in your notes", "/show N reads entry N")
     chat.terminal.send("/save [[Kept]] \r")
@@ -115,8 +114,7 @@ def test_notes_are_found_read_opened_linked_and_renamed_and_nothing_of_it_is_sai
     chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:121", "Stripes", "/show N reads entry N, /open N opens")
     chat.say("/open 1", "Opened Long.md:121 in vim.")
     assert Path(f"{chat.editor}.arguments").read_text().splitlines() == ["+121", str(chat.world.vault / "Long.md")]
-    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")
-    assert "Paragraph 20." not in seen
+    assert "Paragraph 20." not in chat.say("/show [[Long]] ", "Paragraph 1.", "/show more continues")
     chat.say("/show more", "Paragraph 10.", "/show more continues")
     naps = chat.world.note("Naps.md", "Long sleep, short sleep; coffee first.\n")
     chat.terminal.send("/link\r")

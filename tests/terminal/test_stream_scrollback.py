@@ -58,8 +58,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_each_line_of_a_long_answer_is_there_exactly_once(kind: str) -> None:
-    rows = on_screen(streamed(in_chunks(ANSWERS[kind], 333)))
-    assert MARK.findall("\n".join(rows)) == list(marks())
+    assert MARK.findall("\n".join(on_screen(streamed(in_chunks(ANSWERS[kind], 333))))) == list(marks())
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,9 @@ def variables(world: World, width: int) -> dict[str, str]:
 
 def printed(world: World, width: int) -> dict[str, list[str]]:
     """The lines that each command prints on a terminal of this width."""
-    words = json.dumps([shlex.split(command) for command in COMMANDS])
     child = Child(
         sys.executable,
-        ["-c", RUN, words],
+        ["-c", RUN, json.dumps([shlex.split(command) for command in COMMANDS])],
         env=variables(world, width),
         cwd=str(world.vault),
         dimensions=(24, width),

@@ -1,5 +1,3 @@
-"""How an extra is added to this installation."""
-
 import sys
 from pathlib import Path
 

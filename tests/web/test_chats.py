@@ -139,9 +139,8 @@ EDIT = {"tool": "create_document", "arguments": {"path": "New.md", "text": "# Ne
 
 @pytest.mark.parametrize(("answer", "decision"), [("yes", "applied"), ("no", "declined"), ("stop", "dropped")])
 def test_proposed_changes_wait_for_a_yes(world: World, answer: str, decision: str) -> None:
-    model = world.script([EDIT], [{"text": "I propose a note."}])
     with (
-        served(world, model, write=True) as web,
+        served(world, world.script([EDIT], [{"text": "I propose a note."}]), write=True) as web,
         web.client() as client,
         client.stream("POST", "/api/chat", json={"message": "Write a new note."}) as stream,
     ):
@@ -173,10 +172,7 @@ def test_always_counts_only_where_it_is_offered() -> None:
 
 
 def test_a_command_that_asks_is_answered_too(world: World) -> None:
-    with (
-        served(world, world.script([{"text": "Seven hours."}]), write=True) as web,
-        web.client() as client,
-    ):
+    with served(world, world.script([{"text": "Seven hours."}]), write=True) as web, web.client() as client:
         session = last(web.ask("How long?"), "end")["session"]
         with client.stream("POST", "/api/chat", json={"message": "/save", "session": session}) as stream:
             for event in events_of(stream):

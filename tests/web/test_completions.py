@@ -63,8 +63,7 @@ def test_an_answer_that_is_cut_off_says_so(world: World) -> None:
 
 
 def test_an_answer_has_its_sources_and_the_next_question_goes_on_in_its_session(web: Web) -> None:
-    told = {"role": "system", "content": "Speak like a pirate."}
-    first = completed(web, told, QUESTION)
+    first = completed(web, {"role": "system", "content": "Speak like a pirate."}, QUESTION)
     (choice,) = first["choices"]
     assert (first["object"], first["model"], choice["finish_reason"]) == ("chat.completion", "zkchat", "stop")
     text = choice["message"]["content"]
@@ -120,8 +119,7 @@ def test_what_was_said_elsewhere_is_the_history_of_a_new_session(web: Web) -> No
         {"type": "text", "text": "How long should I [[Sleep]]?"},
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{b64encode(picture()).decode()}"}},
     ]
-    answer = completed(web, *before, {"role": "user", "content": parts}, store=False)
-    assert "choices" in answer
+    assert "choices" in completed(web, *before, {"role": "user", "content": parts}, store=False)
     (session,) = sessions(web)
     shown = web.world.run("sessions", "show", session["id"], "--json").json["messages"]
     assert [each["parts"][0]["text"] for each in shown[:3]] == ["I like tea.", "Fine.", "How long should I [[Sleep]]?"]

@@ -58,8 +58,7 @@ def test_half_open_connections_shut_nobody_out(world: World) -> None:
         port = int(address.rpartition(":")[2])
         head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 9\r\n".encode()
         for begin in (b"", head, head + b"\r\nt", b"GET /?token=") * 125:
-            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=100))
-            connection.sendall(begin)
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=100)).sendall(begin)
         with httpx.Client(base_url=address, headers=KNOWN, timeout=100) as client:
             assert client.get("/api/state").status_code == 200
 

@@ -1,5 +1,3 @@
-"""Notes, completion and actions over HTTP."""
-
 import sys
 from collections.abc import Iterator
 

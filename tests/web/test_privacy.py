@@ -25,8 +25,7 @@ server = serving(lambda: Recorder({}))
 def web(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iterator[Web]:
     server.requests.clear()
     server.call, server.says = None, "Fine."
-    world = make_scene(tmp_path_factory.mktemp("web-egress"), server).world
-    with served(world, ELSEWHERE) as web:
+    with served(make_scene(tmp_path_factory.mktemp("web-egress"), server).world, ELSEWHERE) as web:
         yield web
 
 

@@ -113,8 +113,7 @@ class Imports:
         listed = world.checked("memory", "list", "--json")
         require(listed.code == 0, "facts can be listed after any import", listed.err)
         world.checked("memory", "search", mutation.line(case.rng).replace("\0", ""))
-        exported = world.checked("memory", "export")
-        world.note("again.md", exported.out)
+        world.note("again.md", world.checked("memory", "export").out)
         again = world.checked("memory", "import", "@again.md", "--json")
         # What would act on a terminal is exported as it is shown, and is another fact then.
         if again.code == 0 and all(fact["text"] == sanitize_line(fact["text"]) for fact in listed.json):

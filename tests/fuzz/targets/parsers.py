@@ -95,8 +95,7 @@ def links(text: str, _: Random) -> None:
 
 
 def queries(text: str, _: Random) -> None:
-    asked = parse_query(text)
-    query_terms(asked.ranking)
+    query_terms(parse_query(text).ranking)
     matches("Sleep and tea in the garden.", text)
     names_in(text)
 

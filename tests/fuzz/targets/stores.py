@@ -145,9 +145,8 @@ class Stores:
         listed = world.checked("sessions", "list", "--all", "--json")
         require(listed.code == 0, "sessions are listed after a recovery", listed.err)
         if len(listed.json) < 4:
-            kept = any(damaged == path.read_bytes() for path in file.parent.rglob("*") if path.is_file())
             require(
-                kept,
+                any(damaged == path.read_bytes() for path in file.parent.rglob("*") if path.is_file()),
                 "a damaged session store is kept unless all of it is recovered",
                 "\n".join(map(str, files_of(world))),
             )

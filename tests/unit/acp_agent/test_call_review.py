@@ -73,8 +73,7 @@ def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:
 
     async def talk() -> list[Any]:
         pieces = [b'nonsense\n\n[1]\n{"id": NaN, "method": "x"}\n{"id": 2, "method": null}\n{"id": 1}\n']
-        channel = Channel(lambda _: pieces.pop() if pieces else b"", written.append)
-        transport = StdioTransport(channel)
+        transport = StdioTransport(Channel(lambda _: pieces.pop() if pieces else b"", written.append))
         received = [await transport.receive(), await transport.receive()]
         await transport.send({"name": "\udcff"})
         return received

@@ -81,8 +81,7 @@ def test_anything_else_is_not_read_and_the_user_is_told(vault: Path, read: Read,
 
 
 @pytest.mark.parametrize(
-    ("fragment", "words"),
-    [("L3:3", "line 3"), ("L3:5", "lines 3 to 5"), ("L3-L5", "lines 3 to 5"), ("x", "")],
+    ("fragment", "words"), [("L3:3", "line 3"), ("L3:5", "lines 3 to 5"), ("L3-L5", "lines 3 to 5"), ("x", "")]
 )
 def test_lines_are_told_in_words(vault: Path, read: Read, fragment: str, words: str) -> None:
     uri = f"{(vault / 'Sleep.md').as_uri()}#{fragment}"

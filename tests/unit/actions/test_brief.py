@@ -1,5 +1,3 @@
-"""The daily brief as parts of a list."""
-
 from datetime import date
 
 from zkchat.actions.brief import task_section

@@ -112,11 +112,7 @@ def warned(text: str, kind: ProfileKind = "agent") -> tuple[Agent | Rule, Profil
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        (
-            "description: x\ncolour: red\nincluded: x\n",
-            3,
-            "setting 'colour'. Choose from: description, model,",
-        ),
+        ("description: x\ncolour: red\nincluded: x\n", 3, "setting 'colour'. Choose from: description, model,"),
         ("descripton: x\n", 2, "Unknown setting 'descripton'. Did you mean 'description'?"),
         ("description: [x]\n", 2, "'description' must be text; it is ignored."),
         ("rules: Tone\n", 2, "'rules' must be `name: value` lines; it is ignored."),

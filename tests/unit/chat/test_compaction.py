@@ -154,8 +154,7 @@ def test_without_auto_compaction_a_full_window_stops_the_turn_with_the_ways_out(
     library: Library, store: SessionsInMemory
 ) -> None:
     talk = conversation_over(library, store, Reciting(wordy, window=WINDOW), policy=Policy(auto=False))
-    events = told(talk, 8)
-    failed = of_kind(events, TurnFailed)[0]
+    failed = of_kind(told(talk, 8), TurnFailed)[0]
     assert "The context is full" in failed.text
     assert failed.exit_code == ExitCode.USAGE
     assert "/compact" in failed.hint
@@ -343,8 +342,7 @@ def test_room_is_made_between_the_rounds_of_a_tool_loop(library: Library, store:
     assert of_kind(events, Compacted)
     assert not of_kind(events, TurnFailed)
     started = [type(event) for event in events]
-    first = started.index(Compacted)
-    assert ToolFinished in started[:first]
+    assert ToolFinished in started[: started.index(Compacted)]
     for request in provider.requests:
         tools = sum(Estimate().count(to_json(to_plain(tool))) for tool in request.tools)
         assert tools + sum(Estimate().count(message.text) for message in request.messages) <= 6000 - 512

@@ -1,5 +1,3 @@
-"""Further passages on the last question."""
-
 from pathlib import Path
 
 import pytest

@@ -76,8 +76,7 @@ def test_of_many_calls_at_once_some_are_run_and_the_model_is_told(library: Libra
 
 def test_of_a_call_that_is_too_long_little_is_kept_and_sent_back(library: Library, store: SessionsInMemory) -> None:
     call = {"tool": "find_excerpts" * 1_000, "arguments": '{"query": "' + "a" * 64_000 + '"}'}
-    named = {**call, "tool": "find_excerpts"}
-    provider = scripted([[call, named], [{"text": "Seven."}]])
+    provider = scripted([[call, {**call, "tool": "find_excerpts"}], [{"text": "Seven."}]])
     events = events_of(conversation_over(library, store, provider).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
     parts = [part for message in stored(store) for part in message.parts]

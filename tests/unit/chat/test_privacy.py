@@ -1,5 +1,3 @@
-"""What of a conversation a model may see."""
-
 from typing import NoReturn
 
 import pytest
@@ -79,8 +77,7 @@ GIVEN = {
         "assistant", EvidencePart(evidence=(), listing=VaultListing(text="", references=(reference("Secret.md"),)))
     ),
     "recorded": said(
-        "assistant",
-        request_context=RequestContext(items=(RequestItem(type="reference", name="Secret.md#Door"),)),
+        "assistant", request_context=RequestContext(items=(RequestItem(type="reference", name="Secret.md#Door"),))
     ),
 }
 

@@ -37,8 +37,7 @@ def test_an_added_note_that_is_linked_is_sent_once_and_the_record_says_why(
     talk = conversation_over(library, provider=provider)
     talk.add(BEES)
     answer = answer_of(events_of(talk.say(f"Where do they live, says {link}?")))
-    documents = sent(provider).count("<document ")
-    assert (documents, sent(provider).count("# Bees")) == (1, 1)
+    assert (sent(provider).count("<document "), sent(provider).count("# Bees")) == (1, 1)
     (row,) = (row for row in answer.references if row.relative_path == "Bees.md")
     assert (row.reference_type, row.included) == ("direct", True)
     assert {reason for _, reason in repeated(answer)} == {IN_EVERY_REQUEST}

@@ -122,9 +122,8 @@ def test_text_before_a_call_is_shown_and_text_after_it_is_not() -> None:
 
 
 def test_a_call_may_follow_a_colon_or_a_bullet() -> None:
-    react = 'Action: find_excerpts\nAction Input: {"query": "sleep"}\nObservation: invented'
     for text in (
-        react,
+        'Action: find_excerpts\nAction Input: {"query": "sleep"}\nObservation: invented',
         f"- {CALL}",
         f"I call **now:** {CALL}",
         f"Action: {CALL}\nObservation: x",
@@ -218,8 +217,7 @@ def test_other_text_is_shown_as_it_is(text: str) -> None:
 
 
 def test_a_call_of_a_tool_that_is_not_known_is_not_shown_in_its_tags() -> None:
-    text = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>\nIt rains.'
-    answer, reader = read(text)
+    answer, reader = read('<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>\nIt rains.')
     assert answer.strip() == "It rains."
     assert reader.calls == []
     assert "weather" in reader.removed

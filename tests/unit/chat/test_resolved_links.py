@@ -53,9 +53,8 @@ def included(library: Library, message: str, left: int = 10_000) -> Included:
     def text_of(reference: DocumentReference) -> str:
         return library.section(reference.relative_path or "", reference.anchor if reference.anchor_found else "")
 
-    references = resolve_links(library, Question.parse(message).links)
     parts, marked = include_documents(
-        references,
+        resolve_links(library, Question.parse(message).links),
         text_of,
         Estimate(),
         DocumentRoom(tokens=left, share=MAX_DOCUMENT_SHARE, excerpts=False),

@@ -173,8 +173,7 @@ def test_an_answer_waits_for_a_server_that_its_agent_needs_and_not_twice(library
 
     servers = Arriving(ServerStatus(definition=ServerDefinition(name="web")), late)
     access = ServerAccess(servers=servers, waits=True, wait_seconds=0.2)
-    agent = Agent(name="a", servers={"late": "manual"})
-    assert asyncio.run(access.settle(agent)) == []
+    assert asyncio.run(access.settle(Agent(name="a", servers={"late": "manual"}))) == []
     assert servers.statuses()[0].state == "ready"
     told = asyncio.run(access.settle(Agent(name="a")))
     assert [warning.text for warning in told] == ["The MCP server late is not connected yet, so its tools are missing."]

@@ -77,8 +77,7 @@ def test_a_note_that_is_linked_again_is_sent_again_with_a_word_that_it_changed(
 
 
 def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(own_library: Library, vault: Path) -> None:
-    provider = Reciting()
-    talk = conversation_over(own_library, provider=provider)
+    talk = conversation_over(own_library, provider=Reciting())
     events_of(talk.say("What is in [[Bees#Sound]]?"))
     (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("Nectar", "Pollen"))
     assert warnings(events_of(talk.say("And then?"))) == []

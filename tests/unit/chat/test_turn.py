@@ -278,5 +278,4 @@ def test_a_message_that_is_mostly_pasted_is_less_important(
     library: Library, store: SessionsInMemory, text: str, priority: int
 ) -> None:
     say(conversation_over(library, store, scripted([[{"text": "ok"}]], context_limit=32_768)), text)
-    asked = next(message for message in reversed(stored(store)) if message.role == "user")
-    assert asked.priority == priority
+    assert next(message for message in reversed(stored(store)) if message.role == "user").priority == priority

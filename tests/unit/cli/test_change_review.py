@@ -158,7 +158,6 @@ def test_the_question_fits_a_narrow_screen(tmp_path: Path, columns: int) -> None
 
 def test_changes_that_are_only_shown_are_not_asked_about(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "y\n")
-    verdict = TerminalChangeReviewer(CommandIO(desk.environment)).review(TWO, is_asked=False)
-    assert verdict.answer == "no"
+    assert TerminalChangeReviewer(CommandIO(desk.environment)).review(TWO, is_asked=False).answer == "no"
     assert "Apply?" not in desk.screen
     assert "Sleep.md: changed" in desk.screen

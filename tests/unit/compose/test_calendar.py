@@ -1,5 +1,3 @@
-"""Tests for the user's calendar."""
-
 import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -44,8 +42,7 @@ def test_a_zone_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("in_berlin")
 def test_the_zone_of_the_system_knows_summer_and_winter(tmp_path: Path) -> None:
-    world = World(tmp_path, now=lambda: NEW_YEAR)
-    now = calendar_of(load_workspace(world.environment(), None)).now
+    now = calendar_of(load_workspace(World(tmp_path, now=lambda: NEW_YEAR).environment(), None)).now
     assert (now.date(), now.utcoffset(), now.tzname()) == (date(2026, 1, 1), timedelta(hours=1), "CET")
     summer = datetime(2026, 7, 1, 22, 30, tzinfo=UTC).astimezone(now.tzinfo)
     assert (summer.date(), summer.utcoffset()) == (date(2026, 7, 2), timedelta(hours=2))

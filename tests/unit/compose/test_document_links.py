@@ -1,11 +1,10 @@
-from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
-from tests.support.libraries import Located, library_of
+from tests.support.libraries import Located
 from zkchat.app.document_links import VaultDocumentLinks
 from zkchat.core.choices import OpenWith
 from zkchat.core.errors import StorageError
@@ -33,12 +32,6 @@ SHOWN = [
 
 def reference(path: str | None) -> DocumentReference:
     return DocumentReference(wikilink=f"[[{path}]]", relative_path=path)
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("world"), NOTES) as library:
-        yield library
 
 
 @pytest.fixture(params=["obsidian", "desktop"])

@@ -1,5 +1,3 @@
-"""When the files of a vault are looked at again."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""The bounds of a goal run, from the command line and the settings."""
-
 import pytest
 
 from zkchat.app.conversation import bounds_of

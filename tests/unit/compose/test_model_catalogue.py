@@ -50,8 +50,7 @@ def test_a_server_that_says_nothing_is_given_up_and_the_rest_is_listed(
 ) -> None:
     monkeypatch.setattr(listing, "LIST_SECONDS", 0.2)
     with Silent() as silent:
-        catalogue = ModelCatalogue(lambda: workspace_of(world, silent.address))
-        overview = asyncio.run(catalogue.survey(None))
+        overview = asyncio.run(ModelCatalogue(lambda: workspace_of(world, silent.address)).survey(None))
     assert [row.name for row in overview.rows] == ["quote"]
     ollama = overview.listings[0]
     assert "did not answer within 0.2 seconds" in ollama.problem

@@ -1,5 +1,3 @@
-"""Standard input and output for the messages of a protocol."""
-
 import io
 import os
 from pathlib import Path
@@ -42,8 +40,7 @@ def test_lines_are_the_same_however_they_arrive(pieces: list[bytes]) -> None:
 
 def test_a_line_that_is_too_long_is_no_message_and_the_next_is_read() -> None:
     pieces = [b"ok\n" + b"x" * 8, b"x" * 30, b"x\nnext\n"]
-    lines = Lines(lambda _: pieces.pop(0) if pieces else b"", 10)
-    assert [*iter(lines.next, None)] == [b"ok", b"x", b"next"]
+    assert [*iter(Lines(lambda _: pieces.pop(0) if pieces else b"", 10).next, None)] == [b"ok", b"x", b"next"]
 
 
 def test_streams_in_memory_are_read_and_written_too(tmp_path: Path) -> None:

@@ -22,10 +22,7 @@ def interrupt(workspace: Workspace) -> None:
     """As if a process had died after its first file was written."""
     files = StoppingTree(workspace.paths.vault, exclude=(), max_note_bytes=1000)
     files.stop(4, Killed(), is_done_first=True)
-    with (
-        closing(VaultChanges(files, _JournalFile(workspace, print))) as store,
-        pytest.raises(Killed),
-    ):
+    with closing(VaultChanges(files, _JournalFile(workspace, print))) as store, pytest.raises(Killed):
         store.apply(change(write("A.md", b"a", b"torn"), write("B.md", b"b", b"torn"), title="Edit two notes"), HERE)
 
 
@@ -65,8 +62,7 @@ def test_every_command_that_reads_notes_takes_back_what_was_interrupted(world: W
     progress = DatabasePaths(workspace).durable_folder / f"{JOURNAL}.progress"
     assert progress.exists()
     assert progress.is_relative_to(world.vault) is (location == "vault")
-    result = world.run("search", "a")
-    assert "A change was interrupted and has been undone: Edit two notes." in result.err
+    assert "A change was interrupted and has been undone: Edit two notes." in world.run("search", "a").err
     assert [(world.vault / name).read_text() for name in ("A.md", "B.md")] == ["a", "b"]
     assert not progress.exists()
     assert "interrupted" not in world.run("search", "a").err

@@ -1,5 +1,3 @@
-"""The settings themselves: what they default to, and how they hold together."""
-
 import pytest
 
 from zkchat.config.schema import FIELDS, HARMLESS, Settings, needs_trust, value_of

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.servers import (
-    parse_object,
-    read_vault_servers,
-    server_item,
-    server_of,
-    without_comments,
-)
+from zkchat.config.servers import parse_object, read_vault_servers, server_item, server_of, without_comments
 from zkchat.core.errors import ConfigError
 
 RUN: dict[str, object] = {"command": "uvx", "args": ["mcp-server-time"]}

@@ -62,8 +62,7 @@ def test_what_each_trait_adds_is_learned_apart() -> None:
 
 
 def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
-    learned = calibrate([answer(10_000, 12_000)], "ollama:small")
-    assert learned.expected(counted(100)) >= 50
+    assert calibrate([answer(10_000, 12_000)], "ollama:small").expected(counted(100)) >= 50
 
 
 def test_other_models_and_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teach_nothing() -> None:

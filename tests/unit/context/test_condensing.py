@@ -40,8 +40,7 @@ def test_head_tail_and_the_line_that_bears_on_the_question_are_kept_with_its_nei
 
 
 def test_marks_say_how_many_lines_are_left_out() -> None:
-    text = log(1_000)
-    lines = condense_text(text, 300, count, question="").splitlines()
+    lines = condense_text(log(1_000), 300, count, question="").splitlines()
     kept = [line for line in lines if not line.startswith("[…")]
     marks = [line for line in lines if line.startswith("[…")]
     left_out = sum(int(mark.split()[1].replace(",", "")) for mark in marks)
@@ -129,8 +128,7 @@ def test_the_question_of_a_long_message_is_what_was_typed(text: str, question: s
     "message", ["Which job failed?\n\n{}", "{}\n\nWhich job failed?", "Context:\n\n{}\n\nWhich job failed?"]
 )
 def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
-    text = message.format(log(1_000, at_700="deploy-docs: FAILED"))
-    short = condense_message(text, 300, count)
+    short = condense_message(message.format(log(1_000, at_700="deploy-docs: FAILED")), 300, count)
     assert "Which job failed?" in short
     assert "deploy-docs: FAILED" in short
     assert 260 <= count(short) <= 300

@@ -1,5 +1,3 @@
-"""Summaries without a model."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -36,8 +34,7 @@ def test_what_fits_is_grouped_under_days_and_speakers() -> None:
         said("Noted: PostgreSQL it is.", role="assistant"),
         said("The budget is 4,000 euros.", day=2),
     ]
-    lines = summarise(talk, 500, count).splitlines()
-    assert lines == [
+    assert summarise(talk, 500, count).splitlines() == [
         "2026-03-01",
         "- Anna: We decided to use PostgreSQL.",
         "- assistant: Noted: PostgreSQL it is.",
@@ -61,8 +58,7 @@ def turns(*exchanges: tuple[str, str]) -> list[ChatMessage]:
 
 
 def test_a_conversation_about_several_things_is_told_by_topic() -> None:
-    summary = summarise(turns(*GARDEN), 500, count)
-    lines = summary.splitlines()
+    lines = summarise(turns(*GARDEN), 500, count).splitlines()
     assert [line for line in lines if not line.startswith("- ")] == ["2026-03-01", "Compost:", "Bread:"]
     heap, bread = lines.index("Compost:"), lines.index("Bread:")
     assert any("walnuts" in line for line in lines[:heap])  # what is told once is no topic

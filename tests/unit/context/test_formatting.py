@@ -1,5 +1,3 @@
-"""How passages of notes stand in a request."""
-
 from datetime import date
 
 from hypothesis import given
@@ -35,8 +33,7 @@ TEXTS = st.one_of(st.text(max_size=40), st.lists(TAGS, max_size=6).map("".join))
 def test_nothing_in_a_passage_ends_the_evidence_or_passes_for_another_passage(texts: list[tuple[str, str]]) -> None:
     lines = format_evidence([passage(text, heading) for text, heading in texts]).splitlines()
     assert (lines[0], lines[-1]) == ("<evidence>", "</evidence>")
-    inside = "".join("".join(lines[1:-1]).lower().split())
-    assert "</evidence" not in inside
+    assert "</evidence" not in "".join("".join(lines[1:-1]).lower().split())
     assert sum(line.startswith("- ") for line in lines) == len(texts)
 
 

@@ -125,9 +125,8 @@ def test_tools_of_servers_take_the_room_of_ours_in_half_of_it_only(selector: Sel
 
 
 def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
-    agent = Agent(name="poet", rules={"Tone": "manual"}, tools={"mail": "agent"}, servers={"w": "agent"})
     found = build_candidates(
-        agent,
+        Agent(name="poet", rules={"Tone": "manual"}, tools={"mail": "agent"}, servers={"w": "agent"}),
         rules=[Rule(name="Tone", text="Be warm."), Rule(name='"b"', include="agent", text="Write 2026-03-01.")],
         notes={"Added.md": "x"},
         tools=[

@@ -36,8 +36,7 @@ def title(value: Any) -> str:
 
 def stored(*bodies: EntryBody) -> tuple[SessionsInMemory, list[Entry]]:
     store = SessionsInMemory()
-    session = store.create()
-    return store, store.append(session.id, bodies)
+    return store, store.append(store.create().id, bodies)
 
 
 def message(id_: str, parent: str | None, text: str, **more: Any) -> MessageEntry:

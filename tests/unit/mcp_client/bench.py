@@ -1,5 +1,3 @@
-"""MCP servers under test, and what they answer."""
-
 import asyncio
 import os
 import sys

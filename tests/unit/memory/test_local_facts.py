@@ -1,11 +1,6 @@
 """Facts that link notes or were learnt with notes that stay on this machine, for a model here and one elsewhere."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from tests.support.libraries import Located, library_of
+from tests.support.libraries import Located
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.chat import Memory, Relevance
@@ -42,12 +37,6 @@ class Place:
 
     def found(self, query: str) -> list[str]:
         return [fact.text for fact, _ in self.memory.search(query)]
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(Path(tmp_path_factory.mktemp("vault")), NOTES) as library:
-        yield library
 
 
 def test_a_model_here_is_given_facts_of_private_notes_and_that_it_was_is_told(library: Library) -> None:

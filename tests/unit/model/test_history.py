@@ -1,5 +1,3 @@
-"""The views of a session: its thread, its window, its branches and its model."""
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -212,8 +210,7 @@ def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: 
     heads = [branch.head for branch in branches]
     assert len({*heads}) == len(heads)
     assert {*heads} <= {*history.messages}
-    parents = {message.parent_id for message in history.messages.values()}
-    assert {*heads} == {*history.messages} - parents
+    assert {*heads} == {*history.messages} - {message.parent_id for message in history.messages.values()}
     current = [branch.head for branch in branches if branch.is_current]
     assert current in ([], [history.thread[-1].id] if history.thread else [])
 

@@ -15,11 +15,7 @@ from msgspec.structs import replace
 import zkchat.core
 from zkchat.core.choices import ToolName
 from zkchat.core.events import Notice
-from zkchat.core.message import (
-    DocumentReference,
-    LineRange,
-    UnknownPart,
-)
+from zkchat.core.message import DocumentReference, LineRange, UnknownPart
 from zkchat.core.session import read_body, read_entry, read_message
 from zkchat.core.values import InvalidValue, Tagged, Unknown, Value, explain, from_json, from_plain, to_json, to_plain
 

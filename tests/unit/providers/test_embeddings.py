@@ -1,12 +1,13 @@
 """Vectors from servers, over both wires, against a server on this machine that can fail."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.providers.loopback import serving
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
 from tests.support.waiting import DEADLINE
 from zkchat.core.errors import ProviderError, TextKeptHere, TextRefused
@@ -21,10 +22,7 @@ QUICK = TransportPolicy(connect_timeout=DEADLINE, max_retries=2, backoff=0.001, 
 WIRES = ("ollama", "openai")
 
 
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with EmbeddingServer() as running:
-        yield running
+server = serving(EmbeddingServer, scope="function")
 
 
 def embedder_at(
@@ -133,8 +131,7 @@ def test_a_text_that_is_too_long_is_cut_and_holds_up_no_other(server: EmbeddingS
 def test_a_text_that_is_refused_holds_up_no_other(server: EmbeddingServer) -> None:
     server.always = lambda request: Sent(400, {"error": "bad input"}) if "bad" in request.body["input"] else None
     embedder = embedder_at(server)
-    rows = embedder.embed(["tea", "bad", "rain", "cake"])
-    assert rows.any(axis=1).tolist() == [True, False, True, True]
+    assert embedder.embed(["tea", "bad", "rain", "cake"]).any(axis=1).tolist() == [True, False, True, True]
     with pytest.raises(TextRefused, match="bad input"):
         embedder.embed(["bad"])
 

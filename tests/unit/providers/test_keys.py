@@ -1,5 +1,3 @@
-"""Which key goes to which server."""
-
 import pytest
 
 from zkchat.models.ollama import server_key as ollama_key

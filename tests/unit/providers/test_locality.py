@@ -81,10 +81,7 @@ def test_an_alias_of_a_forwarded_model_is_elsewhere(protocol: Connect, server: S
 
 
 @both_protocols
-@pytest.mark.parametrize(
-    "name",
-    ["gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-cloud:latest", "me/x_cloud"],
-)
+@pytest.mark.parametrize("name", ["gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-cloud:latest", "me/x_cloud"])
 def test_a_model_with_the_name_of_a_cloud_model_is_elsewhere(protocol: Connect, server: Server, name: str) -> None:
     info = protocol(server, name).info
     assert (info.on_this_machine, info.is_located) == (False, True)

@@ -28,10 +28,7 @@ def refusal(provider: Ollama | OpenAI) -> str:
 
 
 def providers(address: str) -> list[Ollama | OpenAI]:
-    return [
-        Ollama("x", host=address, policy=QUICK),
-        OpenAI("x", base_url=address, api_key="k", policy=QUICK),
-    ]
+    return [Ollama("x", host=address, policy=QUICK), OpenAI("x", base_url=address, api_key="k", policy=QUICK)]
 
 
 @pytest.mark.parametrize(

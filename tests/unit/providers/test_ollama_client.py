@@ -154,5 +154,4 @@ def test_a_prompt_that_was_read_whole_raises_no_alarm(server: Server, words: int
 
 def test_calls_in_different_answers_have_different_ids(server: Server) -> None:
     model = Ollama("calls", host=server.address)
-    ids = [call.call_id for _ in range(3) for call in calls_of(answer(model))]
-    assert len(set(ids)) == 6
+    assert len({call.call_id for _ in range(3) for call in calls_of(answer(model))}) == 6

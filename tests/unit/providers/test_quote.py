@@ -31,8 +31,7 @@ def test_small_talk_is_answered_by_what_one_can_ask() -> None:
 
 def test_what_the_message_itself_answers_comes_before_what_notes_say() -> None:
     own = (MessageExcerpt(text="deploy-docs: FAILED", first_line=3, last_line=3),)
-    chunks = answer(passage("Call Ada when a job failed."), excerpts=own)
-    assert text_of(chunks) == (
+    assert text_of(answer(passage("Call Ada when a job failed."), excerpts=own)) == (
         "```\ndeploy-docs: FAILED\n```\n\n— your text, line 3\n\n> Call Ada when a job failed.\n\n— [[Sleep]]\n"
     )
     assert answer(excerpts=own)[-1] == Finish(reason="stop")

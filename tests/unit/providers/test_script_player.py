@@ -48,8 +48,7 @@ def test_a_broken_script_is_named_with_the_place(tmp_path: Path, content: str, c
 
 def test_the_script_of_the_documentation_plays(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text()
-    script = from_plain(Script, json.loads(page.split("```json")[1].split("```")[0]))
-    provider = Scripted(script)
+    provider = Scripted(from_plain(Script, json.loads(page.split("```json")[1].split("```")[0])))
     assert isinstance(play(provider)[1], ToolRequested)
     assert play(provider)[-1] == Finish(usage=TokenUsage(prompt_tokens=812, completion_tokens=12))
     assert provider.info.context_limit == 4096

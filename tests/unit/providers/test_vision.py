@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from zkchat.core.prompt import ModelInfo
-from zkchat.models.openai import (
-    OpenAI,
-    estimated_rule,
-    openai_vision,
-    with_listed_facts,
-    with_shown_vision,
-)
+from zkchat.models.openai import OpenAI, estimated_rule, openai_vision, with_listed_facts, with_shown_vision
 from zkchat.models.registry import ModelSettings
 
 SEEING = ("gpt-4o", "gpt-4o-mini-2024-07-18", "gpt-4.1", "gpt-5", "gpt-5.6-sol", "gpt-6-astra", "o3", "ft:gpt-4o:x::1")

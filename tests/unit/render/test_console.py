@@ -1,5 +1,3 @@
-"""Consoles for all kinds of terminals."""
-
 import io
 
 import pytest

@@ -1,5 +1,3 @@
-"""How full the context is, in words and as a bar."""
-
 from typing import Any
 
 import pytest
@@ -15,8 +13,7 @@ from zkchat.render.context import AnswerFooter, ShownUsage, context_bar, context
 
 @pytest.mark.parametrize("width", [40, 250])
 def test_no_line_of_the_bar_is_wider_than_the_screen(width: int) -> None:
-    bar = drawn(context_bar(a_usage(memory=90), width=width), width)
-    assert max(map(len, bar.splitlines())) <= width
+    assert max(map(len, drawn(context_bar(a_usage(memory=90), width=width), width).splitlines())) <= width
 
 
 def test_a_small_part_is_still_seen_and_an_overfull_window_fills_the_bar_and_not_more() -> None:

@@ -48,8 +48,7 @@ def test_on_a_colour_terminal_words_are_told_by_their_style() -> None:
         for row in diff_rows(changed("two words b\n", "two words c\n"), DiffStyle(width=60))
         if row.plain == "1 + two words c"
     )
-    marked = [row.plain[span.start : span.end] for span in row.spans if "reverse" in str(span.style)]
-    assert marked == ["c"]
+    assert [row.plain[span.start : span.end] for span in row.spans if "reverse" in str(span.style)] == ["c"]
 
 
 @pytest.mark.parametrize(
@@ -96,8 +95,7 @@ def test_line_ends_a_missing_last_one_and_blanks_that_differ_are_visible() -> No
 
 
 def test_nothing_of_a_note_acts_on_the_terminal() -> None:
-    hostile = "\x1b]0;title\x07 \u202eevil\x9b31m\n"
-    shown = "\n".join(rows(changed("safe\n", hostile, "A\x1b[2J\nB.md")))
+    shown = "\n".join(rows(changed("safe\n", "\x1b]0;title\x07 \u202eevil\x9b31m\n", "A\x1b[2J\nB.md")))
     assert not any(character in shown for character in "\x1b\x07\x9b\u202e")
     assert "<U+202E>" in shown
     followed = FileWrite(path="L\x1b[2J.md", before=b"[[Old]]\n", after=b"[[New]]\n")

@@ -67,8 +67,7 @@ HOSTILE = ["</script><script>alert(1)</script>", "<!--<script>", "]]>", "\u2028"
 @given(st.one_of(st.sampled_from(HOSTILE), st.text()), st.one_of(st.sampled_from(HOSTILE), st.text()))
 @settings(max_examples=100, deadline=None)
 def test_no_title_or_path_can_become_a_part_of_the_page(path: str, title: str) -> None:
-    text = graph_page(graph_of(path, title), vault=title)
-    page = Page(text)
+    page = Page(graph_page(graph_of(path, title), vault=title))
     assert page.tags == Page(graph_page(graph_of(), vault="Garden")).tags
     data = json.loads(page.scripts[1])
     assert (data["notes"][0]["path"], data["talks"][0]["title"]) == (path, title)

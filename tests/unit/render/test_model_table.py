@@ -26,8 +26,7 @@ def test_models_stand_in_columns_with_the_one_in_use_marked(width: int | None) -
 
 
 def test_on_a_narrow_screen_each_has_two_lines() -> None:
-    lines = model_lines(ROWS, 60)
-    assert lines[:6] == [
+    assert model_lines(ROWS, 60)[:6] == [
         "* ollama:qwen3:8b",
         "    40,960 tokens, this machine, tools",
         "  quick = openai:gpt-5-mini",
@@ -53,8 +52,7 @@ def test_what_has_nothing_to_offer_is_told_once_with_the_way_out() -> None:
         problem="Ollama (http://10.0.0.1) is gone.",
         hint="Start it.",
     )
-    empty = ModelListing(source="Files in /models", hint="Fetch one.")
-    assert problem_lines([unreachable, empty]) == [
+    assert problem_lines([unreachable, ModelListing(source="Files in /models", hint="Fetch one.")]) == [
         "Ollama (http://10.0.0.1) is gone. Start it.",
         "Files in /models: none yet. Fetch one.",
     ]

@@ -1,5 +1,3 @@
-"""Tool calls, warnings and compactions in words."""
-
 import pytest
 from msgspec.structs import replace
 

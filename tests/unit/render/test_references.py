@@ -1,5 +1,3 @@
-"""The documents of an answer, in words, in brief and as a panel."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,10 +61,7 @@ OUTDATED = found(via="evidence", cited=True, date="2024-05-02", outdated_by="[[M
         ),
         (reference(via="embed", lines=None), "notes/Sleep.md; embedded in a note you linked, not cited"),
         (found(score=0.4, lines=None), "notes/Sleep.md; found by search, not cited"),
-        (
-            found(via="find_backlinks", included=False, lines=None),
-            "notes/Sleep.md; found by the model, not cited",
-        ),
+        (found(via="find_backlinks", included=False, lines=None), "notes/Sleep.md; found by the model, not cited"),
         (found(via="read_document", hits=3, lines=None), "notes/Sleep.md; read by the model, 3 times, not cited"),
         (
             OUTDATED,
@@ -130,8 +125,7 @@ def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> N
 @pytest.mark.parametrize("width", [40, 250])
 def test_no_line_of_the_panel_is_wider_than_the_screen(width: int) -> None:
     long = DocumentReference(wikilink=f"[[{'日本' * 60}]]", relative_path="x" * 300 + ".md", summary="word " * 90)
-    panel = drawn(references_panel([long, reference()]), width)
-    assert max(map(len, panel.splitlines())) <= width
+    assert max(map(len, drawn(references_panel([long, reference()]), width).splitlines())) <= width
 
 
 def rows(references: Sequence[DocumentReference], width: int = 100) -> list[str]:

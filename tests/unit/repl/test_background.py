@@ -1,5 +1,3 @@
-"""Work that goes on while the user types."""
-
 import asyncio
 from threading import Event
 

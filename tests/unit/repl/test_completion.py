@@ -1,5 +1,3 @@
-"""What the menu offers after the text before the cursor."""
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -176,8 +174,7 @@ def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Li
 
 
 def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:
-    menu = MenuCompleter(NameCache(), SourceWithoutIndex())
-    assert completed(menu, "[[Sleep#") == []
+    assert completed(MenuCompleter(NameCache(), SourceWithoutIndex()), "[[Sleep#") == []
 
 
 def test_canvases_and_their_headings_are_offered_as_notes_are(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""What a chat begins with."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

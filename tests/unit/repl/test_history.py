@@ -1,5 +1,3 @@
-"""What is remembered of what was typed."""
-
 import stat
 from pathlib import Path
 
@@ -103,5 +101,4 @@ def test_a_large_paste_is_folded_and_sent_whole_and_two_are_told_from_each_other
 @given(st.lists(st.text("ab\n[] ", min_size=2001, max_size=2100), max_size=4), st.text("xyz \n", max_size=20))
 def test_whatever_is_pasted_arrives(texts: list[str], between: str) -> None:
     pastes = Pastes()
-    typed = between.join([pastes.fold(text) for text in texts])
-    assert pastes.expand(typed) == between.join(texts)
+    assert pastes.expand(between.join([pastes.fold(text) for text in texts])) == between.join(texts)

@@ -87,8 +87,7 @@ def test_names_that_come_while_the_menu_is_computed_without_them_are_offered(tmp
         return await reading
 
     steps = ("Sl", lambda menu: bool(menu.complete_state and menu.complete_state.completions), "\t\r\r")
-    offered = at_prompt(tmp_path, read, *steps, completer=LateNames())
-    assert offered == "Sleep"
+    assert at_prompt(tmp_path, read, *steps, completer=LateNames()) == "Sleep"
 
 
 def test_what_a_thread_has_drawn_anew_is_drawn_in_the_loop_of_the_prompt(

@@ -1,5 +1,3 @@
-"""The loop between a prompt and its turns."""
-
 import asyncio
 import os
 import signal

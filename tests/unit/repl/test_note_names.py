@@ -1,5 +1,3 @@
-"""Which notes are offered for what was typed, and in which order."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -141,8 +141,7 @@ def test_what_cannot_be_copied_is_printed_as_it_is_without_line_breaks() -> None
 @pytest.mark.parametrize(("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("yeah", False)])
 def test_only_a_yes_is_a_yes(typed: str, yes: bool) -> None:
     user = RecordingUser(typed)
-    surface = PlainSurface(io.StringIO(), user, None)
-    assert asyncio.run(surface.confirm("Write \x1b[31ma.md?")) is yes
+    assert asyncio.run(PlainSurface(io.StringIO(), user, None).confirm("Write \x1b[31ma.md?")) is yes
     assert user.questions == ["Write ␛[31ma.md? [y/N] "]
 
 

@@ -1,8 +1,6 @@
 """The figure in the bar, between one answer and the next: what the next request will hold before its question."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
@@ -21,13 +18,7 @@ from zkchat.index.library import Library
 from zkchat.models.quote import Quote
 from zkchat.repl.prompt import status_line, status_of
 
-CATS = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, CATS) as library:
-        yield library
+NOTES = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}
 
 
 def measured(talk: Conversation) -> ContextUsage:

@@ -1,5 +1,3 @@
-"""Changes of files that a watch notices."""
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

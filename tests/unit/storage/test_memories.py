@@ -34,16 +34,14 @@ def texts(store: SqliteMemories) -> list[str]:
 
 
 def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
-    old = store.add("My colour is blue", "user")
-    new = store.add("My colour is green", "user", replaces=[old.id])
+    new = store.add("My colour is green", "user", replaces=[store.add("My colour is blue", "user").id])
     assert store.facts() == (new,)
     assert new.replaces == "My colour is blue"
 
 
 def test_a_fact_is_forgotten_with_what_it_took_the_place_of_down_to_the_last_byte(path: Path) -> None:
     with opened(path) as store:
-        old = store.add("the oldest-secret", "user")
-        middle = store.add("the middle-secret", "user", replaces=[old.id])
+        middle = store.add("the middle-secret", "user", replaces=[store.add("the oldest-secret", "user").id])
         new = store.add("the newest-secret", "user", replaces=[middle.id])
         store.add("I like tea", "user")
     with opened(path, "g") as store:  # the first close left a copy in backups/
@@ -70,8 +68,7 @@ def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path) -> None:
 
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path) -> None:
     with opened(path) as store:
-        old = store.add("I like tea", "user")
-        store.add("I like coffee", "user", replaces=[old.id])
+        store.add("I like coffee", "user", replaces=[store.add("I like tea", "user").id])
         store.add("I sleep late", "model", local=True, agent="writer")
     shutil.rmtree(path.parent / "backups")
     path.write_bytes(b"garbage!" * 12 + path.read_bytes()[96:])

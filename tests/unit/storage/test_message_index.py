@@ -1,5 +1,3 @@
-"""The index of messages on disk."""
-
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta

@@ -317,8 +317,7 @@ def test_a_schema_that_is_no_text_is_damage_like_any_other(path: Path, name: byt
     ("kind", "suffix"), [*((kind, "") for kind in KINDS), ("pipe", "-wal"), ("folder", "-shm"), ("loop", "-journal")]
 )
 def test_what_is_no_file_is_moved_aside_and_nobody_waits_for_it(path: Path, kind: str, suffix: str) -> None:
-    file = path.with_name(path.name + suffix)
-    replace_with_kind(file, kind)
+    replace_with_kind(path.with_name(path.name + suffix), kind)
     with open_at(path).store as store:
         store.create("It works")
         assert texts(store).keys() == ({"It works"} if not suffix else {"It works", *ALL})

@@ -422,8 +422,7 @@ def test_space_is_kept_from_the_first_session_on_and_only_once(tmp_path: Path) -
 
 
 def test_a_full_disk_gets_the_space_and_the_message_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "sessions.db"
-    with reserved(path) as store:
+    with reserved(tmp_path / "sessions.db") as store:
         session = store.create("First")
         write = store._append
 

@@ -125,10 +125,7 @@ def test_pipes_sockets_and_the_like_are_reported_and_never_waited_for(root: Path
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(os.path.relpath(root / "socket.md"))
     assert paths_in(root) == []
-    assert warnings_about(root) == {
-        "pipe.md": "It is not a regular file.",
-        "socket.md": "It is not a regular file.",
-    }
+    assert warnings_about(root) == {"pipe.md": "It is not a regular file.", "socket.md": "It is not a regular file."}
     for path in ("pipe.md", "socket.md"):
         with pytest.raises(NoteUnreadable):
             files_of(root).read(path)

@@ -94,8 +94,7 @@ def test_a_block_that_changed_on_disk_is_left_out_and_the_others_are_used(files:
     file = file_of(tmp_path)
     content = file.read_bytes()
     for damaged in (digest(2), vector(2)):
-        changed = content.replace(damaged, bytes([9]) * len(damaged))
-        file.write_bytes(changed)
+        file.write_bytes(content.replace(damaged, bytes([9]) * len(damaged)))
         assert files.retain("m", [digest(each) for each in (1, 2, 3)]) == 2
         assert stored(files) == [1, 3]
 

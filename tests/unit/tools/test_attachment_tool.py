@@ -1,5 +1,3 @@
-"""The tool that reads on in a long message."""
-
 import asyncio
 import json
 import re

@@ -1,5 +1,3 @@
-"""What tests of a vault share."""
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

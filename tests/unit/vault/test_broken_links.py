@@ -90,8 +90,7 @@ def test_links_to_what_is_not_written_yet_have_no_repair(tmp_path: Path) -> None
 )
 def test_what_differs_in_what_matters_is_not_proposed(tmp_path: Path, name: str, links: list[str]) -> None:
     path = name if name.endswith(".png") else f"{name}.md"
-    source = " ".join(f"[[{link}]]" for link in links)
-    with library_of(tmp_path, {path: "", "Source.md": source}) as library:
+    with library_of(tmp_path, {path: "", "Source.md": " ".join(f"[[{link}]]" for link in links)}) as library:
         assert [(each.link.target, each.repairs) for each in broken_links(library) if each.repairs] == []
 
 

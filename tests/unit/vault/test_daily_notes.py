@@ -61,8 +61,7 @@ def test_weeks_follow_each_other(day: date) -> None:
     following = day + timedelta(days=7)
     this, then = format_day("gggg ww", day), format_day("gggg ww", following)
     assert this < then
-    first = date(day.year, 1, 1)
-    assert format_day("gggg ww", first) == f"{day.year} 01"
+    assert format_day("gggg ww", date(day.year, 1, 1)) == f"{day.year} 01"
 
 
 def test_the_note_is_found_where_the_settings_put_it_and_else_by_its_name(tmp_path: Path) -> None:

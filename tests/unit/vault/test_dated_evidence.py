@@ -43,11 +43,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
         ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
         ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest passage found is from 2026-09-21."),
-        (
-            "When did I last write about compost?",
-            "Daily/2026-11-15.md",
-            "The last time was on Sunday, 2026-11-15.",
-        ),
+        ("When did I last write about compost?", "Daily/2026-11-15.md", "The last time was on Sunday, 2026-11-15."),
         (
             "What did I write about the compost heap last month?",
             "Compost.md",

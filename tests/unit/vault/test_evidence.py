@@ -32,12 +32,6 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("evidence"), NOTES) as library:
-        yield library
-
-
 def ask(library: Library, question: str, *linked: str, limit: int = DEFAULT_LIMIT, skip: int = 0) -> Findings:
     places = [(path, anchor) for path, _, anchor in (link.partition("#") for link in linked)]
     return find_evidence(library, question, places, limit=limit, skip=skip)

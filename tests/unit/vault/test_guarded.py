@@ -43,8 +43,7 @@ def library_over(folder: Path, index: SqliteNoteIndex) -> Library:
         file.write_text(text)
     files = VaultFiles(folder, exclude=(), max_note_bytes=10_000)
     extracted = PagesByPath({"Journal/door.pdf": ExtractedText(pages=("Apples are crimson at the Door.",))})
-    options = LibraryOptions(local_only=["Journal"], extracted=extracted)
-    library = Library.over(files, index, options=options)
+    library = Library.over(files, index, options=LibraryOptions(local_only=["Journal"], extracted=extracted))
     library.refresh()
     return library
 
@@ -432,8 +431,7 @@ def test_no_hard_link_leads_into_a_local_folder_by_another_name(
 
 
 def link_into_journal(note: Path) -> None:
-    moved = note.rename(note.parent / "Journal" / note.name)
-    note.symlink_to(moved)
+    note.symlink_to(note.rename(note.parent / "Journal" / note.name))
 
 
 BECAME_PRIVATE: dict[str, Callable[[Path], object]] = {

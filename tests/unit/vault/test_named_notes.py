@@ -1,10 +1,7 @@
 """A note that a user names: by path, with a line, by title, alias or link, with a place in it."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.libraries import library_of
 from zkchat.core.errors import NoteNotFound
 from zkchat.index.library import Library
 from zkchat.index.listings import NamedNote, find_named_note
@@ -16,12 +13,6 @@ NOTES = {
     "b/Index.md": "x",
     "12:30.md": "A time.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("named"), NOTES) as library:
-        yield library
 
 
 @pytest.mark.parametrize(

@@ -248,5 +248,4 @@ def test_a_filter_lets_through_what_the_dates_say(
                 assert sorted(ordered) == sorted(found)
             changed = [note_dates(each, zone).changed.day for each, told in notes if told]
             ordered = [row for row in index.section_ranges(NoteFilter(zone=zone), newest_first=True) if row[1]]
-            latest = [changed[sorted(ordered).index(row)] for row in ordered]
-            assert latest == sorted(changed, reverse=True)
+            assert [changed[sorted(ordered).index(row)] for row in ordered] == sorted(changed, reverse=True)

@@ -1,5 +1,3 @@
-"""Warnings about notes in few lines."""
-
 from typing import get_args
 
 from zkchat.core.note import NoteWarning, WarningKind

@@ -209,8 +209,7 @@ def test_a_name_that_is_taken_or_bad_is_refused(desk: Desk) -> None:
 def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> None:
     notes = {**PRIVATE, "Secret.md": "---\nzkchat: local\n---\n[[Open]] Quoll\n"}
     with open_desk(tmp_path, VaultConventions(), notes, Located(on_this_machine=False)) as desk:
-        renamed = desk.editor.rename("Open", "Public")
-        assert renamed.follow == "The links in 1 other note are changed too."
+        assert desk.editor.rename("Open", "Public").follow == "The links in 1 other note are changed too."
         assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"
 
 

@@ -120,8 +120,7 @@ def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
 ) -> None:
     desk.messages.earlier["Coffee.md"] = digest(COFFEE)
     change(desk, vault, COFFEE + "More.\n")
-    refused = desk.call(tool, path="Coffee", **arguments)
-    assert "has changed since it was read" in refused.text
+    assert "has changed since it was read" in desk.call(tool, path="Coffee", **arguments).text
     assert not desk.staged
     again = desk.call(tool, path="Coffee", **arguments)
     assert not again.failed, again.text

@@ -1,5 +1,3 @@
-"""Plans as models write them, and as the user edits them."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

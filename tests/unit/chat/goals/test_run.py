@@ -55,8 +55,7 @@ class Playing:
         if isinstance(answer, tuple):
             name, arguments = answer
             call_id = self._call_id or f"c{len(self.requests)}"
-            call = ToolCallPart(call_id=call_id, name=name, arguments=arguments)
-            yield ToolRequested(call=call)
+            yield ToolRequested(call=ToolCallPart(call_id=call_id, name=name, arguments=arguments))
             yield Finish(reason="tool_calls")
             return
         for word in answer.split(" "):
@@ -114,8 +113,7 @@ def resumed(library: Library, store: SessionsInMemory, model: Playing, **more: A
 
 def test_each_request_tells_the_step_and_what_came_of_the_steps_before_it(library: Library) -> None:
     model = Playing(PLAN, "Adults need seven to nine hours.\nDONE: seven to nine", "BLOCKED: no tool", "Told.", "All.")
-    talk = conversation_over(library, None, model)
-    events_of(goal_run(talk, library).start("Learn about sleep"))
+    events_of(goal_run(conversation_over(library, None, model), library).start("Learn about sleep"))
     assert model.asked(0).endswith("\n\nLearn about sleep")
     assert "numbered list of at most 12 steps" in model.asked(0)
     assert model.requests[0].tools == () != model.requests[1].tools
@@ -159,8 +157,7 @@ def test_after_a_crash_the_last_stored_state_counts(library: Library) -> None:
     assert len(places) >= 5
     for place in places[:-1]:
         store = SessionsInMemory()
-        session = store.create()
-        store.append(session.id, [entry.body for entry in entries[:place]])
+        store.append(store.create().id, [entry.body for entry in entries[:place]])
         again = resumed(
             library, store, Playing(*["1. Read.\n2. Append.\n3. Tell."][: place == places[0]], *["Said."] * 4)
         )
@@ -177,8 +174,7 @@ def test_a_model_that_is_silent_is_stopped_in_time(library: Library) -> None:
             else:
                 await asyncio.Event().wait()
 
-    talk = conversation_over(library, None, Silent(PLAN))
-    run = goal_run(talk, library, bounds=GoalBounds(minutes=0.002))
+    run = goal_run(conversation_over(library, None, Silent(PLAN)), library, bounds=GoalBounds(minutes=0.002))
 
     async def play() -> list[Event]:
         async with asyncio.timeout(20):
@@ -212,8 +208,7 @@ def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library
     talk = conversation_over(library, store, Playing("1. Type 4711.\n2. Tell.", "One."))
     until(goal_run(talk, library).start("Use [[Secret]]"), lambda event: isinstance(event, StepFinished))
     elsewhere = Playing("Two.", "All.", on_this_machine=False)
-    again = resumed(library, store, elsewhere)
-    ended = events_of(goal_run(again, library).resume())[-1]
+    ended = events_of(goal_run(resumed(library, store, elsewhere), library).resume())[-1]
     assert isinstance(ended, GoalEnded)
     assert "uses private notes" in ended.goal.reason
     assert elsewhere.requests == []
@@ -318,8 +313,7 @@ def test_a_bound_has_what_is_proposed_so_far_reviewed(library: Library) -> None:
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library, is_killed: bool) -> None:
     vault, store = AppendingVault(), SessionsInMemory()
-    refused = ("append", "{}")  # and some servers count the calls of each request anew, so that ids return
-    model = Playing(PLAN, refused, *WRITES[1:], call_id="0")
+    model = Playing(PLAN, ("append", "{}"), *WRITES[1:], call_id="0")
     talk = conversation_over(library, store, model, proposals=vault.proposing(Answering()))
     steps = count(1)
 
@@ -384,8 +378,7 @@ def test_the_marks_of_the_protocol_are_stored_and_not_shown(library: Library) ->
     events = events_of(goal_run(talk, library).start("Do it"))
     seen = [event.text.strip() for event in events if isinstance(event, TextDelta)]
     assert seen == ["Two", "notes.", "told", "All."]
-    stored = [message.text.strip() for message in talk.messages if message.role == "assistant"]
-    assert stored[1:] == answers
+    assert [message.text.strip() for message in talk.messages if message.role == "assistant"][1:] == answers
     assert goal_run(talk, library).summaries(goal_of(talk)) == ["two notes", "no tool", "told"]
 
 
@@ -393,8 +386,7 @@ def test_whatever_ends_a_run_nothing_of_it_stays_staged(library: Library) -> Non
     def fail(_goal: Goal) -> Any:
         raise RuntimeError("broken")
 
-    vault = AppendingVault()
-    talk = writing(library, None, vault, Answering(), *WRITES)
+    talk = writing(library, None, AppendingVault(), Answering(), *WRITES)
     with pytest.raises(RuntimeError):
         events_of(goal_run(talk, library, check=fail, review="step").start("Write"))
     assert isinstance(talk.writing.proposals, Proposals)

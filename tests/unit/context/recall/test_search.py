@@ -190,8 +190,7 @@ def test_new_messages_are_learned_and_one_of_another_process_in_between_is_notic
     assert ids(search, "badger", talk)[0] == "new"
     assert search.learn(talk, entries), "nothing is new"
     say(store, talk, message("theirs", "A badger from elsewhere."))
-    ours = say(store, talk, message("ours", "A badger from here."))
-    assert not search.learn(talk, ours)
+    assert not search.learn(talk, say(store, talk, message("ours", "A badger from here.")))
     search.catch_up(store, talk)
     assert {*ids(search, "badger", talk)[:3]} == {"new", "ours", "theirs"}
 
@@ -285,8 +284,7 @@ def test_a_long_message_comes_back_as_what_it_says_on_the_question(
 ) -> None:
     filler = [f"I decided that Captain Ko{n}ra buys {n} barrels of ti{n}ka from Port Vel{n}o." for n in range(100)]
     filler[60] = "The anchor weighs nine kilos."
-    long = message("long", " ".join(filler))
-    say(store, talk, long)
+    say(store, talk, message("long", " ".join(filler)))
     search.catch_up(store)
     archived = archive(store, talk)
     found = recall(search, "what does the anchor weigh?", archived, session=talk, budget=300, count=count)

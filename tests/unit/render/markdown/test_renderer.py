@@ -1,5 +1,3 @@
-"""Markdown as it looks on the screen."""
-
 import re
 
 import pytest

@@ -61,8 +61,7 @@ class Vault:
 )
 def test_the_label_is_what_a_note_would_show(link: str, label: str) -> None:
     assert label_of(link) == label
-    shown = on_screen(streamed([f"see {link} there"]))
-    assert shown == [f"see {label or link} there"]
+    assert on_screen(streamed([f"see {link} there"])) == [f"see {label or link} there"]
 
 
 def test_the_folder_is_shown_where_two_notes_share_a_name() -> None:

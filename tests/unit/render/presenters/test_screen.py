@@ -1,5 +1,3 @@
-"""A turn on a terminal."""
-
 import io
 from typing import Any
 

@@ -83,8 +83,7 @@ def test_copy_takes_the_last_answer_or_a_message(harness: CommandHarness) -> Non
 def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_that_the_user_gives(
     harness: CommandHarness,
 ) -> None:
-    told = harness.typed("/save [[Notes/On sleep]]")
-    assert told == "Saved as Notes/On sleep.md. /undo reverts it."
+    assert harness.typed("/save [[Notes/On sleep]]") == "Saved as Notes/On sleep.md. /undo reverts it."
     assert harness.surface.questions == ["Save the answer as Notes/On sleep.md?"]
     note = harness.files["Notes/On sleep.md"]
     assert note.startswith("---\nzkchat-note: answer\n")

@@ -1,5 +1,3 @@
-"""/changes and /undo in memory."""
-
 import pytest
 
 from tests.support.command_harness import CommandHarness

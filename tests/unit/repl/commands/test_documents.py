@@ -1,12 +1,9 @@
 """Slash commands for one document of the vault: /show /daily /open."""
 
-from collections.abc import Iterator
-
 import pytest
 from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
-from tests.support.libraries import library_of
 from zkchat.core.message import DocumentReference, LineRange
 from zkchat.index.daily_notes import DailyNoteSettings
 from zkchat.index.library import Library
@@ -28,12 +25,6 @@ SLEEP = DocumentReference(
     wikilink="[[Sleep]]", relative_path="Body/Sleep.md", lines=LineRange(first=8, last=10), cited=True
 )
 BROKEN = DocumentReference(wikilink="[[Slep]]", status="missing", candidates=("Sleep",))
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("documents"), NOTES) as library:
-        yield library
 
 
 @pytest.fixture
@@ -162,8 +153,7 @@ def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harn
 
 
 @pytest.mark.parametrize(
-    ("open_with", "edited", "opened"),
-    [("auto", 0, 1), ("editor", 1, 0), ("desktop", 0, 1), ("obsidian", 0, 1)],
+    ("open_with", "edited", "opened"), [("auto", 0, 1), ("editor", 1, 0), ("desktop", 0, 1), ("obsidian", 0, 1)]
 )
 def test_the_setting_chooses_the_program(library: Library, open_with: str, edited: int, opened: int) -> None:
     harness = CommandHarness(library=library, open_with=open_with)

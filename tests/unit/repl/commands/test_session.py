@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
@@ -70,14 +68,8 @@ class ConversationHarness(CommandHarness):
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
-
-
-@pytest.fixture
-def harness(library: Library) -> ConversationHarness:
-    return ConversationHarness(library)
+def harness(own_library: Library) -> ConversationHarness:
+    return ConversationHarness(own_library)
 
 
 def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
@@ -87,8 +79,7 @@ def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: 
     assert int(after.replace(",", "")) > int(before.replace(",", ""))
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour", "Units"]
-    dropped = harness.typed("/drop rule Units")
-    assert dropped.startswith("Units is not sent from now on.")
+    assert harness.typed("/drop rule Units").startswith("Units is not sent from now on.")
     assert harness.typed("/rules").splitlines()[-2].endswith("dropped by you")
     events_of(harness.talk.say("Hello!"))
     assert harness.sent() == ["Brevity", "Harbour"]

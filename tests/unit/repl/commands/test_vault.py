@@ -45,8 +45,7 @@ def harness(library: Library) -> CommandHarness:
 
 
 def test_search_numbers_its_hits_and_the_numbers_can_be_shown(harness: CommandHarness) -> None:
-    told = harness.typed("/search sleep tag:drink")
-    assert told.splitlines() == [
+    assert harness.typed("/search sleep tag:drink").splitlines() == [
         "1. Coffee (Coffee.md:3 · text)",
         "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
         "/show N reads entry N, /open N opens it.",

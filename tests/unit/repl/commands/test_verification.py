@@ -1,5 +1,3 @@
-"""`/verify`: the statements of an answer beside the notes."""
-
 from pathlib import Path
 
 from tests.support.command_harness import CommandHarness

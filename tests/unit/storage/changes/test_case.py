@@ -50,8 +50,7 @@ class CaselessOs:
         is_one = os.path.samestat(os.fstat(src_dir_fd), os.fstat(dst_dir_fd)) and str(old) == str(present)
         if is_one and not self._renames_case:
             return
-        new = target if is_one else present
-        os.rename(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        os.rename(old, target if is_one else present, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
     replace = rename
 

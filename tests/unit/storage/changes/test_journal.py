@@ -38,8 +38,7 @@ def test_the_contents_of_the_oldest_changes_go_first(disk: Disk, monkeypatch: py
     texts = [noise(2000) for _ in range(6)]
     numbers = [disk.apply(write(f"{number}.md", None, text)) for number, text in enumerate(texts)]
     records = {record.id: record for record in disk.store.records()}
-    kept = [records[number].has_contents for number in numbers]
-    assert kept == [False, False, False, True, True, True]
+    assert [records[number].has_contents for number in numbers] == [False, False, False, True, True, True]
     assert [write.after for write in records[numbers[0]].changes.writes] == [b""]
     assert [write.after for write in records[numbers[5]].changes.writes] == [texts[5]]
     with pytest.raises(VaultError, match="so old that zkchat no longer has"):
@@ -53,8 +52,7 @@ def test_a_set_that_is_larger_than_the_journal_can_be_undone_all_the_same(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "MAX_CONTENT_BYTES", 1000)
-    number = disk.apply(write("A.md", None, noise(5000)), write("B.md", None, noise(5000)))
-    disk.store.undo(number)
+    disk.store.undo(disk.apply(write("A.md", None, noise(5000)), write("B.md", None, noise(5000))))
     assert disk.contents == {}
 
 

@@ -520,8 +520,7 @@ def test_whichever_step_fails_or_is_killed_all_is_as_before(
     before = disk.tree
     made = stopped_at_each_step(disk, lambda: disk.store.apply(changes, HERE), error, is_done_first=is_done_first)
     assert made > 10
-    after = disk.tree
-    assert after != before
+    assert disk.tree != before
     (record,) = disk.store.records()
     undone = stopped_at_each_step(disk, lambda: disk.store.undo(record.id), error, is_done_first=is_done_first)
     assert undone > 6
@@ -615,8 +614,7 @@ def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
     with pytest.raises(VaultError, match=r"A\.md is read-only"):
         disk.apply(write("A.md", b"a", b"b"))
     assert disk.tree == before
-    number = disk.apply(move("A.md", "B.md"))
-    disk.store.undo(number)
+    disk.store.undo(disk.apply(move("A.md", "B.md")))
     assert disk.tree == before
 
 

@@ -126,8 +126,7 @@ def test_grafts_and_replacements_change_no_dates(hostile: Path, marker: Path) ->
     git(hostile, "replace", first, other)
     (git_folder / "info" / "grafts").write_text(f"{first} {other}\n")
     reader = over(hostile)
-    seconds = {each.seconds for each in reader.read(first, "").files.values()}
-    assert seconds == {1767268800}
+    assert {each.seconds for each in reader.read(first, "").files.values()} == {1767268800}
     assert not marker.exists()
 
 

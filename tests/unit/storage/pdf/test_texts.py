@@ -29,8 +29,7 @@ def test_a_text_is_found_by_path_size_and_time(texts: SqliteExtractedTexts) -> N
     assert texts.find(PAPER) is None
     keep(texts, PAPER, b"x")
     assert texts.find(PAPER) == texts.latest("a/Paper.PDF") == TEXT
-    changed = PAPER._replace(modified_ns=18)
-    assert texts.find(changed) is None
+    assert texts.find(PAPER._replace(modified_ns=18)) is None
     assert texts.latest("a/Paper.PDF") == TEXT
     assert texts.latest("b.pdf") is None
 

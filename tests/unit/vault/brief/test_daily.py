@@ -1,5 +1,3 @@
-"""The daily brief: which notes and tasks are in it, and in which order."""
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,8 +138,7 @@ def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: P
         "2026-03-08.md": "a daily note needs no link",
         "Old.md": "Green tea",
     }
-    ages = {"Alone.md": 0.1, "Linked.md": 0.2, "2026-03-08.md": 0.1}
-    with vault_of(tmp_path, notes, ages) as library:
+    with vault_of(tmp_path, notes, {"Alone.md": 0.1, "Linked.md": 0.2, "2026-03-08.md": 0.1}) as library:
         found = brief_of(library)
         assert paths(found.orphans) == ["Alone.md"]
         assert [(each.path, each.line, each.target) for each in found.mentions.items] == [

@@ -1,5 +1,3 @@
-"""Dates and priorities in the text of a task."""
-
 from datetime import date
 
 import pytest

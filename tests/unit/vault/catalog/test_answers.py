@@ -1,5 +1,3 @@
-"""Answers to questions about the vault."""
-
 import os
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta

@@ -135,11 +135,7 @@ def test_times_are_understood(text: str, period: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "by_change"),
-    [
-        ("what changed this week", True),
-        ("what did I write last week", False),
-        ("先週変更したノート", True),
-    ],
+    [("what changed this week", True), ("what did I write last week", False), ("先週変更したノート", True)],
 )
 def test_what_was_written_is_told_from_what_was_changed(text: str, by_change: bool) -> None:
     query = ask(text)

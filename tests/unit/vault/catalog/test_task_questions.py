@@ -1,5 +1,3 @@
-"""Questions for the tasks of a vault."""
-
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,10 +92,7 @@ def test_tasks_are_listed_with_their_places_the_earliest_first(tmp_path: Path) -
         heading, rows = answer("Which tasks are due this week?")
         assert heading.startswith("2 tasks are due this week")
         assert heading.endswith("1 more is overdue, 1 open task has no due date:")
-        assert rows == [
-            ("Work.md", "Call, due 2026-11-18, line 2"),
-            ("Home.md", "Paint, due 2026-11-20, line 1"),
-        ]
+        assert rows == [("Work.md", "Call, due 2026-11-18, line 2"), ("Home.md", "Paint, due 2026-11-20, line 1")]
         overdue = [("Work.md", "Report, due 2026-11-02, line 1")]
         assert answer("overdue tasks") == ("1 task is overdue, 1 open task has no due date:", overdue)
         heading, rows = answer("open tasks")

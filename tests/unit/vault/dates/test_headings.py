@@ -1,5 +1,3 @@
-"""Headings that tell a day, and the sections below them."""
-
 import pytest
 
 from zkchat.core.note import Section

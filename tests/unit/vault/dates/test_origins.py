@@ -27,8 +27,7 @@ def test_the_most_trusted_origin_counts() -> None:
         facts._replace(named=None, created=None, updated=None, committed=None, first_committed=None),
     ]
     dates = [note_dates(each, UTC) for each in without]
-    origins = [(each.written.origin, each.changed.origin) for each in dates]
-    assert origins == [
+    assert [(each.written.origin, each.changed.origin) for each in dates] == [
         ("name", "frontmatter"),
         ("frontmatter", "frontmatter"),
         ("frontmatter", "frontmatter"),

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.retrieval.time_vault import rows
 from zkchat.core.note import Calendar
 from zkchat.notes.dates.expressions import period_text
-from zkchat.notes.dates.questions import (
-    TimeInQuestion,
-    asks_for_own_writing,
-    missing_day,
-    time_in_question,
-)
+from zkchat.notes.dates.questions import TimeInQuestion, asks_for_own_writing, missing_day, time_in_question
 
 MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
 

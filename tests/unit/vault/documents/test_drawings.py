@@ -56,8 +56,7 @@ def test_files_pages_and_labelled_edges_are_links(launch: Document) -> None:
         ("https://example.org/lamps", "https://example.org/lamps", "", True),
         ("[[Notes/Wiring.md]]", "/Notes/Wiring.md", "", False),
     ]
-    lines = launch.text.split("\n")
-    assert "—depends on→" in lines[launch.note.links[1].line - 1]
+    assert "—depends on→" in launch.text.split("\n")[launch.note.links[1].line - 1]
 
 
 @pytest.mark.parametrize(

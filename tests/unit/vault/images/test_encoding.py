@@ -84,8 +84,7 @@ def test_without_pillow_a_large_image_is_refused_with_a_way_out() -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG"])
 def test_of_an_animation_the_first_picture_is_sent(pillow: bool, kind: str) -> None:
-    data = animation(kind)
-    sent = encode_image(data, BOX, "moving")
+    sent = encode_image(animation(kind), BOX, "moving")
     with Image.open(BytesIO(sent.data)) as image:
         assert getattr(image, "n_frames", 1) == 1
     assert first_pixel(sent.data) == RED

@@ -308,8 +308,7 @@ def test_in_the_background_a_model_of_this_process_rests_for_as_long_as_it_has_w
         worked.set()
 
     server.before, server.batch_size, server.is_in_process = work, 1, True
-    vectors = VectorSearch(index.vectors, server, base=STATIC)
-    made = Library.over(files, index, vectors, clock=lambda: now)
+    made = Library.over(files, index, VectorSearch(index.vectors, server, base=STATIC), clock=lambda: now)
     made.refresh()
     made.embed_in_background()
     assert worked.wait(20)

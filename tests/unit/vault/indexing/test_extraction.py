@@ -73,8 +73,7 @@ class Scene:
         index = self._stack.enter_context(closing(SqliteNoteIndex(self.caches / "index.db")))
         texts = self._stack.enter_context(closing(SqliteExtractedTexts(self.caches / "pdf.db", max_bytes)))
         options = LibraryOptions(
-            extracted=texts,
-            extraction=lambda files, index: TextExtraction(files, index, texts, self.pages.new),
+            extracted=texts, extraction=lambda files, index: TextExtraction(files, index, texts, self.pages.new)
         )
         files = VaultFiles(self.vault, exclude=(), max_note_bytes=10_000)
         library = self._stack.enter_context(closing(Library.over(files, index, options=options)))
@@ -161,8 +160,7 @@ def test_what_is_stopped_in_the_middle_goes_on_the_next_time(scene: Scene) -> No
 
 def test_a_text_that_was_kept_just_before_a_kill_is_read_by_the_next_refresh(scene: Scene) -> None:
     scene.note("moon.pdf", "The moon pulls.")
-    library = scene.open()
-    size, modified_ns, _ = library.stamps()["moon.pdf"]
+    size, modified_ns, _ = scene.open().stamps()["moon.pdf"]
     with closing(SqliteExtractedTexts(scene.caches / "pdf.db", 1_000)) as texts:
         texts.attach(FileStamp("moon.pdf", size, modified_ns), b"digest")
         texts.keep(b"digest", ExtractedText(pages=("The moon pulls.",)))
@@ -196,6 +194,5 @@ def test_the_time_that_is_given_ends_an_extraction_and_closing_that_in_the_backg
 def test_a_pdf_that_somebody_asks_for_is_extracted_at_once(scene: Scene) -> None:
     scene.note("moon.pdf", "The moon pulls.")
     scene.note("sun.pdf", "The sun pulls less.")
-    library = scene.open()
-    assert library.read("moon.pdf") == "# Page 1\n\nThe moon pulls.\n\n"
+    assert scene.open().read("moon.pdf") == "# Page 1\n\nThe moon pulls.\n\n"
     assert scene.pages.extracted == [b"The moon pulls."]

@@ -162,8 +162,7 @@ def test_what_cannot_be_listed_is_reported_once(index: SqliteNoteIndex) -> None:
     assert vault.refresh().warnings == tuple(vault.files.unlisted)
     assert vault.refresh().warnings == ()
     assert Vault(index, a="x").index.warnings() == vault.files.unlisted
-    again = Indexer(vault.files, index, LiveCatalog(index))
-    assert again.refresh(lambda _done, _total: None).warnings == ()
+    assert Indexer(vault.files, index, LiveCatalog(index)).refresh(lambda _done, _total: None).warnings == ()
     vault.files.unlisted = []
     vault.refresh()
     assert index.warnings() == []

@@ -1,8 +1,5 @@
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.libraries import library_of
 from zkchat.index.library import Library
 from zkchat.notes.link_catalog import scan
 from zkchat.notes.link_resolver import explain
@@ -19,12 +16,6 @@ NOTES = {
     "x/Same.md": "",
     "y/Same.md": "",
 }
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("explained"), NOTES) as library:
-        yield library
 
 
 @pytest.mark.parametrize(

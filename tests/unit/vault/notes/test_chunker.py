@@ -55,9 +55,7 @@ def test_a_section_of_the_largest_size_is_not_cut() -> None:
     ],
 )
 def test_a_long_section_is_cut_at_paragraphs_else_lines_else_sentences_else_words(separator: str, piece: str) -> None:
-    text = separator.join([piece] * 1_000)
-
-    parts = sections(text)
+    parts = sections(separator.join([piece] * 1_000))
 
     assert len(parts) > 2
     assert all(part.text.startswith(piece) for part in parts)

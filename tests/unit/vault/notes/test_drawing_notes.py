@@ -58,8 +58,7 @@ def test_the_data_is_shown_to_nobody(name: str, ends: str) -> None:
 
 def test_a_note_about_excalidraw_is_a_note_like_any_other() -> None:
     text = "# Text Elements\n\nexcalidraw-plugin\n\n## Drawing\n```json\n{}\n```\n%%\nhidden\n%%\n"
-    note = parse_note("About.md", text)
-    assert note.title == "Text Elements"
+    assert parse_note("About.md", text).title == "Text Elements"
     assert "```json" in shown_text(text)
     assert "hidden" not in shown_text(text)
 

@@ -66,9 +66,7 @@ def test_tags_stand_in_the_frontmatter_and_in_the_text(text: str, tags: tuple[st
 def test_headings_have_their_written_text_and_their_place() -> None:
     text = "---\na: b\n---\n# One *two* ##\r\n\r\n  ## `x` #3\ntext\n\nOver\ntwo lines\n---\n> # No\n\n- # No\n\n#\n"
 
-    headings = parse_note("n.md", text + "%%\n# In a comment\n%%\n").headings
-
-    assert headings == (
+    assert parse_note("n.md", text + "%%\n# In a comment\n%%\n").headings == (
         Heading(text="One *two*", level=1, line=4, start=text.index("# One")),
         Heading(text="`x` #3", level=2, line=6, start=text.index("## `x`")),
         Heading(text="Over two lines", level=2, line=9, start=text.index("Over")),

@@ -1,5 +1,3 @@
-"""Which lines of a note are open tasks."""
-
 import pytest
 
 from zkchat.notes.parse import MAX_TASK_CHARACTERS, MAX_TASKS, parse_note
@@ -49,6 +47,5 @@ def test_nothing_in_code_comments_or_frontmatter_is_a_task(text: str) -> None:
 
 
 def test_tasks_are_bounded_in_number_and_length() -> None:
-    found = tasks("- [ ] x\n" * (MAX_TASKS + 5))
-    assert len(found) == MAX_TASKS
+    assert len(tasks("- [ ] x\n" * (MAX_TASKS + 5))) == MAX_TASKS
     assert len(tasks(f"- [ ] {'long ' * 1000}\n")[0][2]) <= MAX_TASK_CHARACTERS

@@ -16,11 +16,10 @@ def asked(question: str) -> WeightedQuestion:
 
 
 def passage(text: str, *, path: str = "a.md", title: str = "", heading: str = "", score: float = 1.0) -> Passage:
-    headings = (heading,) if heading else ()
     return Passage(
         path=path,
         title=title,
-        heading_path=headings,
+        heading_path=(heading,) if heading else (),
         text=text,
         first_line=1,
         last_line=9,

@@ -19,10 +19,7 @@ from zkchat.language.words import SYNONYMS
 
 @pytest.mark.parametrize(
     ("question", "topic"),
-    [
-        ("What do my notes say about sleep?", "sleep"),
-        ("Tell me about Water for coffee!", "Water for coffee"),
-    ],
+    [("What do my notes say about sleep?", "sleep"), ("Tell me about Water for coffee!", "Water for coffee")],
 )
 def test_a_question_is_about_what_stands_between_the_words_that_only_ask(question: str, topic: str) -> None:
     assert names_in(question)[-1] == topic

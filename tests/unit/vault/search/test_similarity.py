@@ -24,8 +24,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def some_vectors(count: int, *, seed: int = 1, shared: float = 0) -> Vectors:
     """Of length 1, in all directions; with a part that all of them share."""
-    vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)) + shared * SHARED
-    return unit(vectors)
+    return unit(np.random.default_rng(seed).standard_normal((count, DIMENSIONS)) + shared * SHARED)
 
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
@@ -41,8 +40,7 @@ def without(vectors: Vectors, common: Vectors) -> Vectors:
 @given(seeds)
 def test_packing_keeps_directions(seed: int) -> None:
     vectors = some_vectors(20, seed=seed)
-    again = unpacked(packed(vectors), DIMENSIONS)
-    assert np.all(np.sum(unit(again) * vectors, axis=1) > 0.999)
+    assert np.all(np.sum(unit(unpacked(packed(vectors), DIMENSIONS)) * vectors, axis=1) > 0.999)
 
 
 def test_the_common_direction_does_not_depend_on_lengths_or_on_unknown_sections() -> None:

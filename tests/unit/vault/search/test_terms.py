@@ -5,16 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.index.search.terms import (
-    END,
-    count_words,
-    phrase_text,
-    pieces,
-    query_terms,
-    stem,
-    terms,
-    words,
-)
+from zkchat.index.search.terms import END, count_words, phrase_text, pieces, query_terms, stem, terms, words
 
 
 @pytest.mark.parametrize(

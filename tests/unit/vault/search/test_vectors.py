@@ -145,8 +145,7 @@ def test_what_the_vectors_of_a_server_and_the_shipped_ones_find_counts_by_both(
 ) -> None:
     (vault / "Kitchen.md").write_text("# Kitchen\n\nThe oven is warm.\n")
     files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
-    search = VectorSearch(index.vectors, Server("server:model"), base=BySubject())
-    made = Library.over(files, index, search)
+    made = Library.over(files, index, VectorSearch(index.vectors, Server("server:model"), base=BySubject()))
     made.refresh()
     made.embed()
     made.embed_by_server()

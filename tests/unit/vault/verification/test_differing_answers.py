@@ -1,5 +1,3 @@
-"""Whether two passages answer a question differently."""
-
 import pytest
 from msgspec.structs import replace
 

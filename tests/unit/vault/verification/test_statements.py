@@ -1,5 +1,3 @@
-"""Which sentences of a text state something, and where they stand."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,6 +1,5 @@
 """Which statements of a text the notes support, and where."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,12 +36,6 @@ NOTES = {
     "Saved.md": "---\nzkchat-note: answer\n---\nThe blue whale sings at midnight.\n",
     **{f"Days/{day}.md": f"# Day {day}\n\n{TEMPLATE}\n" for day in range(8)},
 }
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("vault"), NOTES) as library:
-        yield library
 
 
 def check(library: Library, text: str) -> CheckedStatement:

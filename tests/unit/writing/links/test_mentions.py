@@ -94,8 +94,7 @@ def test_links_are_written_as_the_vault_writes_them(tmp_path: Path, style: LinkS
 
 
 def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path: Path) -> None:
-    notes = {"Ideas.md": "", "Roots.md": "Some ideas today."}
-    with finder(tmp_path, notes) as (found, *_):
+    with finder(tmp_path, {"Ideas.md": "", "Roots.md": "Some ideas today."}) as (found, *_):
         assert links_of(found.everywhere()) == []
         assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
 

@@ -1,4 +1,4 @@
-"""What most tests of conversations begin with: the notes of their module, and a store of sessions in memory."""
+"""What most tests over notes begin with: the notes of their module, and a store of sessions in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
