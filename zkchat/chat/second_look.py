@@ -171,8 +171,7 @@ async def answer_from_told(exchange: Exchange, question: Question) -> list[Event
         assert exchange.draft is not None
         text, sent = exchange.draft.finished().text, exchange.assembled
         told = [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall"}]
-        is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
-        if not is_empty and is_founded(text, question.prose, told):
+        if not _is_empty(text, question) and is_founded(text, question.prose, told):
             return events
     return None
 
@@ -255,7 +254,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in f"\n{text}" or repeats(text)
-    is_empty = NO_ANSWER in text or not text.strip() or _adds_nothing(text, question)
+    is_empty = _is_empty(text, question)
     is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
         return False
@@ -339,9 +338,10 @@ def _told_by(evidence: Evidence) -> str:
     return f"{evidence.title}\n{evidence.heading}\n{evidence.text}"
 
 
-def _adds_nothing(answer: str, question: Question) -> bool:
-    """Whether an answer only repeats its question: "How deep is the loch?", "The loch is deep."; or tells no number."""
-    if lacks_number(question.prose, answer):
+def _is_empty(answer: str, question: Question) -> bool:
+    """Whether an answer says that there is none, or only repeats its question: "How deep is the loch?", "The loch is
+    deep."; or tells no number."""
+    if NO_ANSWER in answer or not words(answer) or lacks_number(question.prose, answer):
         return True
     told = _telling(answer, detect_language(answer) or language_of(question.prose))
     return question.is_open_question and told <= frozenset(terms(question.prose))

@@ -274,7 +274,7 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     assert (answer.text, answer.references) == ("Ochre.", ())
 
 
-@pytest.mark.parametrize("first", ["The notes do not say.", "The tent is blue.", "The tent."])
+@pytest.mark.parametrize("first", ["The notes do not say.", "The tent is blue.", "The tent.", "."])
 def test_where_what_was_told_does_not_answer_the_notes_are_read_too(library: Library, first: str) -> None:
     model = small("Noted.", first, "Green.")
     talk = talk_with(library, model)
@@ -285,6 +285,21 @@ def test_where_what_was_told_does_not_answer_the_notes_are_read_too(library: Lib
     assert "Earlier I said: I decided to clean the tent of Mara.\n\nQuestion: Which colour" in asked
     assert "".join(each.text for each in of_kind(events, TextDelta)).startswith("Green.")
     assert [each.included for each in answer_of(events).references] == [True]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_first"),
+    [("Who owns the tent now?", True), ("Is the tent of Mara green?", False), ("When do we meet our aunt?", True)],
+)
+def test_what_may_be_meant_comes_before_the_notes_where_these_are_in_doubt_or_say_nothing(
+    library: Library, question: str, *, is_first: bool
+) -> None:
+    model = small("Noted.", "A man from Ghent.", "Green.")
+    talk = talk_with(library, model)
+    for said in ("I sold the tent to a man from Ghent.", question):
+        events_of(talk.say(said))
+    assert ("from what the user said earlier" in model.requests[1].messages[0].text) is is_first
+    assert len(model.requests[1].messages) == 2
 
 
 def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> None:
@@ -349,7 +364,12 @@ def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_
     ("told", "later", "question", "comes"),
     [
         ("My new grinder is a Sette 270.", "I park in Linden Street now.", "Which grinder do I have now?", False),
-        ("Ottokar lent me a ladder for the week.", "Actually, the dentist is on Friday.", "Whose ladder is it?", False),
+        (
+            "Ottokar lent me a ladder that has to go back.",
+            "Actually, our vet has to be called.",
+            "Whose ladder is it?",
+            False,
+        ),
         ("My tent has a blue door and no floor.", "My tent is old.", "Which colour has the door of my tent?", False),
         ("My tent has a blue door.", "The door of my tent is torn.", "How is the door of my tent?", True),
     ],
