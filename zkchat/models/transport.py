@@ -347,6 +347,8 @@ class JsonRequests:
         """The reply as JSON, after at most so many seconds; a body is posted. Raises `RequestFailed`."""
 
         async def fetched() -> Any:
+            if self._is_cancelled:  # here, before a busy machine comes to `cancel` it below
+                raise asyncio.CancelledError
             client = open_client(url, self._endpoint, connect_timeout)
             async with asyncio.timeout(seconds), client:
                 return await json_of(client, "GET" if body is None else "POST", url, body, max_bytes=self._max_bytes)

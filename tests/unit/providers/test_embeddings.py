@@ -1,7 +1,10 @@
 """Vectors from servers, over both wires, against a server on this machine that can fail."""
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,6 +241,24 @@ def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
     assert len(errors) == 1
     with pytest.raises(ProviderError, match="was cancelled"):
         embedder.embed_query("tea")
+
+
+def test_nothing_is_sent_once_it_is_closed_however_busy_the_machine(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = asyncio.run_coroutine_threadsafe
+
+    def started(coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Future[Any]:
+        future = start(coroutine, loop)
+        wait([future], DEADLINE)  # the asking thread comes last
+        return future
+
+    embedder = embedder_at(server)
+    embedder.close()
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", started)
+    with pytest.raises(ProviderError, match="was cancelled"):
+        embedder.embed(opened("tea"))
+    assert not server.received
 
 
 def test_a_server_that_is_away_is_a_sentence_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
