@@ -204,9 +204,8 @@ def stored_body(body: EntryBody, write_items: ItemsWriter) -> Any:
 
 def _stored_context(context: RequestContext, write_items: ItemsWriter) -> dict[str, Any]:
     """Without what is computed of the rest."""
-    written = {name: getattr(context, name) for name in RequestContext.__struct_fields__}
-    if not context.is_plain:
-        del written["is_plain"]
+    given = {name: getattr(context, name) for name in RequestContext.__struct_fields__}
+    written = {name: value for name, value in given.items() if value or name not in {"is_plain", "told_first"}}
     written["items"] = write_items(context.items)
     reasons = groupby(context.left_out, key=attrgetter("why"))
     written["left_out"] = [[why, write_items([left.item for left in group])] for why, group in reasons]
