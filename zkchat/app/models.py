@@ -331,7 +331,7 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
 
 
 def _chosen(workspace: Workspace) -> set[str]:
-    """The providers of which the user has set something, or whose model answers."""
+    """The providers of which the user has set something, or whose model is set."""
     origins = workspace.loaded.origins.items()
     return {
         workspace.settings.model.partition(":")[0],

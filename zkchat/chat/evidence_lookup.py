@@ -14,7 +14,7 @@ from zkchat.chat.context.assembly import PromptItem, prompt_item
 from zkchat.chat.context.formatting import format_evidence
 from zkchat.chat.context.unit_ranking import find_in_text
 from zkchat.chat.core import ConversationCore
-from zkchat.chat.question import Question
+from zkchat.chat.question import Question, terms_of
 from zkchat.chat.references import VIA_WITHHELD, resolve_links
 from zkchat.core import (
     DEFAULT_LIMIT,
@@ -104,7 +104,7 @@ def _in_conversation(
     found = find(question.with_topic(question.prose), linked, earlier=Earlier(only_before, question.notes))
     if not found.evidence and question.notes:
         of_note = find(question.prose, [(question.notes[0], "")]).evidence
-        is_held = any(own & _terms_of(each) for each in of_note)
+        is_held = any(own & terms_of(each) for each in of_note)
         found = Findings(tuple(replace(each, linked=False) for each in of_note), is_doubtful=True) if is_held else found
     if question.points_back and not question.refers and any(each.linked for each in best):
         return find(question.sought, [(best[0].relative_path, "")])  # "and the Pebble?"
@@ -116,7 +116,7 @@ def _in_conversation(
 def _is_about_told(question: Question, whole: Findings, alone: Findings) -> bool:
     """Whether a question is about what is told beside it: "I run Jellyfin. Which port must be open?"."""
     told, own = {*terms(question.told)}, own_terms(question.prose)
-    is_named = any(told.issuperset(terms(each.title)) and own & _terms_of(each) for each in whole.evidence[:1])
+    is_named = any(told.issuperset(terms(each.title)) and own & terms_of(each) for each in whole.evidence[:1])
     is_sure = bool(whole.evidence) and not whole.is_doubtful
     return is_named or (is_sure and (alone.is_doubtful or not alone.evidence))
 
@@ -127,18 +127,14 @@ def _is_better(library: Library, question: Question, found: Findings, alone: Seq
     if not question.goes_on:
         is_there = any(each.relative_path in question.notes for each in first)
         is_known = not alone and 2 * len(library.idf(own)) >= len(own)
-        return is_there and (is_known or any(own & _terms_of(each) for each in found.evidence))
-    is_said = any(own & _terms_of(each) for each in first)
-    is_whole = len(own) > 1 and any(own <= _terms_of(each) for each in alone)
+        return is_there and (is_known or any(own & terms_of(each) for each in found.evidence))
+    is_said = any(own & terms_of(each) for each in first)
+    is_whole = len(own) > 1 and any(own <= terms_of(each) for each in alone)
     if question.points_back or is_whole:
         return not is_whole
     is_title = any(own & {*terms(each.title)} for each in alone)
     is_new = len(question.prose.split()) > MAX_BARE and not (alone or own <= library.idf(own).keys())
     return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_title))
-
-
-def _terms_of(evidence: Evidence) -> frozenset[str]:
-    return frozenset(terms(f"{evidence.title}\n{evidence.heading}\n{evidence.text}"))
 
 
 def _of_both(first: Findings, second: Findings) -> Findings:
@@ -179,7 +175,7 @@ def relevant_evidence(library: Library, question: Question, references: Iterable
 def is_said_whole(question: Question, found: Findings) -> bool:
     """Whether a passage says each word of a message: then it asks for what stands there, "our decision on glazing"."""
     own = own_terms(question.prose)
-    return bool(own) and not found.is_doubtful and any(own <= _terms_of(each) for each in found.evidence)
+    return bool(own) and not found.is_doubtful and any(own <= terms_of(each) for each in found.evidence)
 
 
 def evidence_item(evidence: Evidence, reason: str) -> PromptItem:

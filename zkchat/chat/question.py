@@ -159,6 +159,11 @@ def _asks_early(text: str, most: int) -> bool:
     return not _ASKING.isdisjoint(words(text)[:most])
 
 
+def terms_of(evidence: Evidence) -> frozenset[str]:
+    """Those of a passage, its heading and its title."""
+    return frozenset(terms(f"{evidence.title}\n{evidence.heading}\n{evidence.text}"))
+
+
 def told_in(text: str) -> str:
     """What a message tells: all where it asks for nothing, else "I'm off to Trieste." before "What is compost?"."""
     return said_in(text, counts=_tells)
@@ -295,7 +300,7 @@ class Question(Struct, frozen=True, kw_only=True):
         """Whether "it" is in the question, as a passage holds all its words: "Why is the bell lower than it was?"."""
         own = own_terms(self.prose)
         is_sure = POINTS_BACK.search(self.prose) or len(own) < MAX_SHORT_TOPIC
-        return not is_sure and any(own <= {*terms(f"{e.title}\n{e.heading}\n{e.text}")} for e in evidence[:1])
+        return not is_sure and any(own <= terms_of(each) for each in evidence[:1])
 
     @property
     def goes_on(self) -> bool:

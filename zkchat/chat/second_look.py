@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -22,6 +21,7 @@ from zkchat.chat.request import FOUND_NONE, NOT_BORNE_OUT
 from zkchat.chat.tool_loop import Exchange
 from zkchat.core import (
     DOUBT,
+    STOPPED,
     AnswerReplaced,
     ChatMessage,
     Event,
@@ -166,14 +166,17 @@ async def answer_from_told(exchange: Exchange, question: Question) -> list[Event
     async def hold(event: Event) -> None:
         events.append(event)
 
-    with suppress(ZkchatError):  # with what the notes say it is asked again
+    try:
         await exchange.run(hold)
-        assert exchange.draft is not None
-        text, sent = exchange.draft.finished().text, exchange.assembled
-        told = [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall"}]
-        if not _is_empty(text, question) and is_founded(text, question.prose, told):
-            return events
-    return None
+    except ZkchatError:
+        return None  # with what the notes say it is asked again
+    except (asyncio.CancelledError, GeneratorExit):
+        exchange.store(exchange.close(error=STOPPED))
+        raise
+    assert exchange.draft is not None
+    text, sent = exchange.draft.finished().text, exchange.assembled
+    told = [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall"}]
+    return None if _is_empty(text, question) or not is_founded(text, question.prose, told) else events
 
 
 def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:

@@ -453,20 +453,14 @@ class Turn:
             for problem in await core.servers.settle(agent):
                 await emit(problem)
         try:
-            plan = self.requests.planner.plan(agent, user, question, may_be_told=not unreachable)
-            assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
+            plan, assembled = await self._planned(agent, user, question, unreachable, emit)
             exchange = await self._begin_exchange(question, user, plan, assembled, emit) if plan.told_first else None
             told = await answer_from_told(exchange, question) if exchange else None
             if exchange and told is None:
-                plan = self.requests.planner.plan(agent, user, question, may_be_told=False)
-                assembled = await self.requests.build(plan, emit)
+                plan, assembled = await self._planned(agent, user, question, unreachable, emit, may_be_told=False)
         except ZkchatError as error:
             await emit(_failed(error))
             return None
-        if core.privacy.keeps_local() and not user.local:
-            core.journal.append(MessageEntry(message=user))  # what came with it is known only now
-        for warning in self._new(self._warnings_about(user, assembled)):
-            await emit(warning)
         is_provisional = may_look_again(core, plan) or is_checked(core, assembled)
         await emit(
             PromptReady(
@@ -479,6 +473,26 @@ class Turn:
         if exchange is None or told is None:
             exchange = await self._begin_exchange(question, user, plan, assembled, emit)
         return await self._exchange(exchange, question, user, emit, told)
+
+    async def _planned(
+        self,
+        agent: Agent,
+        user: ChatMessage,
+        question: Question,
+        unreachable: ProviderError | None,
+        emit: Emit,
+        *,
+        may_be_told: bool = True,
+    ) -> tuple[RequestPlan, AssembledRequest]:
+        """What is to be sent, once the user was told what they should know of it."""
+        core, may_be_told = self.core, may_be_told and not unreachable
+        plan = self.requests.planner.plan(agent, user, question, may_be_told=may_be_told)
+        assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
+        if core.privacy.keeps_local() and not user.local:
+            core.journal.append(MessageEntry(message=user))  # what came with it is known only now
+        for warning in self._new(self._warnings_about(user, assembled)):
+            await emit(warning)
+        return plan, assembled
 
     def _warnings_about(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[Warned]:
         """What the user should know of a request before it is sent."""

@@ -1,14 +1,16 @@
 """What a small model is given, and what is made of what it says."""
 
-from contextlib import closing
+import asyncio
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.changes import Answering, AppendingVault, yes
-from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
+from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind, stored
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import eventually_async
 from zkchat.chat import request_plan
 from zkchat.chat.context.assembly import prompt_item, request_from
 from zkchat.chat.context.selection import Relevance
@@ -17,6 +19,7 @@ from zkchat.chat.message_search import ConversationSearch
 from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
+from zkchat.core.errors import ProviderError
 from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
@@ -31,7 +34,7 @@ NOTES = {
 QUOTED = "What the notes say:\n\n[[Mara]]:\n> Mara teaches physics."
 
 
-def small(*answers: str | ToolCallPart, tiny: bool = False) -> Saying:
+def small(*answers: str | ToolCallPart | ProviderError | None, tiny: bool = False) -> Saying:
     return Saying(*answers, needs_evidence=True, is_tiny=tiny, calls_tools=not tiny)
 
 
@@ -300,6 +303,30 @@ def test_what_may_be_meant_comes_before_the_notes_where_these_are_in_doubt_or_sa
         events_of(talk.say(said))
     assert ("from what the user said earlier" in model.requests[1].messages[0].text) is is_first
     assert len(model.requests[1].messages) == 2
+
+
+def test_where_it_fails_or_is_stopped_over_what_was_told_nothing_is_lost(library: Library) -> None:
+    store, question = SessionsInMemory(), "Which colour did I choose for the tent?"
+    model = small("Noted.", ProviderError("It is gone."), "Green.", "Noted.", None)
+    talk = conversation_over(library, store, model, check_answers=True)
+    told = "I decided to paint the tent of Mara ochre."
+    events_of(talk.say(told))
+    assert answer_of(events_of(talk.say(question))).text.startswith("Green.")
+    events_of(talk.say(told))
+
+    async def listen() -> None:
+        async with aclosing(talk.say(question)) as events:
+            async for _ in events:
+                pass
+
+    async def stop() -> None:
+        task = asyncio.create_task(listen())
+        await eventually_async(lambda: len(model.requests) == 5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(stop())
+    assert stored(store)[-1].error == "Stopped."
 
 
 def test_where_it_finds_nothing_what_the_user_told_is_said(tmp_path: Path) -> None:
