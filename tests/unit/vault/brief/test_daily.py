@@ -129,6 +129,15 @@ def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) ->
         assert found.changed.total == 1  # nor is it counted
 
 
+def test_notes_that_became_local_after_they_were_read_take_no_place_in_a_list(tmp_path: Path) -> None:
+    ages = {"A.md": 0.1, "B.md": 0.2, "C.md": 0.3, "D.md": 0.4}
+    with vault_of(tmp_path, dict.fromkeys(ages, "x"), ages) as library:
+        for name in ("A.md", "C.md"):
+            (tmp_path / "vault" / name).write_text("---\nzkchat: local\n---\n")
+        found = brief_of(library.guarded_for(Located(on_this_machine=False)), most=2).changed
+    assert (paths(found), found.total) == (["B.md", "D.md"], 2)
+
+
 def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: Path) -> None:
     notes = {
         "Alone.md": "Ann Bell said that Green tea helps.\nGreen tea again.",
