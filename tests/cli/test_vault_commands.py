@@ -136,7 +136,8 @@ def test_a_path_may_start_from_where_the_user_is(garden: World) -> None:
 
 def test_broken_ambiguous_and_outer_links_are_described(garden: World) -> None:
     garden.note("A/Same.md", "")
-    garden.note("B/Same.md", "")
+    garden.note("B/Same.md", "[[Same]]")
+    assert "\nLinks (1), 1 ambiguous\n" in garden.run("links", "B/Same.md").out
     assert "nothing (closest: [[Compost]])" in garden.run("resolve", "[[Compst]]").out
     assert "A/Same.md (could also be B/Same.md)" in garden.run("resolve", "[[Same]]").out
     assert "outside the vault" in garden.run("resolve", "[x](https://example.org)").out

@@ -136,10 +136,10 @@ def test_hovering_shows_blocks_the_beginning_of_long_notes_files_and_what_leads_
 
 
 def test_a_link_is_followed_to_its_heading_its_block_or_its_note(editor: Editor) -> None:
-    editor.open(DRAFT, "[[Naming things#Names are promises]] 🌱 [[Evergreen notes#^definition]] [[Walden]] [[Nowhere]]")
+    editor.open(DRAFT, "[[Naming things#Names are promises]] 🌱 [[Evergreen notes#^definition]][[Walden]] [[Nowhere]]")
     assert definition(editor, DRAFT, "[[Nam") == (NAMING, 10)
     assert definition(editor, DRAFT, "🌱 [[Ever") == (EVERGREEN, 13)
-    assert definition(editor, DRAFT, "[[Wal") == definition(editor, DRAFT, "[[Walden]]") == ("Reference/Walden.md", 1)
+    assert definition(editor, DRAFT, "ition]]") == definition(editor, DRAFT, "[[Walden]]") == ("Reference/Walden.md", 1)
     assert definition(editor, DRAFT, "[[Now") is None
 
 
