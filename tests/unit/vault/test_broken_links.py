@@ -94,10 +94,11 @@ def test_what_differs_in_what_matters_is_not_proposed(tmp_path: Path, name: str,
         assert [(each.link.target, each.repairs) for each in broken_links(library) if each.repairs] == []
 
 
-@pytest.mark.parametrize("link", ["Compost heap#^b7", "Compost heap#How not to turn it", "Compost heap#How to burn it"])
-def test_another_place_is_not_proposed(tmp_path: Path, link: str) -> None:
+@pytest.mark.parametrize("place", ["^b7", "^moved", "How not to turn it", "How to burn it"])
+def test_another_place_is_not_proposed_nor_one_of_several_notes(tmp_path: Path, place: str) -> None:
     heap = "# Compost heap\n\n## How to turn it\n\nA block. ^b9\n"
-    with library_of(tmp_path, {"Compost heap.md": heap, "Source.md": f"[[{link}]]"}) as library:
+    notes = {"Compost heap.md": heap, "One.md": "A. ^moved\n", "Two.md": "B. ^moved\n"}
+    with library_of(tmp_path, {**notes, "Source.md": f"[[Compost heap#{place}]]"}) as library:
         assert [each.repairs for each in broken_links(library)] == [()]
 
 

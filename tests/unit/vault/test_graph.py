@@ -156,7 +156,7 @@ def test_mentions_are_whole_names_in_prose(tmp_path: Path) -> None:
 
 def test_a_note_is_mentioned_by_its_title_and_its_aliases_too(tmp_path: Path) -> None:
     notes = {
-        "20240115 x.md": "---\ntitle: Evergreen notes\naliases: [evergreens]\n---\nEvergreen notes grow.",
+        "20240115 x.md": "---\ntitle: Evergreen notes\naliases: [evergreens, evergreen]\n---\nEvergreen notes grow.",
         "b.md": "Evergreens\n\nwith [[20240115 x|evergreens]]\n\nare evergreen notes",
         "a.md": "Evergreens",
     }
