@@ -99,6 +99,12 @@ def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path:
         assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
 
 
+def test_of_notes_with_one_name_that_at_the_top_is_linked_by_its_name(tmp_path: Path) -> None:
+    notes = {"Plan.md": "---\naliases: [Big plan]\n---\n", "Work/Plan.md": "", "Roots.md": "The big plan."}
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.of("Plan.md")) == [("Roots.md", 1, "[[Plan|big plan]]")]
+
+
 def test_a_name_that_no_wikilink_can_hold_becomes_a_hyperlink(tmp_path: Path) -> None:
     with finder(tmp_path, {"C# basics.md": "", "Roots.md": "Learn C# basics."}) as (found, *_):
         assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[C# basics](C%23%20basics.md)")]
