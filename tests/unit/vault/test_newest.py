@@ -1,5 +1,6 @@
 """The newest counts: which passage comes first, and which is said to be outdated."""
 
+import os
 from datetime import date, time
 from pathlib import Path
 
@@ -88,3 +89,12 @@ def test_evidence_has_the_newest_first_with_dates_and_links(tmp_path: Path) -> N
         assert (first.text, str(first.date), first.outdates) == (NEW, "2026-02-03", ("[[Lease]]",))
         assert (second.text, str(second.date), second.outdated_by) == (OLD, "2024-05-02", "[[Lease]]")
         assert not any(each.date for each in find_evidence(library, "What is in the garden?", ()).evidence)
+
+
+def test_when_files_changed_is_shown_where_one_contradicts_another(tmp_path: Path) -> None:
+    talk = "We talked about the rent of the workshop."
+    with library_of(tmp_path, {"Old.md": OLD, "New.md": NEW, "Talk.md": talk}) as library:
+        os.utime(tmp_path / "vault/Old.md", (1_700_000_000, 1_700_000_000))
+        library.refresh()
+        found = find_evidence(library, RENT, ()).evidence
+    assert {each.text: bool(each.date) for each in found} == {NEW: True, OLD: True, talk: False}

@@ -23,6 +23,7 @@ def asked(text: str) -> TimeInQuestion | None:
     [
         ("What did I write on 8 March?", "2026-03-08", ""),
         ("What did I note about the compost on 8 March?", "2026-03-08", "compost"),
+        ("Who repaired the pump in March?", "2026-03-01 to 2026-03-31", "repaired pump"),
         ("What did we decide in spring 2025?", "2025-03-01 to 2025-05-31", "decide"),
         ("What did I do on Friday and on Saturday?", "2026-11-13 to 2026-11-14", ""),
         ("What did I write on the 8th, 9th and 10th?", "2026-11-08 to 2026-11-10", ""),
