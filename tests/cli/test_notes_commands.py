@@ -155,9 +155,10 @@ def test_daily_notes_are_named_by_the_settings_of_obsidian(garden: World) -> Non
     settings(garden, "daily-notes.json", {"folder": "Journal/", "format": "YYYY/[on the day] YYYY-MM-DD"})
     today, path = daily(garden)
     assert path == f"Journal/{today[:4]}/on the day {today}.md"
-    settings(garden, periodic, {"daily": {"folder": "P", "format": "[x]YYYY-MM-DD", "enabled": True}})
-    today, path = daily(garden)
-    assert path == f"P/x{today}.md"
+    for is_on in ({}, {"enabled": True}):
+        settings(garden, periodic, {"daily": {"folder": "P", "format": "[x]YYYY-MM-DD", **is_on}})
+        today, path = daily(garden)
+        assert path == f"P/x{today}.md"
     settings(garden, periodic, {"daily": {"folder": "P", "enabled": False}})
     assert daily(garden)[1].startswith("Journal/")
 
