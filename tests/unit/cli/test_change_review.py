@@ -1,10 +1,12 @@
 """The review at a terminal that gives lines, not keys: what each answer makes of a change set."""
 
+from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 from shutil import rmtree
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.cli.change_review import TerminalChangeReviewer
@@ -75,7 +77,7 @@ def test_always_is_an_answer_where_it_is_offered(tmp_path: Path) -> None:
 
 
 def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, "1\n2\n1\n7\nd\ny\n")
+    desk = Desk(tmp_path, f"1\n2\n1\n{'5' * 5_000}\nd\ny\n")
     verdict = desk.review()
     assert verdict.changes == ChangeSet(title="Edit Sleep.md", writes=(SLEEP,))
     assert not verdict.edited
@@ -83,15 +85,17 @@ def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_pat
     assert "Change 1 is included again" in desk.screen
     questions = [line.partition("?")[0] for line in desk.screen.splitlines() if "y yes" in line]
     assert questions == ["Apply", "Apply 1 of 2", "Apply 0 of 2", *["Apply 1 of 2"] * 3]
-    assert "There is no change 7." in desk.screen
+    assert "There is no change 555555555." in desk.screen
     assert "2  left out: Create Inbox/Tea.md" in desk.screen
     assert not Desk(tmp_path, "1\n2\ny\n").review().changes
 
 
-def test_a_number_of_any_length_is_no_change(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, f"{'5' * 5000}\nn\n")
-    assert desk.review().answer == "no"
-    assert "There is no change 555555555." in desk.screen
+def test_the_last_of_ten_changes_is_left_out_by_two_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = iter("10\ry")
+    monkeypatch.setattr("zkchat.cli.key_questions.single_keys", lambda _: nullcontext(True))
+    monkeypatch.setattr("zkchat.cli.key_questions.read_key", lambda _: next(keys))
+    ten = ChangeSet(title="Ten", writes=tuple(replace(TEA, path=f"{number}.md") for number in range(10)))
+    assert Desk(tmp_path, "").review(ten, plain=False).changes.writes == ten.writes[:9]
 
 
 def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> None:
