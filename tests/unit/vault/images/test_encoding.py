@@ -69,10 +69,11 @@ def test_a_photo_is_reduced_and_set_upright() -> None:
 
 
 @pytest.mark.usefixtures("without_pillow")
-def test_without_pillow_a_photo_keeps_how_it_is_turned_and_nothing_else() -> None:
-    sent = encode_image(picture("JPEG", exif=exif(orientation=6)), BOX, "photo.jpg")
+@pytest.mark.parametrize(("turned", "size"), [(4, (40, 30)), (5, (30, 40)), (8, (30, 40))])
+def test_without_pillow_a_photo_keeps_how_it_is_turned_and_nothing_else(turned: int, size: tuple[int, int]) -> None:
+    sent = encode_image(picture("JPEG", exif=exif(orientation=turned)), BOX, "photo.jpg")
     with Image.open(BytesIO(sent.data)) as image:
-        assert dict(image.getexif()) == {0x0112: 6}
+        assert (dict(image.getexif()), sent.width, sent.height) == ({0x0112: turned}, *size)
 
 
 @pytest.mark.usefixtures("without_pillow")
