@@ -42,6 +42,12 @@ def test_columns_written_line_by_line_across_are_read_one_after_the_other() -> N
     )
 
 
+def test_a_row_of_a_table_keeps_its_line() -> None:
+    cells = line("Tea", 6, width=50), line("4 minutes", 6, left=250, width=100)
+    lines = [line("How long to steep", 5), *cells, line("and stir it all", 7)]
+    assert text(*lines) == "How long to steep\nTea 4 minutes\nand stir it all"
+
+
 def test_running_headers_and_page_numbers_are_dropped() -> None:
     pages = [
         page(
