@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -64,7 +65,10 @@ def menu_of(library: Library, agents: Sequence[str] = ()) -> MenuCompleter:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with library_of(tmp_path_factory.mktemp("completion"), NOTES | FILES) as library:
+    folder = tmp_path_factory.mktemp("completion")
+    with library_of(folder, NOTES | FILES) as library:
+        os.utime(folder / "vault/Work/Zen.md", (2_000_000_000, 2_000_000_000))
+        library.refresh()
         yield library
 
 
@@ -165,12 +169,13 @@ def test_elsewhere_nothing_is_offered(menu: MenuCompleter) -> None:
         assert completed(menu, text) == [], text
 
 
-def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Library) -> None:
+def test_notes_of_the_conversation_those_they_link_to_and_the_last_changed_come_first(library: Library) -> None:
     name_cache = NameCache()
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Ideas/Sleep.md")
     broken = DocumentReference(wikilink="[[Nowhere]]", status="missing")
     name_cache.refresh(library, [an_answer("", reference, broken)])
-    assert [match.note.path for match in name_cache.find("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
+    found = [match.note.path for match in name_cache.find("")]
+    assert found[:3] == ["Ideas/Sleep.md", "Ideas/Naps.md", "Work/Zen.md"]
 
 
 def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:
