@@ -113,14 +113,16 @@ def test_an_answer_can_be_streamed(web: Web) -> None:
     assert "".join(each["delta"].get("reasoning_content", "") for each in deltas) == "Hm."
 
 
-def test_what_was_said_elsewhere_is_the_history_of_a_new_session(web: Web) -> None:
+@pytest.mark.parametrize(("more", "private"), [({}, False), ({"store": False}, True)])
+def test_what_was_said_elsewhere_is_the_history_of_a_new_session(web: Web, more: Any, private: bool) -> None:
     before = [{"role": "user", "content": "I like tea."}, {"role": "assistant", "content": "Fine."}]
     parts = [
         {"type": "text", "text": "How long should I [[Sleep]]?"},
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{b64encode(picture()).decode()}"}},
     ]
-    assert "choices" in completed(web, *before, {"role": "user", "content": parts}, store=False)
+    assert "choices" in completed(web, *before, {"role": "user", "content": parts}, **more)
     (session,) = sessions(web)
+    assert web.ask("/help", session=session["id"])[0]["private"] is private
     shown = web.world.run("sessions", "show", session["id"], "--json").json["messages"]
     assert [each["parts"][0]["text"] for each in shown[:3]] == ["I like tea.", "Fine.", "How long should I [[Sleep]]?"]
     assert "image" in {part["kind"] for part in shown[2]["parts"]}
