@@ -97,10 +97,7 @@ def test_a_vaults_own_file_chooses_no_server_unasked(notes: World, server: Embed
 
 @pytest.mark.parametrize(
     ("variables", "expected"),
-    [
-        ({}, None),
-        ({"ZKCHAT_EMBEDDINGS__API_KEY_ENV": "OTHER_KEY", "OTHER_KEY": "canary-other"}, "Bearer canary-other"),
-    ],
+    [({}, None), ({"ZKCHAT_EMBEDDINGS__API_KEY_ENV": "OTHER_KEY", "OTHER_KEY": "canary-other"}, "Bearer canary-other")],
 )
 def test_a_key_goes_to_the_server_that_it_is_for(
     notes: World, server: EmbeddingServer, variables: dict[str, str], expected: str | None
@@ -127,9 +124,7 @@ def test_doctor_asks_for_one_vector(notes: World, server: EmbeddingServer) -> No
     assert "ollama pull nomic-embed-text" in said
 
 
-def test_while_it_is_unknown_what_is_private_nothing_goes_to_another_machine_that_is_called_local(
-    notes: World,
-) -> None:
+def test_while_it_is_unknown_what_is_private_nothing_goes_to_another_machine_that_is_called_local(notes: World) -> None:
     own = {"MODEL": "openai:any", "BASE_URL": "http://192.0.2.1:9/v1", "LOCAL": "true", "TIMEOUT": "1"}
     notes.variables |= {f"ZKCHAT_EMBEDDINGS__{name}": value for name, value in own.items()}
     notes.note(".zkchat/config.toml", "broken")

@@ -2,13 +2,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from acp.helpers import (
-    embedded_blob_resource,
-    embedded_text_resource,
-    resource_block,
-    resource_link_block,
-    text_block,
-)
+from acp.helpers import embedded_blob_resource, embedded_text_resource, resource_block, resource_link_block, text_block
 from acp.schema import AudioContentBlock
 
 from tests.support.libraries import library_of

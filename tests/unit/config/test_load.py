@@ -278,13 +278,7 @@ def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        '[privacy]\nlocal_onyl = ["a"]',
-        'local_only = ["a"]',
-        "privacy = 5",
-        '[vault]\nlocal_only = ["a"]',
-    ],
+    "text", ['[privacy]\nlocal_onyl = ["a"]', 'local_only = ["a"]', "privacy = 5", '[vault]\nlocal_only = ["a"]']
 )
 def test_a_misspelt_wish_for_privacy_is_never_passed_over(files: SettingsFiles, text: str) -> None:
     files.vault.write_text(text)

@@ -44,12 +44,7 @@ def by_both() -> Relevance:
 
 
 @pytest.mark.parametrize(
-    ("question", "nearest"),
-    [
-        ("How hot must the oven be?", 0),
-        ("railway journey", 1),
-        ("红烧肉的菜谱", 2),
-    ],
+    ("question", "nearest"), [("How hot must the oven be?", 0), ("railway journey", 1), ("红烧肉的菜谱", 2)]
 )
 def test_the_text_on_the_same_subject_is_the_nearest(question: str, nearest: int) -> None:
     scores = by_both().scores(question, TEXTS)

@@ -95,12 +95,7 @@ def test_each_file_of_a_change_set_is_listed_once_with_what_is_done_to_it() -> N
 
 @pytest.mark.parametrize(
     ("text", "lines"),
-    [
-        ("", []),
-        ("a", ["a"]),
-        ("a\nb\r\n", ["a\n", "b\r\n"]),
-        ("a\u2028b\x0cc\n\n", ["a\u2028b\x0cc\n", "\n"]),
-    ],
+    [("", []), ("a", ["a"]), ("a\nb\r\n", ["a\n", "b\r\n"]), ("a\u2028b\x0cc\n\n", ["a\u2028b\x0cc\n", "\n"])],
 )
 def test_only_a_line_feed_ends_a_line(text: str, lines: list[str]) -> None:
     assert split_lines(text) == lines

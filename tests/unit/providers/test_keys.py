@@ -32,12 +32,7 @@ def test_ollamas_key_goes_to_ollama_and_to_servers_of_the_users_choice(
 
 @pytest.mark.parametrize(
     ("base_url", "warned"),
-    [
-        ("", False),
-        ("https://example.org/v1", False),
-        ("http://example.org/v1", True),
-        ("HTTP://10.0.0.1/v1", True),
-    ],
+    [("", False), ("https://example.org/v1", False), ("http://example.org/v1", True), ("HTTP://10.0.0.1/v1", True)],
 )
 def test_a_key_that_goes_over_plain_http_to_another_machine_is_warned_of(base_url: str, warned: bool) -> None:
     found = openai_key(KEY, base_url, "MY_KEY")

@@ -222,13 +222,7 @@ def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "open_"),
-    [
-        ("```py\nx", True),
-        ("```\nx\n```", False),
-        ("````\n```\n", True),
-        ("~~~\n```\n~~~", False),
-        ("a ``` b", False),
-    ],
+    [("```py\nx", True), ("```\nx\n```", False), ("````\n```\n", True), ("~~~\n```\n~~~", False), ("a ``` b", False)],
 )
 def test_a_fence_is_open_until_it_is_closed(text: str, open_: bool) -> None:
     assert is_open(text) is open_

@@ -51,10 +51,7 @@ def test_a_passage_is_found_with_its_place(vault: Vault) -> None:
 
 def test_a_note_is_found_by_title_alias_heading_and_file_name_though_its_text_is_silent(vault: Vault) -> None:
     vault.holds(
-        a="# Sourdough\n\nbread",
-        b="---\naliases: [Leaven]\n---\nbread",
-        c="bread\n\n## Starter\n\nwater",
-        Rye="",
+        a="# Sourdough\n\nbread", b="---\naliases: [Leaven]\n---\nbread", c="bread\n\n## Starter\n\nwater", Rye=""
     )
     assert [(found.path, found.why) for word in ("sourdough", "leaven", "starter") for found in vault.find(word)] == [
         ("a.md", "title, heading, text"),

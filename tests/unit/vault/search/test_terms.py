@@ -81,13 +81,7 @@ def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "typed"),
-    [
-        ("¿Cuánto?", "cuanto"),
-        ("Việt", "viet"),
-        ("u\u0308ber", "uber"),
-        ("İzmir", "izmir"),
-    ],
+    ("written", "typed"), [("¿Cuánto?", "cuanto"), ("Việt", "viet"), ("u\u0308ber", "uber"), ("İzmir", "izmir")]
 )
 def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, typed: str) -> None:
     assert terms(written) == terms(typed)
