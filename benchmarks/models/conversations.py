@@ -174,7 +174,7 @@ def models_stay_loaded() -> Iterator[None]:
 def table(results: Iterable[tuple[Task, Record]]) -> Iterator[str]:
     """The figures by kind and of all: shares in percent of the tasks for which a figure counts."""
     scored = [(task, record, score(task, record)) for task, record in results]
-    columns = ("fit", "right", "named", "first", "refuses", "proposal", "facts")
+    columns = ("fit", "right", "own", "named", "first", "refuses", "proposal", "facts")
     yield f"{'kind':14}{'tasks':>6}{''.join(f'{each:>13}' for each in columns)}{'s a turn':>10}"
     for kind in (*dict.fromkeys(task["kind"] for task, *_ in scored), "all"):
         chosen = [each for each in scored if kind in (each[0]["kind"], "all")]

@@ -180,6 +180,12 @@ def patched(diff: str) -> dict[str, tuple[list[str], list[str]]]:
     return files
 
 
+REPLACED: Final = re.compile(
+    r"found no answer in your notes|, which (?:your notes do not support|contradicts)|a garbled answer"
+)
+"""Of a warning that passages stand in the place of an answer: what is right then is not the model's own."""
+
+
 def score(task: Task, record: Record) -> dict[str, Any]:
     """Every figure that counts for a task of this kind; `facts` is how many were known at the end.
 
@@ -197,6 +203,7 @@ def score(task: Task, record: Record) -> dict[str, Any]:
         asked = {each["question"]: each["answer"] for each in record["turns"]}
         return marks | {"facts": sum(right(fact, asked.get(fact["ask"], "")) for fact in task["facts"])}
     marks["right"] = right(task, last["answer"])
+    marks["own"] = marks["right"] and not any(REPLACED.search(each) for each in last["warnings"])
     if not task["notes"]:  # a count or a date of the index
         return marks
     marks["named"] = names_note(task["notes"], last["answer"])

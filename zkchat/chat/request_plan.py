@@ -457,9 +457,8 @@ class RequestPlanner:
         is_else = not question.is_question or question.points_back or question.links or question.split.material
         if is_else or any(part.listing for part in found) or self._core.settings.strict or self._core.info.is_tiny:
             return False
-        is_sure = any(part.evidence and not part.is_doubtful for part in found)
         is_only = not any(part.evidence for part in found) and not OWN.isdisjoint(words(question.prose))
-        return is_only or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
+        return is_only or worth >= (TOLD_FIRST if _is_sure(found) else TOLD_FIRST_IN_DOUBT)
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
@@ -531,6 +530,11 @@ class RequestPlanner:
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
 
+def _is_sure(parts: Iterable[object]) -> bool:
+    """Whether there are passages that answer without doubt."""
+    return any(isinstance(part, EvidencePart) and part.evidence and not part.is_doubtful for part in parts)
+
+
 def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
     """Whether a question has its own passages, and is about nothing that was said before."""
     if user is None or question is None:
@@ -544,8 +548,9 @@ def _instructions(
 ) -> PromptItem:
     tier: Tier = "default" if info.calls_tools else "handed"
     if info.needs_evidence:
-        is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in user.parts)
-        tier = "told" if told_first else "small" if is_given else "talk"
+        parts = user.parts if user else ()
+        is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in parts)
+        tier = "told" if told_first else "sure" if _is_sure(parts) else "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 

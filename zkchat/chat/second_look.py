@@ -288,7 +288,8 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 def _is_named(exchange: Exchange, question: Question) -> bool:
     """Whether the passages speak of what a question is about."""
     said = {term for each in exchange.assembled.request.evidence for term in terms(_told_by(each))}
-    return all(is_said(term, said) for term in _needed(exchange.core.library, question, ()))
+    library = exchange.core.library
+    return all(is_said(term, said) for term in _named(library, question, ()) | _rarest(library, question))
 
 
 def _told_on(exchange: Exchange) -> str:
@@ -307,24 +308,31 @@ def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequenc
     used = sources_of(answer, question.prose, [each.text for each in evidence], library)
     if not used and (exchange.core.info.is_tiny or not told):
         return False  # it says anything
-    chosen = [evidence[number] for number in used]
+    chosen = evidence if used and len(question.halves) > 1 else [evidence[number] for number in used]
     said = {term for text in [*map(_told_by, chosen), *(told if chosen else ())] for term in terms(text)}
-    needed = _needed(library, question, () if detect_language(answer) == "de" else evidence)
-    claimed = topic_terms(answer)
-    own = own_terms(question.prose)
+    claimed, own = topic_terms(answer), own_terms(question.prose)
     is_meant = bool(claimed & own) and 2 * sum(is_said(term, said) for term in own) > len(own)
     is_copied = claimed <= said and (is_meant or len(claimed) > MAX_SHORT_ANSWER)
+    needed = _named(library, question, () if detect_language(answer) == "de" else evidence)
+    if not (is_meant and claimed - own <= said and sum(not is_said(term, said) for term in own) <= 1):
+        needed |= _rarest(library, question)
     return not said or is_copied or all(is_said(term, said) for term in needed)
 
 
-def _needed(library: Library, question: Question, evidence: Sequence[Evidence]) -> set[str]:
-    """The rarest term of a question, those of the notes that it names, and names that passages write as such."""
+def _rarest(library: Library, question: Question) -> set[str]:
+    """The rarest term of a question. Where words have no spaces between them, it may be none."""
+    weights = library.idf(() if has_unspaced(question.prose) else own_terms(question.prose))
+    return {max(weights, key=lambda term: (weights[term], term))} if weights else set()
+
+
+def _named(library: Library, question: Question, evidence: Sequence[Evidence]) -> set[str]:
+    """The terms of notes that a question names, and of names that passages write as such."""
     from zkchat.answers import resolved
 
-    topic, weights = topic_of(question.prose), library.idf(own_terms(question.prose))
-    needed = {max(weights, key=lambda term: (weights[term], term))} if weights else set[str]()
-    needed |= {term for word in written_words(topic) if resolved(library, word) for term in terms(word)}
-    return needed | {term for word in _names_in(topic, evidence) for term in terms(word)}
+    topic = topic_of(question.prose)
+    named = [word for word in written_words(topic) if resolved(library, word)]
+    typed = _NAME.findall(question.prose) if evidence else ()
+    return {term for word in (*named, *typed, *_names_in(topic, evidence)) for term in terms(word)}
 
 
 def _names_in(question: str, evidence: Sequence[Evidence]) -> Iterator[str]:
@@ -360,17 +368,20 @@ def _telling(text: str, language: str | None = None) -> frozenset[str]:
 
 def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     """Whether most words of an answer, and all its numbers, are from what the model was given or asked."""
-    known = {term for text in (question, *given) for term in terms(text)}
-    language = detect_language(answer)
-    spoken = [*topic_terms(answer)]
+    asked, told = frozenset(terms(question)), {term for text in given for term in terms(text)}
+    language, spoken = detect_language(answer), topic_terms(answer)
     asks_amount = wants_number(question) and _months().isdisjoint(words(answer))
-    if not _values(answer, language) <= _values("\n".join((question, *given)), dates=not asks_amount):
+    figures = _values(answer, language)
+    if not figures <= _values("\n".join((question, *given)), dates=not asks_amount):
         return False
-    if language != "de" and any(known.isdisjoint(terms(name)) for name in _NAME.findall(answer)):
+    if language != "de" and any((asked | told).isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
-    if language and language != detect_language("\n".join(given)):
+    if language and (detect_language("\n".join(given)) or language) != language:
         return True  # words of another language say nothing
-    return sum(is_said(term, known) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+    added = [term for term in spoken if term not in asked]
+    if added and not (figures or any(is_said(term, told) for term in added)):
+        return False  # "The cargo bike is blue."
+    return sum(is_said(term, asked | told) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
 @cache

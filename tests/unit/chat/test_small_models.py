@@ -61,6 +61,14 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
     assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
 
 
+def test_it_may_find_no_answer_only_where_the_passages_leave_a_doubt(library: Library) -> None:
+    model = small("She teaches physics.", "The notes do not say.")
+    talk = talk_with(library, model)
+    for question in ("What does Mara teach?", "What colour has the inner lining of the tent of Ole?"):
+        events_of(talk.say(question))
+    assert ["The notes do not say" in request.messages[0].text for request in model.requests] == [False, True]
+
+
 def test_a_question_on_something_else_comes_without_what_was_said_before(library: Library) -> None:
     model = small("She teaches physics.", "I see.", "Seven to nine hours.")
     talk = talk_with(library, model)
@@ -131,6 +139,7 @@ def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(li
         ("How many hours does the tent need?", "Ole needs seven to nine hours.", "The model gave no answer that your"),
         ("How many hours does Mara need?", "Mara needs seven to nine hours.", "The model gave no answer that your"),
         ("Where is the tent of Mara from?", "The tent of Mara is from Ulaanbaatar.", "> "),
+        ("How many hours do adults like Rafa need?", "Rafa needs seven to nine hours.", "The model gave no answer"),
         (
             "How old is [[Mara]]?",
             "The notes do not say.",
@@ -154,6 +163,8 @@ def test_an_answer_is_from_a_passage_that_speaks_of_what_is_named(
         ("When, and which subject, does Mara teach?", "Mara teaches physics."),
         ("Does she teach?", "She teaches physics.\n\n— [[Mara is not here]] › Van"),
         ("Why do we fill up the tank?", "She lends us her van if the tank comes back full."),
+        ("Whose tent is green, in the van?", "The green tent in the van is Mara's."),
+        ("How many hours do adults need, and what does Mara teach?", "Adults need seven to nine hours, Mara physics."),
     ],
 )
 def test_a_right_answer_is_left(library: Library, question: str, said: str) -> None:
@@ -546,6 +557,7 @@ def test_most_words_and_all_numbers_of_an_answer_are_from_what_was_given() -> No
     assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])
     assert not is_founded("It is due on 15th.", "When is it due?", ["It is due on 14th."])
     assert not is_founded("it repairs old clocks and breeds horses", "What does it do?", ["It teaches physics."])
+    assert not is_founded("The tent of Mara is blue.", "What colour has the tent of Mara?", ["Mara's tent is green."])
     birthday = ["Mara: birthday on 14 September."]
     assert not is_founded("Mara is 14 years old.", "How old is Mara?", birthday)
     assert is_founded("Mara's birthday is on 14 September.", "On how many days is Mara's birthday?", birthday)
