@@ -50,7 +50,7 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
     system, asked = request.messages
     assert asked.text.startswith(QUOTED)
     assert asked.text.endswith("\n\nQuestion: Who is Mara?")
-    assert not any(mark in system.text + asked.text for mark in ("<", "^work"))
+    assert not any(mark in system.text + asked.text for mark in ("<", "^work", "do not say"))
     assert (request.tools, request.must_call) == ((), False)
     assert answer.request_context
     assert request_from(answer.request_context, talk.history.messages, talk.history.contents) == request
@@ -59,14 +59,6 @@ def test_it_reads_plain_quotations_and_the_question_last_and_has_no_tools(librar
     assert earlier == ["Who is Mara?", "She teaches physics."], "the words alone"
     assert answer.text == "She lends us her van.\n\n— [[Mara]] › Van\n"
     assert [each.relative_path for each in answer.references if each.cited] == ["Mara.md"]
-
-
-def test_it_may_find_no_answer_only_where_the_passages_leave_a_doubt(library: Library) -> None:
-    model = small("She teaches physics.", "The notes do not say.")
-    talk = talk_with(library, model)
-    for question in ("What does Mara teach?", "What colour has the inner lining of the tent of Ole?"):
-        events_of(talk.say(question))
-    assert ["The notes do not say" in request.messages[0].text for request in model.requests] == [False, True]
 
 
 def test_a_question_on_something_else_comes_without_what_was_said_before(library: Library) -> None:
@@ -109,12 +101,14 @@ def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, s
 
 
 def test_where_it_finds_no_answer_the_nearest_passage_is_shown(library: Library) -> None:
-    talk = talk_with(library, small("The notes do not say.", "The tent is deep."))
+    model = small("The notes do not say.", "The tent is deep.")
+    talk = talk_with(library, model)
     for question in ("What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"):
         answer = answer_of(events_of(talk.say(question)))
         assert answer.text.startswith("The model found no answer. Closest in your notes:\n\n> The tent of [[Mara]]")
         assert answer.text.count("—") == 1
         assert answer.abstained
+    assert "The notes do not say" in model.requests[0].messages[0].text, "there is a doubt"
 
 
 @pytest.mark.parametrize(
@@ -140,11 +134,7 @@ def test_of_a_model_that_cannot_read_its_prompt_nothing_is_left_but_the_notes(li
         ("How many hours does Mara need?", "Mara needs seven to nine hours.", "The model gave no answer that your"),
         ("Where is the tent of Mara from?", "The tent of Mara is from Ulaanbaatar.", "> "),
         ("How many hours do adults like Rafa need?", "Rafa needs seven to nine hours.", "The model gave no answer"),
-        (
-            "How old is [[Mara]]?",
-            "The notes do not say.",
-            "The model found no answer. Closest in your notes:\n\n> ",
-        ),
+        ("How old is [[Mara]]?", "The notes do not say.", "The model found no answer. Closest in your notes:\n\n> "),
         ("How many hours do adults need?", "The notes do not say.", "The model found no answer. Closest in"),
     ],
 )
