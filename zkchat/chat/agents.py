@@ -58,9 +58,7 @@ class _ParseError(Exception):
         self.problem = line, text
 
 
-def _reads(
-    read: "Callable[[ProfileFile, _ProfileText], Profile]",
-) -> Callable[[ProfileFile], Profile | ProfileProblem]:
+def _reads(read: "Callable[[ProfileFile, _ProfileText], Profile]") -> Callable[[ProfileFile], Profile | ProfileProblem]:
     """Make what reads a profile from the text of a file report what is wrong with that."""
 
     def parse(file: ProfileFile) -> Profile | ProfileProblem:

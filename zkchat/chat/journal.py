@@ -105,11 +105,7 @@ class Journal:
         return Draft(self, self.next_message("assistant", provider=info.provider, model=info.id))
 
     def ask(
-        self,
-        text: str,
-        beside: Sequence[EntryBody] = (),
-        brief: Brief | None = None,
-        images: Sequence[ImagePart] = (),
+        self, text: str, beside: Sequence[EntryBody] = (), brief: Brief | None = None, images: Sequence[ImagePart] = ()
     ) -> Asked:
         """Store a question, before anything is done about it, together with what the user chose for the conversation.
 

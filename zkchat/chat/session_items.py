@@ -11,15 +11,7 @@ from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.memory import WHOLE, MemoryState
 from zkchat.chat.references import ChangedItem, changed_items, place_of
-from zkchat.core import (
-    Link,
-    Missing,
-    RequestContext,
-    RequestItem,
-    SessionItemType,
-    UsageError,
-    without_suffix,
-)
+from zkchat.core import Link, Missing, RequestContext, RequestItem, SessionItemType, UsageError, without_suffix
 
 
 class SessionItem(Struct, frozen=True, kw_only=True):

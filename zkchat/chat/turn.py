@@ -32,14 +32,7 @@ from zkchat.chat.journal import Asked
 from zkchat.chat.memory import is_key
 from zkchat.chat.privacy import OUTSIDE, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
-from zkchat.chat.references import (
-    Brought,
-    ReferenceList,
-    brought_along,
-    embedded,
-    is_sent_anyway,
-    resolve_links,
-)
+from zkchat.chat.references import Brought, ReferenceList, brought_along, embedded, is_sent_anyway, resolve_links
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import answer_from_told, check_answer, is_checked, look_again, may_look_again
 from zkchat.chat.tool_loop import Exchange
@@ -506,10 +499,7 @@ class Turn:
             elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
                 yield Warned(text=f"The context window of {info.shown} is too small to change notes.")
         if problem := self.core.tokenizer.problem:
-            yield Warned(
-                text=f"{problem} Tokens are estimated, a little too high.",
-                hint="Reinstall zkchat.",
-            )
+            yield Warned(text=f"{problem} Tokens are estimated, a little too high.", hint="Reinstall zkchat.")
 
     async def _begin_exchange(
         self, question: Question, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit

@@ -20,7 +20,7 @@ from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
 from zkchat.core.errors import ProviderError
-from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
+from zkchat.core.events import AnswerReplaced, Compacted, EvidenceFound, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
 from zkchat.models.static_vectors import installed
@@ -108,7 +108,14 @@ def test_where_it_finds_no_answer_the_nearest_passage_is_shown(library: Library)
         assert answer.text.startswith("The model found no answer. Closest in your notes:\n\n> The tent of [[Mara]]")
         assert answer.text.count("—") == 1
         assert answer.abstained
-    assert "The notes do not say" in model.requests[0].messages[0].text, "there is a doubt"
+    assert "do not say" in model.requests[0].messages[0].text, "there is a doubt"
+
+
+def test_it_may_find_no_answer_where_no_note_has_a_word_of_the_question(library: Library) -> None:
+    talk = talk_with(library, model := small("Physics.", "Physics."))
+    for question in ("Which physics does Mara teach?", "What does Mara teach her parrot?"):
+        assert not of_kind(events_of(talk.say(question)), EvidenceFound)[0].is_doubtful
+    assert ["do not say" in request.messages[0].text for request in model.requests] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -196,11 +203,7 @@ def test_a_question_about_the_vault_itself_or_which_notes_say_something_is_answe
 
 @pytest.mark.parametrize(
     ("said", "is_asked"),
-    [
-        ("What is the capital of Mongolia?", False),
-        ("My locker code is 4711.", True),
-        ("Thank you!", True),
-    ],
+    [("What is the capital of Mongolia?", False), ("My locker code is 4711.", True), ("Thank you!", True)],
 )
 def test_it_is_not_asked_for_what_it_would_invent(library: Library, said: str, is_asked: bool) -> None:
     model = small("Well.")

@@ -3,14 +3,7 @@ from functools import lru_cache
 
 import pytest
 
-from zkchat.chat.context.selection import (
-    Candidate,
-    Relevance,
-    Selection,
-    SelectionLimits,
-    Selector,
-    build_candidates,
-)
+from zkchat.chat.context.selection import Candidate, Relevance, Selection, SelectionLimits, Selector, build_candidates
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.choices import IncludeMode, ItemType
 from zkchat.core.message import RequestItem

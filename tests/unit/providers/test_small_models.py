@@ -99,14 +99,7 @@ def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("494.03M", 494_030_000),
-        ("8.0B", 8_000_000_000),
-        ("8x7B", None),
-        ("", None),
-        (7, None),
-    ],
+    ("text", "expected"), [("494.03M", 494_030_000), ("8.0B", 8_000_000_000), ("8x7B", None), ("", None), (7, None)]
 )
 def test_sizes_are_parsed_as_servers_and_files_write_them(text: object, expected: int | None) -> None:
     assert parse_size(text) == expected

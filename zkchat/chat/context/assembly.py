@@ -447,11 +447,7 @@ def _tool(text: str, server: str) -> ToolSpec:
 
 
 def _items(
-    plan: RequestPlan,
-    window: Window,
-    messages: Iterable[RequestItem],
-    tokenizer: Tokenizer,
-    contents: dict[str, str],
+    plan: RequestPlan, window: Window, messages: Iterable[RequestItem], tokenizer: Tokenizer, contents: dict[str, str]
 ) -> Iterator[RequestItem]:
     def counted(each: PromptItem) -> RequestItem:
         contents[each.item.digest] = each.text

@@ -76,9 +76,7 @@ def format_message(
     images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
         return []  # an answer that failed before its first word
-    return [
-        PromptMessage(role=message.role, text="\n\n".join([*beside, text]), tool_calls=calls, images=images),
-    ]
+    return [PromptMessage(role=message.role, text="\n\n".join([*beside, text]), tool_calls=calls, images=images)]
 
 
 def augmented_text(

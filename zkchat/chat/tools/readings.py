@@ -49,8 +49,7 @@ def _page(text: str, offset: int) -> ToolOutcome:
     if not page:
         more = f"(The text ends at character {len(text):,}.)"
     return ToolOutcome(
-        text=page + (more if end < len(text) or not page else ""),
-        summary=f"{len(page):,} of {len(text):,} characters",
+        text=page + (more if end < len(text) or not page else ""), summary=f"{len(page):,} of {len(text):,} characters"
     )
 
 
