@@ -15,6 +15,7 @@ from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, T
 from zkchat.chat.journal import Journal
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import ConversationSearch
+from zkchat.chat.second_look import IS_ANSWERED
 from zkchat.chat.tools.readings import Readings
 from zkchat.chat.tools.server_tools import ServerAccess
 from zkchat.core.choices import TokenUsage
@@ -124,7 +125,12 @@ def answer_of(events: Sequence[Event]) -> ChatMessage:
 
 
 class Saying:
-    """A model that plays its answers: texts, calls of tools, errors, or None for one that hangs."""
+    """A model that plays its answers: texts, calls of tools, errors, or None for one that hangs.
+
+    Asked whether the notes answer, it says `confirms`, and that is no request of its own.
+    """
+
+    confirms = "Yes"
 
     def __init__(
         self, *answers: str | ToolCallPart | ProviderError | None, reason: FinishReason = "stop", **info: object
@@ -139,8 +145,10 @@ class Saying:
         pass
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        self.requests.append(request)
-        answer = self._answers.pop(0)
+        is_check = request.messages[-1].text.endswith(IS_ANSWERED)
+        if not is_check:
+            self.requests.append(request)
+        answer = self.confirms if is_check else self._answers.pop(0)
         match answer:
             case str():
                 yield TextChunk(text=answer)

@@ -55,7 +55,7 @@ from zkchat.core import (
     abstained_turns,
     shorten,
 )
-from zkchat.index import has_unspaced, is_said, own_terms, terms, topic_terms, words
+from zkchat.index import is_said, terms, topic_terms, words
 from zkchat.language import CORRECTS
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
@@ -307,17 +307,7 @@ class RequestPlanner:
         if offered and self._core.info.needs_evidence:
             return [prompt_item("system", agent.name, how_to_change(offered), reason="a change is asked for")]
         rules = [prompt_item("rule", "write", WRITING, reason="writing is on")] if offered else []
-        is_sure = user is not None and self._core.info.needs_evidence and self._is_sure(user)
-        return [_instructions(agent, self._core.info, user, told_first=told_first, is_sure=is_sure), *rules]
-
-    def _is_sure(self, user: ChatMessage) -> bool:
-        """Whether passages answer without doubt, and no word of the question is in none of the notes."""
-        parts = [part for part in user.parts if isinstance(part, EvidencePart) and not part.is_doubtful]
-        found = [each for part in parts for each in part.evidence]
-        said = {term for each in found for term in terms(f"{each.title}\n{each.heading}\n{each.text}")}
-        question = Question.parse(user.text).prose
-        missing = {term for term in own_terms(question) if not is_said(term, said)}
-        return bool(found) and (has_unspaced(question) or missing <= self._core.library.idf(missing).keys())
+        return [_instructions(agent, self._core.info, user, told_first=told_first), *rules]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
@@ -460,7 +450,7 @@ class RequestPlanner:
         if is_else or any(part.listing for part in found) or self._core.settings.strict or self._core.info.is_tiny:
             return False
         is_only = not any(part.evidence for part in found) and not OWN.isdisjoint(words(question.prose))
-        return is_only or worth >= (TOLD_FIRST if self._is_sure(user) else TOLD_FIRST_IN_DOUBT)
+        return is_only or worth >= (TOLD_FIRST if _is_sure(found) else TOLD_FIRST_IN_DOUBT)
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
@@ -532,6 +522,11 @@ class RequestPlanner:
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
 
+def _is_sure(parts: Iterable[object]) -> bool:
+    """Whether there are passages that answer without doubt."""
+    return any(isinstance(part, EvidencePart) and part.evidence and not part.is_doubtful for part in parts)
+
+
 def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
     """Whether a question has its own passages, and is about nothing that was said before."""
     if user is None or question is None:
@@ -541,13 +536,13 @@ def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
 
 
 def _instructions(
-    agent: Agent, info: ModelInfo, user: ChatMessage | None = None, *, told_first: bool = False, is_sure: bool = False
+    agent: Agent, info: ModelInfo, user: ChatMessage | None = None, *, told_first: bool = False
 ) -> PromptItem:
     tier: Tier = "default" if info.calls_tools else "handed"
     if info.needs_evidence:
         parts = user.parts if user else ()
         is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in parts)
-        tier = "told" if told_first else "sure" if is_sure else "small" if is_given else "talk"
+        tier = "told" if told_first else "sure" if _is_sure(parts) else "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 

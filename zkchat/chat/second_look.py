@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -32,6 +33,7 @@ from zkchat.core import (
     HeadEntry,
     Remarked,
     RequestItem,
+    TextChunk,
     TextDelta,
     Warned,
     ZkchatError,
@@ -72,6 +74,8 @@ MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
 """What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
+IS_ANSWERED: Final = "Do the notes answer this? Begin your answer with Yes or No, then give the answer."
+"""What a small model is asked after its question, once it has answered: it says No to most of what it made up."""
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
 _DIGITS: Final = re.compile(r"\d+")
@@ -260,7 +264,9 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     is_empty = _is_empty(text, question)
     is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
     if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
-        return False
+        if len(given) > len(request.evidence) or not await _is_denied(exchange):
+            return False
+        is_empty = True
     own = _quoted(SOURCE.sub("", text))
     said = "found no answer in your notes" if is_empty else f"said “{own}”, which your notes do not support"
     said = "gave a garbled answer" if is_garbled else said
@@ -283,6 +289,20 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     if not (is_sure or told_before):
         exchange.finish = Finish(reason="abstained")  # what is shown need not bear on the question
     return True
+
+
+async def _is_denied(exchange: Exchange) -> bool:
+    """Whether the model says that the notes do not answer, where they were found for their words and not named."""
+    request, said = exchange.assembled.request, ""
+    if exchange.core.info.is_tiny or not request.evidence or any(each.linked for each in request.evidence):
+        return False
+    *before, asked = request.messages
+    messages = (*before, replace(asked, text=f"{asked.text}\n\n{IS_ANSWERED}"))
+    checked = replace(request, messages=messages, temperature=0.0, max_answer_tokens=2)
+    with suppress(ZkchatError):  # then the answer stands
+        async for chunk in exchange.core.provider.stream(checked):
+            said += chunk.text if isinstance(chunk, TextChunk) else ""
+    return words(said)[:1] == ["no"]
 
 
 def _is_named(exchange: Exchange, question: Question) -> bool:
