@@ -20,7 +20,7 @@ from zkchat.chat.question import Question, wants_change
 from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
 from zkchat.core.errors import ProviderError
-from zkchat.core.events import AnswerReplaced, Compacted, EvidenceFound, TextDelta, ToolFinished, Warned
+from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
 from zkchat.core.message import ToolCallPart
 from zkchat.index.library import Library
 from zkchat.models.static_vectors import installed
