@@ -130,7 +130,7 @@ class Saying:
     Asked whether the notes answer, it says `confirms`, and that is no request of its own.
     """
 
-    confirms = "Yes"
+    confirms: str | ProviderError = "Yes"
 
     def __init__(
         self, *answers: str | ToolCallPart | ProviderError | None, reason: FinishReason = "stop", **info: object

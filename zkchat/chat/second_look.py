@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import cache
 from typing import Final
 
@@ -38,6 +38,7 @@ from zkchat.core import (
     Warned,
     ZkchatError,
     counted,
+    debug_answer,
     no_answer,
     place_of,
     quotations,
@@ -247,26 +248,23 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     request, text = exchange.assembled.request, exchange.draft.finished().text
     files = [part for part in user.parts if isinstance(part, FilePart)]
     is_alone = not (request.evidence or files)
-    if is_alone and (request.is_small_talk or question.tells or question.split.material or exchange.plan.offers_tools):
+    is_free = request.is_small_talk or question.tells or question.split.material or exchange.plan.offers_tools
+    if (is_alone and is_free) or any(each.images for each in request.messages):  # nobody can check what an image shows
         return False
-    given = [*map(_told_by, request.evidence), *(each.text for each in files)]
     earlier = (Question.parse(each.text) for each in request.messages[:-1] if each.role == "user")
-    told = (
-        question.prose if question.tells else question.told,
-        *(each.told if each.asks else each.prose for each in earlier),
-    )
-    given += filter(None, told)  # a question proves nothing, nor does its answer, save where there is nothing else
-    given += [each.text for each in request.messages[:-1] if is_alone and each.role != "system"]
-    sent = exchange.assembled
-    given += [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall", "summary"}]
+    told = (question.prose if question.tells else question.told, *(e.told if e.asks else e.prose for e in earlier))
+    others = [*filter(None, (*(each.text for each in files), *told))]  # a question proves nothing, nor its answer
+    others += [each.text for each in request.messages[:-1] if is_alone and each.role != "system"]
+    sent, kinds = exchange.assembled, {"memory", "recall", "summary"}
+    others += [sent.contents[each.digest] for each in sent.context.items if each.type in kinds]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in f"\n{text}" or repeats(text)
     is_empty = _is_empty(text, question)
-    is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, given[len(request.evidence) :])
-    if not (is_garbled or is_empty or is_strange) and is_founded(text, question.prose, given):
-        if len(given) > len(request.evidence) or not await _is_denied(exchange):
-            return False
-        is_empty = True
+    is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, others)
+    is_kept = not (is_garbled or is_empty or is_strange)
+    is_kept = is_kept and is_founded(text, question.prose, [*map(_told_by, request.evidence), *others])
+    if is_kept and (others or not await _is_denied(exchange)):
+        return False
     own = _quoted(SOURCE.sub("", text))
     said = "found no answer in your notes" if is_empty else f"said “{own}”, which your notes do not support"
     said = "gave a garbled answer" if is_garbled else said
@@ -293,15 +291,18 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 
 async def _is_denied(exchange: Exchange) -> bool:
     """Whether the model says that the notes do not answer, where they were found for their words and not named."""
-    request, said = exchange.assembled.request, ""
+    provider, request, said = exchange.core.provider, exchange.assembled.request, ""
     if exchange.core.info.is_tiny or not request.evidence or any(each.linked for each in request.evidence):
         return False
     *before, asked = request.messages
     messages = (*before, replace(asked, text=f"{asked.text}\n\n{IS_ANSWERED}"))
-    checked = replace(request, messages=messages, temperature=0.0, max_answer_tokens=2)
+    checked = replace(request, messages=messages, temperature=0.0, max_answer_tokens=16)  # some take no less
     with suppress(ZkchatError):  # then the answer stands
-        async for chunk in exchange.core.provider.stream(checked):
-            said += chunk.text if isinstance(chunk, TextChunk) else ""
+        async with aclosing(debug_answer(provider, checked, provider.stream(checked))) as chunks:
+            async for chunk in chunks:
+                said += chunk.text if isinstance(chunk, TextChunk) else ""
+                if len(said.strip()) > len("no"):
+                    break
     return words(said)[:1] == ["no"]
 
 
@@ -316,9 +317,8 @@ def _told_on(exchange: Exchange) -> str:
     """What the user told earlier on the subject, in the place of an answer."""
     sent, messages = exchange.assembled.context.items, exchange.core.history.messages
     told = [said_in(messages[each.name].text) for each in sent if each.type == "recall" and each.include == "manual"]
-    return (
-        "".join(["You said earlier:\n\n", *("> " + text.replace("\n", "\n> ") + "\n" for text in told)]) if told else ""
-    )
+    quoted = "".join("> " + text.replace("\n", "\n> ") + "\n" for text in told)
+    return f"You said earlier:\n\n{quoted}" if told else ""
 
 
 def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequence[str]) -> bool:

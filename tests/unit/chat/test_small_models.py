@@ -21,7 +21,7 @@ from zkchat.chat.request import rank_of
 from zkchat.chat.second_look import is_founded
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import AnswerReplaced, Compacted, TextDelta, ToolFinished, Warned
-from zkchat.core.message import ToolCallPart
+from zkchat.core.message import ImagePart, ToolCallPart
 from zkchat.index.library import Library
 from zkchat.models.static_vectors import installed
 from zkchat.sessions.store import SqliteMessageIndex
@@ -31,6 +31,7 @@ NOTES = {
     "Sleep.md": "# Sleep\n\nAdults need seven to nine hours.\n",
     "Tent.md": "# Tent\n\nThe tent of [[Mara]] is green.\n",
 }
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 QUOTED = "What the notes say:\n\n[[Mara]]:\n> Mara teaches physics."
 
 
@@ -106,17 +107,32 @@ def test_where_it_finds_no_answer_the_nearest_passage_is_shown(library: Library)
     for question in ("What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"):
         answer = answer_of(events_of(talk.say(question)))
         assert answer.text.startswith("The model found no answer. Closest in your notes:\n\n> The tent of [[Mara]]")
-        assert answer.text.count("—") == 1
-        assert answer.abstained
+        assert (answer.text.count("—"), answer.abstained) == (1, True)
     assert "do not say" in model.requests[0].messages[0].text, "there is a doubt"
 
 
-def test_an_answer_is_taken_back_where_the_model_then_denies_that_the_notes_hold_it(library: Library) -> None:
-    model = small("Mara teaches physics.", "Mara teaches physics.")
-    talk = talk_with(library, model)
-    for model.confirms, shown in (("Yes, she", "Mara teaches"), ("No.", "The model found no answer. Closest in")):
-        assert answer_of(events_of(talk.say("What does Mara teach?"))).text.startswith(shown)
-    assert len(model.requests) == 2, "nothing is said twice"
+@pytest.mark.parametrize(
+    ("question", "confirms", "shown"),
+    [
+        ("What does Mara teach?", "Yes, it", "Mara teaches physics."),
+        ("What does Mara teach?", "No.", "The model gave no answer that your notes support. Closest in them"),
+        ("What does Mara teach?", ProviderError("Down."), "Mara teaches physics."),
+        ("Who is Mara?", "No.", "Mara teaches physics."),
+        ("My cat is Miso. What does Mara teach?", "No.", "Mara teaches physics."),
+    ],
+)
+def test_it_is_asked_whether_passages_that_were_found_answer(
+    library: Library, question: str, confirms: str | ProviderError, shown: str
+) -> None:
+    model = small("Mara teaches physics.")
+    model.confirms = confirms
+    assert answer_of(events_of(talk_with(library, model).say(question))).text.startswith(shown)
+
+
+def test_what_it_says_of_an_image_is_left(library: Library) -> None:
+    talk = talk_with(library, Saying("A red boat.", needs_evidence=True, sees_images=True))
+    talk.keep(asked := "Is this Mara?", images=[ImagePart(name="a.png", media_type="image/png", data=PNG)])
+    assert answer_of(events_of(talk.say(asked))).text == "A red boat."
 
 
 @pytest.mark.parametrize(

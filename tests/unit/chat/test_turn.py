@@ -143,11 +143,7 @@ READ_REST = {"tool": "read_document", "arguments": {"relative_path": "Rest"}}
     ],
 )
 def test_a_reference_is_to_the_passage_that_the_answer_uses(
-    bedroom: Library,
-    store: SessionsInMemory,
-    calls: list[dict[str, object]],
-    answer: str,
-    place: tuple[str, int, int],
+    bedroom: Library, store: SessionsInMemory, calls: list[dict[str, object]], answer: str, place: tuple[str, int, int]
 ) -> None:
     talk = conversation_over(bedroom, store, scripted([*([call] for call in calls), [{"text": answer}]]))
     message = answer_of(say(talk, "How do I sleep well?" if calls else "What does [[Rest]] say of light?"))

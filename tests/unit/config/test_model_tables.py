@@ -55,11 +55,7 @@ def test_a_table_describes_a_model_and_each_of_its_values_has_an_origin(user: Pa
     found = loaded(user)
     assert found.settings.models == {
         "fast": Model(
-            provider="ollama",
-            id="qwen3:4b",
-            context_limit=8192,
-            temperature=0,
-            options={"top_p": 0.9, "stop": ["END"]},
+            provider="ollama", id="qwen3:4b", context_limit=8192, temperature=0, options={"top_p": 0.9, "stop": ["END"]}
         )
     }
     assert found.origins["models.fast.id"] == Origin("user", str(user))

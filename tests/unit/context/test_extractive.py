@@ -14,11 +14,7 @@ count = Estimate().count
 
 def said(text: str, *, role: Role = "user", day: int = 0, name: str = "") -> ChatMessage:
     return ChatMessage(
-        id=str(hash(text)),
-        role=role,
-        name=name,
-        parts=(TextPart(text=text),),
-        created_at=NOON + timedelta(days=day),
+        id=str(hash(text)), role=role, name=name, parts=(TextPart(text=text),), created_at=NOON + timedelta(days=day)
     )
 
 

@@ -136,11 +136,7 @@ def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "day"),
-    [
-        ("last meeting with Tomás", "2026-03-19"),
-        ("first meeting with Mara", "2026-03-05"),
-    ],
+    ("question", "day"), [("last meeting with Tomás", "2026-03-19"), ("first meeting with Mara", "2026-03-05")]
 )
 def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, question: str, day: str) -> None:
     found = find_evidence(garden, question, ())
