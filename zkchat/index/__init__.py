@@ -6,7 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.index.daily_notes import DailyNoteSettings, find_daily_note, format_moment
-    from zkchat.index.graph import Followed, backlinks
+    from zkchat.index.graph import Followed, backlinks, neighbours
     from zkchat.index.guarded import targets_of
     from zkchat.index.indexing.background import TextExtraction
     from zkchat.index.indexing.indexer import DateSources, Progress, Refreshed

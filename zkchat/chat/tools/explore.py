@@ -30,7 +30,7 @@ from zkchat.core import (
     page_named,
     page_of,
 )
-from zkchat.index import Library, graph
+from zkchat.index import Library, neighbours
 from zkchat.notes import check_times, filter_period, scan
 
 PAGE_CHARS = 8000
@@ -165,7 +165,7 @@ class _Explore:
     def find_related(self, *, relative_path: NotePath) -> ToolOutcome:
         """Find notes close to a path or title, by links or subject, to find more."""
         path = self._path(relative_path)
-        linked = dict.fromkeys(graph.neighbours(self._library, path), "linked with it")
+        linked = dict.fromkeys(neighbours(self._library, path), "linked with it")
         alike = self._library.documents(" ".join(self._library.names(path)), limit=MAX_RELATED + 1)
         related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
         related.pop(path, None)
