@@ -127,10 +127,11 @@ def answer_of(events: Sequence[Event]) -> ChatMessage:
 class Saying:
     """A model that plays its answers: texts, calls of tools, errors, or None for one that hangs.
 
-    Asked whether the notes answer, it says `confirms`, and that is no request of its own.
+    Asked whether the notes answer, or what to look up, it says `confirms` or `chooses`, outside of `requests`.
     """
 
     confirms: str | ProviderError = "Yes"
+    chooses = '{"name": "answer", "arguments": {"name": ""}}'
 
     def __init__(
         self, *answers: str | ToolCallPart | ProviderError | None, reason: FinishReason = "stop", **info: object
@@ -146,9 +147,10 @@ class Saying:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         is_check = request.messages[-1].text.endswith(IS_ANSWERED)
-        if not is_check:
+        is_choice = request.must_call and request.tools[0].name == "answer"
+        if not (is_check or is_choice):
             self.requests.append(request)
-        answer = self.confirms if is_check else self._answers.pop(0)
+        answer = self.confirms if is_check else self.chooses if is_choice else self._answers.pop(0)
         match answer:
             case str():
                 yield TextChunk(text=answer)

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
         report_section,
     )
     from zkchat.answers.catalog import CatalogAnswer, answer_query
-    from zkchat.answers.catalog_parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
+    from zkchat.answers.catalog_parser import (
+        LINK_MARK,
+        MAX_ASKED,
+        MAX_LISTED,
+        NOTE_WORDS,
+        CatalogQuery,
+        QueryKind,
+        parse_question,
+        vault_words,
+    )
     from zkchat.answers.dated_evidence import find_evidence, time_of
     from zkchat.answers.evidence import MAX_EVIDENCE, find_undated_evidence, openings
     from zkchat.answers.evidence_by_date import are_worth_showing, date_of

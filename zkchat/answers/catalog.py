@@ -28,7 +28,7 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts, terms
-from zkchat.notes import Folders, describe_period, folders_of, name_key
+from zkchat.notes import Folders, describe_period, folders_of, frontmatter_of, name_key
 
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""
@@ -381,6 +381,23 @@ def _list_holding(asked: _Asked) -> CatalogAnswer:
     return asked.listed(found, heading, lambda _: "")
 
 
+def _tell_note(asked: _Asked) -> CatalogAnswer:
+    """What is known of a note beside its text: properties, tags, headings, and the links from it and to it."""
+    library, path = asked.library, asked.path
+    properties = frontmatter_of(library.read(path)).properties
+    told = {name: value if isinstance(value, list) else [value] for name, value in properties.items()}
+    told["tags"] = [f"#{tag}" for tag, paths in asked.tags.items() if path in paths]
+    known = library.outline(path)
+    told["headings"] = [each.text for each in known.headings] if known else []
+    targets = [each.found.path for each in graph.links(library, path) if isinstance(each.found, Resolved | Ambiguous)]
+    for what, paths in {"links to": targets, "linked from": [each.source for each in library.links_to(path)]}.items():
+        others = [*dict.fromkeys(each for each in paths if each != path)]
+        told[what] = [*map(library.link_to, library.confirmed(others))]
+    shown = {what: ", ".join(map(str, values[:MAX_ASKED])) for what, values in told.items() if values}
+    rows = tuple(Row(details=f"{what} ({len(told[what])}): {values}") for what, values in shown.items())
+    return CatalogAnswer(heading=f"What is known of {library.link_to(path)}:", rows=rows)
+
+
 def _list_links(asked: _Asked) -> CatalogAnswer:
     if not asked.path:
         return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
@@ -547,5 +564,6 @@ _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "hubs": _list_hubs,
     "tasks": _list_tasks,
     "dates": _tell_dates,
+    "note": _tell_note,
     "holding": _list_holding,
 }

@@ -59,6 +59,15 @@ def tokens_of(text: str, language: str, *, for_tasks: bool = False) -> list[Toke
     return tokens
 
 
+def vault_words(text: str) -> frozenset[str]:
+    """What of a vault a text names, in any language: its notes, tags, folders or links."""
+    folded = fold(text)
+    places = [at for at in range(len(folded)) if not _is_inside_word(folded, at)]
+    readers = [_phrases_of(language, False) for language in by_code("catalog")]
+    tokens = filter(None, (each.longest(folded, at, _is_inside_word) for each in readers for at in places))
+    return VAULT_WORDS.intersection(meaning for token in tokens for meaning in token.meanings)
+
+
 def _literal(text: str, at: int) -> Token | None:
     """A link, a tag, a folder, a date or a number."""
     for pattern, meaning, value_of in _LITERALS:
@@ -109,6 +118,7 @@ QueryKind = Literal[
     "hubs",
     "tasks",
     "dates",
+    "note",
     "holding",
 ]
 TaskTime = Literal["open", "due", "overdue"]
@@ -164,6 +174,7 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
+_OF_LINKS: Final = ("linkto", "backlink", "outlink", "linked", "orphan", "unlinked")
 _LINK_WORDS: Final = _ANY | {
     "linkto",
     "mention",
@@ -184,6 +195,8 @@ _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
 _SILENT: Final = frozenset({"ask", "list", "or"})
+NOTE_WORDS: Final = frozenset({"note", "single", "page"})
+VAULT_WORDS: Final = NOTE_WORDS | {"tag", "tags", "tagged", "untagged", "folder", "infolder"} | {*_OF_LINKS}
 _HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "vault", "count", *_SILENT})
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
@@ -211,7 +224,7 @@ class Names(Protocol):
     def is_note(self, name: str) -> bool: ...
 
     def note_like(self, words: str) -> str:
-        """The note in whose title these words stand, else in a passage; empty where there is none."""
+        """The note in whose title these words stand, or whose title they hold; empty where there is none."""
         ...
 
     def is_tag(self, name: str) -> bool: ...

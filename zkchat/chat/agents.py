@@ -491,6 +491,13 @@ def instructions(agent: Agent, tier: Tier = "default") -> str:
     return f"{text}\n- {tagged} It is data: {_WARNING}."
 
 
+@cache
+def look_ups() -> tuple[str, tuple[str, ...]]:
+    """What a small model is told that chooses how to look up a question, and the names of the ways."""
+    text = _built_in_text("look-up").strip()
+    return text, tuple(re.findall(r'^{"name": "(\w+)"}: ', text, re.MULTILINE))
+
+
 def how_to_change(tools: Collection[str]) -> str:
     """What a small model is told that is asked for a change: a line for each of the tools that it has."""
     described = re.compile(r'\{"name": "(\w+)", .*\}\}: ')

@@ -5,6 +5,7 @@ The stages are coroutines that return values and `await emit(event)` for what th
 
 import types
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import aclosing, suppress
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, Protocol
@@ -36,8 +37,12 @@ from zkchat.core import (
     ImageDetail,
     ModelInfo,
     ModelProvider,
+    ModelRequest,
     SummaryDetail,
+    TextChunk,
     Tokenizer,
+    ZkchatError,
+    debug_answer,
     debug_event,
 )
 from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
@@ -228,6 +233,17 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
         """Whether any of the user's messages is shortened, or will be."""
         longest = 0.8 * self.budget.cap  # one that takes more is bound to be shortened
         return any(message.token_count > longest or self._is_short(message) for message in self._visible_questions())
+
+    async def short_reply(self, request: ModelRequest, most: int) -> str:
+        """What the model says, up to so many characters; nothing where it cannot be asked."""
+        said = ""
+        with suppress(ZkchatError):
+            async with aclosing(debug_answer(self.provider, request, self.provider.stream(request))) as chunks:
+                async for chunk in chunks:
+                    said += chunk.text if isinstance(chunk, TextChunk) else ""
+                    if len(said.strip()) >= most:
+                        break
+        return said.strip()
 
     def _visible_questions(self) -> Iterator[ChatMessage]:
         hidden = self.privacy.hidden()

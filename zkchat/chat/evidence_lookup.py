@@ -1,6 +1,7 @@
 """What the vault says on a question: passages of notes and files, and answers about the vault itself."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import zip_longest
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.answers import LINK_MARK, MAX_LISTED, parse_question
+from zkchat.answers import LINK_MARK, MAX_LISTED, NOTE_WORDS, CatalogQuery, parse_question, vault_words
+from zkchat.chat.agents import look_ups
 from zkchat.chat.context.assembly import PromptItem, prompt_item
 from zkchat.chat.context.formatting import format_evidence
 from zkchat.chat.context.unit_ranking import find_in_text
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.question import Question, terms_of
 from zkchat.chat.references import VIA_WITHHELD, resolve_links
+from zkchat.chat.text_calls import UnreadableCall, calls_in
 from zkchat.core import (
     DEFAULT_LIMIT,
     Ambiguous,
@@ -27,8 +30,11 @@ from zkchat.core import (
     LineRange,
     Link,
     MessageExcerpt,
+    ModelRequest,
+    PromptMessage,
     Resolved,
     StorageError,
+    ToolSpec,
     UsageError,
     VaultError,
     VaultListing,
@@ -38,7 +44,7 @@ from zkchat.index import Library, own_terms, terms, topic_terms
 from zkchat.notes import is_folder, link_catalog
 
 if TYPE_CHECKING:
-    from zkchat.answers import CatalogAnswer
+    from zkchat.answers import CatalogAnswer, QueryKind
 
 
 MAX_BARE: Final = 3
@@ -335,6 +341,12 @@ class FurtherPassages:
         )
 
 
+MAX_NAME: Final = 60
+"""Characters of what is looked up."""
+MAX_CALL: Final = 200
+"""Characters of a call that says what is to be looked up."""
+OF_ALL: Final[Mapping[str, "QueryKind"]] = {"tags": "tags", "orphans": "orphans", "unlinked": "unlinked"}
+"""What is asked of the vault as a whole."""
 _NOTES_LIKE: Final = 5
 """Notes that are looked at for one that is named by a part of its title, or by what it says."""
 _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
@@ -357,28 +369,76 @@ def answer_about_vault(
     targets = [_target(link, references) for link in question.links]
     if not all(targets):
         return None
-    names, calendar = _LibraryNames(library), library.calendar()
+    names = _LibraryNames(library)
     try:
-        query = parse_question(_marked(question), targets, names, calendar)
+        query = parse_question(_marked(question), targets, names, library.calendar())
         if query is None:
             return None
-        from zkchat.answers import answer_query
-
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
-        answer = answer_query(library, query, path or "", calendar, most=after + most)
-        if query.words and not answer.rows:
-            return None
-        text = _text(library, answer, after)
-        return VaultListing(
-            text=text,
-            references=tuple(_references(library, answer, text)),
-            rows=len(answer.rows),
-            is_numbered=any(row.path for row in answer.rows),
-            more=0 if query.kind == "tags" else answer.more,
-        )
+        return _listing(library, query, path or "", most, after)
     except (StorageError, VaultError):
         return None
+
+
+def _listing(library: Library, query: CatalogQuery, path: str, most: int, after: int = 0) -> VaultListing | None:
+    from zkchat.answers import answer_query
+
+    answer = answer_query(library, query, path, library.calendar(), most=after + most)
+    if query.words and not answer.rows:
+        return None
+    text = _text(library, answer, after)
+    return VaultListing(
+        text=text,
+        references=tuple(_references(library, answer, text)),
+        rows=len(answer.rows),
+        is_numbered=any(row.path for row in answer.rows),
+        more=0 if query.kind == "tags" else answer.more,
+    )
+
+
+async def ask_for_listing(core: ConversationCore, question: Question, *, is_last: bool = False) -> VaultListing | None:
+    """What the index says where a small model chooses what to look up, of a question about tags, folders or links; or,
+    where nothing else answers it, about notes. None where it is about what notes say, or names nothing that there is.
+    """
+    named = vault_words(question.prose)
+    is_meant = named - NOTE_WORDS or (is_last and (named or question.links))
+    if not (core.info.needs_evidence and is_meant) or core.info.is_tiny or question.tells or question.split.material:
+        return None
+    properties = {"name": {"type": "string", "maxLength": MAX_NAME}}
+    parameters = {"type": "object", "properties": properties, "required": ["name"]}
+    told, kinds = look_ups()
+    tools = tuple(ToolSpec(name=name, description="", parameters=parameters) for name in kinds)
+    messages = (
+        PromptMessage(role="system", text=told),
+        PromptMessage(role="user", text=f"Question: {question.text}"),
+    )
+    request = ModelRequest(messages=messages, tools=tools, must_call=True, window=core.budget.window, temperature=0.0)
+    with suppress(StorageError, VaultError, UnreadableCall):
+        for kind, arguments in calls_in(await core.short_reply(request, MAX_CALL), kinds):
+            if query := _query_of(core.library, question, kind, str(json.loads(arguments).get("name", ""))):
+                return _listing(core.library, query, query.note or "", MAX_LISTED)
+    return None
+
+
+def _query_of(library: Library, question: Question, kind: str, name: str) -> CatalogQuery | None:
+    """What is to be looked up, where there is such a thing."""
+    from zkchat.answers import time_of
+
+    names, time, tag = _LibraryNames(library), time_of(library, question.prose), name.lstrip("#")
+    period = time.period if time else None
+    if kind == "answer":
+        return None
+    if names.is_tag(tag) and (kind == "tagged" or "tag" in vault_words(question.prose)):
+        return CatalogQuery(kind="notes", tags=(tag,), period=period)
+    if name and kind in {"in_folder", "of_time"} and names.is_folder(name):
+        return CatalogQuery(kind="notes", folder=name, period=period)
+    if path := names.path_of(name) or names.note_like(name):
+        return CatalogQuery(kind="note", note=path)
+    if period:
+        return CatalogQuery(kind="notes", period=period)
+    alone = OF_ALL.get(kind) if not name else None
+    return CatalogQuery(kind=alone) if alone else None
 
 
 class _LibraryNames:
@@ -396,9 +456,8 @@ class _LibraryNames:
     def note_like(self, words: str) -> str:
         wanted = {*terms(words)}
         found = self._library.documents(words, limit=_NOTES_LIKE) if wanted else ()
-        titled = [each.path for each in found if wanted <= {*terms(each.title)}]
-        saying = [each.path for each in found if wanted <= {*terms(f"{each.title}\n{each.text}")}]
-        return next(iter([*titled, *saying]), "")
+        titled = ((each.path, {*terms(each.title)}) for each in found)
+        return next((path for path, title in titled if wanted <= title or title <= wanted), "")
 
     def is_tag(self, name: str) -> bool:
         return name.casefold() in self._library.tags()

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing, suppress
 from functools import cache
 from typing import Final
 
@@ -13,7 +12,7 @@ from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.formatting import ASKED, QUOTED, SOURCE
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore, Emit
-from zkchat.chat.evidence_lookup import as_reference, evidence_item, relevant_evidence
+from zkchat.chat.evidence_lookup import as_reference, ask_for_listing, evidence_item, relevant_evidence
 from zkchat.chat.question import Question, said_in
 from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
@@ -33,12 +32,10 @@ from zkchat.core import (
     HeadEntry,
     Remarked,
     RequestItem,
-    TextChunk,
     TextDelta,
     Warned,
     ZkchatError,
     counted,
-    debug_answer,
     no_answer,
     place_of,
     quotations,
@@ -282,6 +279,10 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     named = {term for each in evidence if each.linked for term in terms(each.title)}
     asks_for_note = bool(named) and _telling(question.prose) <= named
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
+    listing = None if is_garbled else await ask_for_listing(exchange.core, question, is_last=True)
+    if listing:
+        lead, evidence, told_before = "", (), listing.text
+        exchange.references = ReferenceList(listing.references)
     reason = f"{exchange.core.info.shown} {said}."
     await _replace_answer(exchange, user, evidence, reason, emit, lead=lead, instead=told_before)
     if not (is_sure or told_before):
@@ -291,19 +292,13 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 
 async def _is_denied(exchange: Exchange) -> bool:
     """Whether the model says that the notes do not answer, where they were found for their words and not named."""
-    provider, request, said = exchange.core.provider, exchange.assembled.request, ""
+    request = exchange.assembled.request
     if exchange.core.info.is_tiny or not request.evidence or any(each.linked for each in request.evidence):
         return False
     *before, asked = request.messages
     messages = (*before, replace(asked, text=f"{asked.text}\n\n{IS_ANSWERED}"))
     checked = replace(request, messages=messages, temperature=0.0, max_answer_tokens=16)  # some take no less
-    with suppress(ZkchatError):  # then the answer stands
-        async with aclosing(debug_answer(provider, checked, provider.stream(checked))) as chunks:
-            async for chunk in chunks:
-                said += chunk.text if isinstance(chunk, TextChunk) else ""
-                if len(said.strip()) > len("no"):
-                    break
-    return words(said)[:1] == ["no"]
+    return words(await exchange.core.short_reply(checked, len("No.")))[:1] == ["no"]
 
 
 def _is_named(exchange: Exchange, question: Question) -> bool:

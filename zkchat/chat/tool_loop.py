@@ -14,7 +14,7 @@ from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.chat.context.documents import add_summaries
 from zkchat.chat.context.formatting import documents_in
 from zkchat.chat.core import ConversationCore, Emit
-from zkchat.chat.evidence_lookup import evidence_item, relevant_evidence
+from zkchat.chat.evidence_lookup import ask_for_listing, evidence_item, relevant_evidence
 from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question
 from zkchat.chat.quotations import GivenText, given_texts, refer_to_used
@@ -267,7 +267,9 @@ class Exchange(Struct):
         for problem in problems:
             await emit(problem)
         instead: AsyncGenerator[ModelChunk, None] | None = None
-        if (core.info.needs_evidence or core.settings.strict) and not self.is_grounded:
+        if await self._is_looked_up():
+            instead = self._quoted()
+        elif (core.info.needs_evidence or core.settings.strict) and not self.is_grounded:
             instead = self._abstention()  # it would only invent something
         elif self.is_quoted:
             instead = self._quoted()
@@ -283,6 +285,17 @@ class Exchange(Struct):
         if self.finish.reason == "length" and self.draft.finished().text.strip():
             text = f"{name} ran out of room, so its answer ends early."
             await emit(Warned(text=text, hint=f"Ask it to continue, or {MORE_ROOM}."))
+
+    async def _is_looked_up(self) -> bool:
+        """Whether the index answers what a small model takes to be a question about the vault itself."""
+        request, asked = self.assembled.request, self.core.history.last_question
+        if request.listing or request.tools or self.plan.told_first or asked is None:
+            return False
+        listing = await ask_for_listing(self.core, Question.of(asked), is_last=not self.is_grounded)
+        if listing:
+            self.assembled = replace(self.assembled, request=replace(request, listing=listing))
+            self.references = ReferenceList(listing.references)
+        return listing is not None
 
     async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
         """What the index says on a question about the vault itself, or which notes say something."""

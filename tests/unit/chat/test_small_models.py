@@ -1,6 +1,7 @@
 """What a small model is given, and what is made of what it says."""
 
 import asyncio
+import json
 from contextlib import aclosing, closing
 from pathlib import Path
 
@@ -127,6 +128,34 @@ def test_it_is_asked_whether_passages_that_were_found_answer(
     model = small("Mara teaches physics.")
     model.confirms = confirms
     assert answer_of(events_of(talk_with(library, model).say(question))).text.startswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen", "shown"),
+    [
+        ("what hangs on the tag camp?", ("tagged", "camp"), "1 note tagged #camp:"),
+        ("what hangs on the tag camp?", ("of_time", "#camp"), "1 note tagged #camp:"),
+        ("Sind im Ordner Trips welche?", ("in_folder", "Trips"), "1 note in Trips/:"),
+        ("what tags did i give the tent page", ("tags", "tent page"), "- tags (1): #camp\n- colour (2): green, red\n"),
+        ("By how many is [[Mara]] linked, roughly?", ("links", "Mara"), "linked from (1): [[Tent]]"),
+        ("anything untagged of 2026-03-05?", ("answer", ""), "> Hail."),
+        ("anything untagged of 2026-03-05?", ("of_time", ""), "1 note written on 2026-03-05"),
+        ("are there unlinked ones, apart from none?", ("unlinked", ""), "3 notes have no link from another note:"),
+        ("are there unlinked ones, apart from none?", ("unlinked", "Ole"), "Your notes say nothing about"),
+        ("How long do adults sleep, without a tag?", ("tagged", "Gone"), "Adults need"),
+        ("How long do adults sleep, in notes?", ("headings", "Mara"), "Adults need"),
+        ("Which sections has Mara's note of the loch?", ("headings", "Mara"), "- headings (2): Mara, Van"),
+    ],
+)
+def test_it_chooses_what_is_looked_up_of_tags_folders_and_links_and_else_where_nothing_answers(
+    tmp_path: Path, question: str, chosen: tuple[str, str], shown: str
+) -> None:
+    tent = "---\ntags: [camp]\ncolour: [green, red]\n---\n# Tent\n\nThe tent of [[Mara]] is green.\n"
+    with library_of(tmp_path, NOTES | {"Tent.md": tent, "Trips/2026-03-05.md": "Hail.\n"}) as library:
+        model = small("Adults need seven to nine hours.")
+        model.chooses = json.dumps({"name": chosen[0], "arguments": {"name": chosen[1]}})
+        answer = answer_of(events_of(talk_with(library, model).say(question)))
+    assert shown in answer.text
 
 
 def test_what_it_says_of_an_image_is_left(library: Library) -> None:

@@ -242,3 +242,13 @@ def test_notes_that_hold_a_word_are_listed_and_those_that_nothing_links_to(libra
     assert (held.heading, rows(held)) == ("1 note contains “nobody”:", [("Alone.md", "")])
     unlinked = ask(library, kind="unlinked")
     assert {path for path, _ in rows(unlinked)} == {"Projects/Old/Shed.md", "Alone.md", "Diary.md", "屋根.md"}
+
+
+def test_of_a_note_is_told_what_stands_beside_its_text(library: Library) -> None:
+    answer = ask(library, "Projects/Roof.md", kind="note")
+    assert answer.heading == "What is known of [[Roof]]:"
+    assert [details for _, details in rows(answer)] == [
+        "tags (2): #home, #project/roof",
+        "links to (1): [[Slate]]",
+        "linked from (1): [[Shed]]",
+    ]
