@@ -57,34 +57,27 @@ class ProposedChanges(Protocol):
     @property
     def mode(self) -> WriteMode:
         """Whether the settings have them asked about, or only shown."""
-        ...
 
     @property
     def accepted(self) -> Sequence[str]:
         """Folders, as globs, in which the settings have them applied without a question."""
-        ...
 
     @property
     def tools(self) -> Sequence[Tool]:
         """The tools that propose changes."""
-        ...
 
     @property
     def tool_names(self) -> frozenset[str]:
         """Their names, as far as they were ever offered."""
-        ...
 
     def ask_because(self, reason: str) -> None:
         """Have the user asked about what is staged in every folder, for this reason, a sentence."""
-        ...
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
-        ...
 
     def drop(self, reason: str) -> ReviewOutcome | None:
         """Forget what is staged, and return it; None where nothing is."""
-        ...
 
 
 def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:

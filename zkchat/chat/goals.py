@@ -191,7 +191,6 @@ NO_ANSWER: Final = "no answer came"
 class PlanReviewer(Protocol):
     async def review(self, steps: Sequence[str], most: int) -> Sequence[str] | None:
         """Ask the user whether this plan is worked on: the steps as the user wants them, or None to stop."""
-        ...
 
 
 class GoalRun(Struct, kw_only=True):

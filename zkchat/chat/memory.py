@@ -197,19 +197,15 @@ class FactPrivacy(Protocol):
     @property
     def library(self) -> Library | None:
         """The notes that facts link to, as the model may see them; without it links lead nowhere."""
-        ...
 
     def withholds(self) -> bool:
         """Whether they are kept from the model."""
-        ...
 
     def keeps_local(self) -> bool:
         """Whether what is learnt now is one of them."""
-        ...
 
     def disclose(self) -> None:
         """Called when the model is shown one of them."""
-        ...
 
 
 class OwnUse(Struct, frozen=True, kw_only=True):
