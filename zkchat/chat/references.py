@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from zkchat.chat.agents import Profiles, Tier, instructions
 from zkchat.chat.context.assembly import STRICT, STRICT_PLAIN, WRITING, PromptItem, digest, prompt_item
-from zkchat.chat.context.documents import anchor_in, full_name
+from zkchat.chat.context.documents import name_of
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Selection, build_candidates
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.question import HUB_MARK, link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
+from zkchat.chat.tools.explore import reference_to
 from zkchat.chat.tools.readings import GivenBefore
 from zkchat.core import (
     DEFAULT_AGENT,
@@ -96,12 +97,11 @@ class Brought(Struct, frozen=True, kw_only=True):
         """A sentence where not all of them are among the documents that go along; else empty."""
         names = {part.name for part in files}
         sent = sum(each.relative_path in names for each in self.notes)
+        if sent == len(self.notes):
+            return ""
         which = "notes of" if self.share == 1 else "notes linked by"
         most = "" if self.share == 1 else f" They get at most {self.share:.0%} of the free context."
-        left = len(self.notes) - sent
-        return f"{sent} of {len(self.notes)} {which} {self.name} are sent: there is no room for more.{most}" * (
-            left > 0
-        )
+        return f"{sent} of {len(self.notes)} {which} {self.name} are sent: there is no room for more.{most}"
 
 
 def brought_along(library: Library, references: Iterable[DocumentReference], question: str) -> list[Brought]:
@@ -137,16 +137,7 @@ def brought_along(library: Library, references: Iterable[DocumentReference], que
 
 
 def _as_brought(library: Library, paths: Sequence[str], via: Literal["folder", "hub"]) -> list[DocumentReference]:
-    return [
-        DocumentReference(
-            wikilink=library.link_to(path),
-            relative_path=path,
-            reference_type="search",
-            via=via,
-            title=library.title(path),
-        )
-        for path in paths[:MAX_BROUGHT]
-    ]
+    return [reference_to(library, path, via=via) for path in paths[:MAX_BROUGHT]]
 
 
 def _reference(library: Library, link: Link, source: str | None = None) -> DocumentReference | None:
@@ -265,17 +256,9 @@ def sent_along(context: RequestContext, library: Library) -> dict[str, DocumentR
             if not is_note_text or item.name in PAGES or not (place := place_of(library, item.name)):
                 continue
             path, anchor = place
-            link = library.link_to(path)
-            found[item.name] = DocumentReference(
-                wikilink=f"{link.removesuffix(']]')}#{anchor}]]" if anchor else link,
-                relative_path=path,
-                reference_type="search",
-                via="context",
-                title=library.title(path),
-                anchor=anchor,
-                hits=0,
-                included=True,
-            )
+            made = reference_to(library, path, via="context", anchor=anchor, hits=0, included=True)
+            link = f"{made.wikilink.removesuffix(']]')}#{anchor}]]"
+            found[item.name] = replace(made, wikilink=link) if anchor else made
     except (StorageError, VaultError):
         return {}
     return found
@@ -351,7 +334,7 @@ def is_named(text: str, path: str, names: Iterable[str]) -> bool:
 
 def is_sent_anyway(reference: DocumentReference, lasting: Collection[str]) -> bool:
     """Whether what is linked is one of the notes that every request holds, or a place in one."""
-    return reference.relative_path in lasting or _name(reference) in lasting
+    return reference.relative_path in lasting or name_of(reference) in lasting
 
 
 def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection[str]) -> Selection:
@@ -371,16 +354,12 @@ def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection
         if item.type == "reference" and item.name in repeated
     ]
     anyway = [
-        RequestItem(type="reference", name=_name(each), include="manual", reason=IN_EVERY_REQUEST)
+        RequestItem(type="reference", name=name_of(each), include="manual", reason=IN_EVERY_REQUEST)
         for each in user.references
         if each.reference_type == "direct" and is_sent_anyway(each, lasting)
     ]
     records = (LeftOut(item=item, why="repeated") for item in (*with_message, *anyway))
     return Selection(kept, (*selected.left_out, *records))
-
-
-def _name(reference: DocumentReference) -> str:
-    return full_name(reference.relative_path or reference.wikilink, anchor_in(reference))
 
 
 NOTE: Final = "text/markdown"

@@ -11,8 +11,8 @@ import pytest
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
-from zkchat.chat.tools.explore import PAGE_CHARS, explore_tools
-from zkchat.chat.tools.registry import Toolbox
+from zkchat.chat.tools.explore import explore_tools
+from zkchat.chat.tools.registry import PAGE_CHARS, Toolbox
 from zkchat.core.message import ToolCallPart
 from zkchat.core.note import ExtractedText
 from zkchat.core.ports import ToolOutcome

@@ -6,8 +6,8 @@ from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import FoundMessage
-from zkchat.chat.tools.memory import PAGE_CHARS, memory_tools, recall_tools
-from zkchat.chat.tools.registry import Toolbox
+from zkchat.chat.tools.memory import memory_tools, recall_tools
+from zkchat.chat.tools.registry import PAGE_CHARS, Toolbox
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import ToolOutcome
 from zkchat.core.session import IndexedMessage

@@ -67,7 +67,7 @@ def include_documents(
     """
     intake = _DocumentIntake(text_of, tokenizer)
     linked = [reference for reference in references if intake.consider(reference)]
-    sizes = [tokenizer.count(intake.texts[_name(reference)]) for reference in linked]
+    sizes = [tokenizer.count(intake.texts[name_of(reference)]) for reference in linked]
     left = room.tokens
     for place, (reference, size) in enumerate(zip(linked, sizes, strict=True)):
         level = truncation_level(sizes[place:], left) if room.share == 1 else size
@@ -78,10 +78,10 @@ def include_documents(
         left -= intake.fill(group, int(share * left), room.question)
     for_embeds = int(MAX_DOCUMENT_SHARE * left)
     whole = {part.name for part in intake.parts if not part.extent}
-    for reference in [each for each in linked if _name(each) in whole]:
-        for embed in embeds_of(reference, intake.texts[_name(reference)]):
+    for reference in [each for each in linked if name_of(each) in whole]:
+        for embed in embeds_of(reference, intake.texts[name_of(reference)]):
             is_new = not intake.covers(embed) and intake.consider(embed)
-            if is_new and tokenizer.count(intake.texts[_name(embed)]) <= for_embeds:
+            if is_new and tokenizer.count(intake.texts[name_of(embed)]) <= for_embeds:
                 for_embeds -= intake.include(embed, for_embeds, "")
     return intake.parts, list(intake.rows.values())
 
@@ -101,12 +101,12 @@ class _DocumentIntake:
 
     def covers(self, reference: DocumentReference) -> bool:
         """Whether this document or section is included, or is part of a document that is."""
-        path, name = reference.relative_path, _name(reference)
+        path, name = reference.relative_path, name_of(reference)
         return any(part.name == name or (part.name == path and not part.extent) for part in self.parts)
 
     def consider(self, reference: DocumentReference) -> bool:
         """Whether it has text, and was not considered before."""
-        name = _name(reference)
+        name = name_of(reference)
         is_new = reference.relative_path is not None and name not in self._seen
         self._seen.add(name)
         self._report(reference)
@@ -117,7 +117,7 @@ class _DocumentIntake:
 
     def include(self, reference: DocumentReference, budget: int, question: str) -> int:
         """Include as much of a document as that; returns the tokens it takes."""
-        name = _name(reference)
+        name = name_of(reference)
         text = self.texts[name]
         sent, extent = excerpt_document(text, budget, self._tokenizer.count, question)
         if not sent:
@@ -135,7 +135,7 @@ class _DocumentIntake:
             if left < 4 * MIN_EXCERPT_TOKENS:
                 break
             if not self.covers(reference) and self.consider(reference):
-                size = self._tokenizer.count(self.texts[_name(reference)]) + TAG_TOKENS
+                size = self._tokenizer.count(self.texts[name_of(reference)]) + TAG_TOKENS
                 most = left if size <= left // 2 or place == len(references) - 1 else left // 2
                 left -= self.include(reference, most - TAG_TOKENS, question) + TAG_TOKENS
         return room - left
@@ -155,8 +155,8 @@ def full_name(path: str, anchor: str) -> str:
     return f"{path}#{anchor}" if anchor else path
 
 
-def _name(reference: DocumentReference) -> str:
-    return full_name(f"{reference.relative_path}", anchor_in(reference))
+def name_of(reference: DocumentReference) -> str:
+    return full_name(reference.relative_path or reference.wikilink, anchor_in(reference))
 
 
 def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> tuple[str, str]:

@@ -1,13 +1,13 @@
 """Tools that read the vault. Each returns text for the model and the documents it came from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from zkchat import answers
 from zkchat.chat.context.assembly import digest
 from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document
-from zkchat.chat.tools.registry import Limit, Number, Text, function_tool
+from zkchat.chat.tools.registry import PAGE_CHARS, Limit, Number, Text, function_tool
 from zkchat.core import (
     Ambiguous,
     DayRange,
@@ -33,8 +33,6 @@ from zkchat.core import (
 from zkchat.index import Library, neighbours
 from zkchat.notes import check_times, filter_period, scan
 
-PAGE_CHARS = 8000
-"""Characters of a document given at once."""
 MAX_LISTED = 50
 MAX_RELATED = 10
 ALL = 1_000_000
@@ -134,7 +132,7 @@ class _Explore:
         """Find the note a [[link]] leads to, if unclear."""
         found, link = self._resolved(wikilink)
         if not isinstance(found, Resolved | Ambiguous):
-            return ToolOutcome(text=self._missing(wikilink), summary="no such note")
+            return ToolOutcome(text=_missing(wikilink, found), summary="no such note")
         others = found.others if isinstance(found, Ambiguous) else ()
         remark = missing_heading(self._library, found, link)
         said = f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else "")
@@ -146,31 +144,27 @@ class _Explore:
 
     def find_backlinks(self, *, relative_path: NotePath) -> ToolOutcome:
         """List notes that link to a path or title, to see its uses."""
-        links = self._library.links_to(self._path(relative_path))
-        return self._links(links, [link.source for link in links])
+        return self._links([(link, link.source) for link in self._library.links_to(self._path(relative_path))])
 
     def find_forward_links(self, *, relative_path: NotePath) -> ToolOutcome:
         """List notes that a path or title links to, to follow them."""
         found = self._library.links_from(self._path(relative_path))
-        links = [(link, link.resolution.path) for link in found if isinstance(link.resolution, Resolved | Ambiguous)]
-        return self._links([link for link, _ in links], [path for _, path in links])
+        ends = ((link, link.resolution) for link in found)
+        return self._links([(link, end.path) for link, end in ends if isinstance(end, Resolved | Ambiguous)])
 
-    def _links(self, links: Sequence[StoredLink], ends: Sequence[str]) -> ToolOutcome:
-        lines = [
-            f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})"
-            for link, end in zip(links, ends, strict=True)
-        ]
-        return self._listed(lines, ends, "link")
+    def _links(self, found: Iterable[tuple[StoredLink, str]]) -> ToolOutcome:
+        """Links, each with the note at its other end."""
+        rows = [(f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})", end) for link, end in found]
+        return self._listed(rows, "link")
 
     def find_related(self, *, relative_path: NotePath) -> ToolOutcome:
         """Find notes close to a path or title, by links or subject, to find more."""
         path = self._path(relative_path)
         linked = dict.fromkeys(neighbours(self._library, path), "linked with it")
         alike = self._library.documents(" ".join(self._library.names(path)), limit=MAX_RELATED + 1)
-        related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
-        related.pop(path, None)
-        found = [*linked, *(each for each in related if each not in linked)][:MAX_RELATED]
-        return self._listed([f"- {each} ({related[each]})" for each in found], found, "note")
+        others = (passage.path for passage in alike if passage.path not in {path, *linked})
+        related = linked | dict.fromkeys(others, "on the same subject")
+        return self._listed([(f"- {each} ({why})", each) for each, why in related.items()][:MAX_RELATED], "note")
 
     def list_documents(self, *, after: After = "", before: Before = "", folder: str = "", tag: str = "") -> ToolOutcome:
         """List notes by folder, tag or date."""
@@ -179,24 +173,24 @@ class _Explore:
         period = self._period(after, before)
         is_filtered = query or period
         notes = self._library.documents(query, limit=ALL, period=period) if is_filtered else self._library.notes()
-        lines = [f"- {note.path}: {note.title}" for note in notes]
-        return self._listed(lines, [note.path for note in notes], "note")
+        return self._listed([(f"- {note.path}: {note.title}", note.path) for note in notes], "note")
 
     def get_current_datetime(self) -> ToolOutcome:
         """Tell date and time, for words like today."""
         now = self._now().astimezone()
         return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
 
-    def _listed(self, lines: Sequence[str], paths: Sequence[str], what: str) -> ToolOutcome:
-        shown = {*self._library.confirmed(paths[:MAX_LISTED])}
-        listed = {line: path for line, path in zip(lines[:MAX_LISTED], paths, strict=False) if path in shown}
-        more = [f"(and {len(lines) - MAX_LISTED:,} more)"] if len(lines) > MAX_LISTED else []
+    def _listed(self, rows: Sequence[tuple[str, str]], what: str) -> ToolOutcome:
+        """The first of these lines, each of which is about the note with the path beside it."""
+        shown = {*self._library.confirmed([path for _, path in rows[:MAX_LISTED]])}
+        listed = {line: path for line, path in rows[:MAX_LISTED] if path in shown}
+        more = [f"(and {len(rows) - MAX_LISTED:,} more)"] if len(rows) > MAX_LISTED else []
         if not listed:
             return ToolOutcome(text="There are none.", summary="none")
         return ToolOutcome(
             text="\n".join([*listed, *more]),
             references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
-            summary=counted(len(listed) + max(0, len(lines) - MAX_LISTED), what),
+            summary=counted(len(listed) + max(0, len(rows) - MAX_LISTED), what),
         )
 
     def _path(self, named: str) -> str:
@@ -206,7 +200,7 @@ class _Explore:
             return found.path
         if folder := self._library.find_folder(named):
             return folder
-        raise NoteNotFound(self._missing(named))
+        raise NoteNotFound(_missing(named, found))
 
     def _resolved(self, named: str) -> tuple[Resolution, Link]:
         """Where a name leads; `Note#Heading` is understood without brackets."""
@@ -218,11 +212,6 @@ class _Explore:
             if not isinstance(there := self._library.resolve(inside), Missing):
                 return there, inside
         return found, link
-
-    def _missing(self, named: str) -> str:
-        found = self._library.resolve(_link(named))
-        close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
-        return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
 
     def _reference(self, path: str, **more: Any) -> DocumentReference:
         return reference_to(self._library, path, **more)
@@ -253,6 +242,11 @@ def missing_heading(library: Library, found: Resolution, link: Link) -> str:
     names = [heading.text for heading in outline.headings] if outline else []
     has = f"it has {', '.join(names[:MAX_HEADINGS])}{', …' * (len(names) > MAX_HEADINGS)}" if names else "it has none"
     return f"No heading {link.anchor} in {library.link_to(found.path)}; {has}."
+
+
+def _missing(named: str, found: Resolution) -> str:
+    close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
+    return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
 
 
 def _link(named: str) -> Link:

@@ -6,11 +6,8 @@ from typing import Annotated
 from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.formatting import format_quote
 from zkchat.chat.memory import MAX_FACT_CHARS, Memory, format_fact
-from zkchat.chat.tools.registry import Limit, Text, failure, function_tool
+from zkchat.chat.tools.registry import PAGE_CHARS, Limit, Text, failure, function_tool
 from zkchat.core import ChatMessage, IndexedMessage, Tool, ToolOutcome, counted
-
-PAGE_CHARS = 8000
-"""Characters given at once, shared by the messages that were found."""
 
 
 def recall_tools(find: Callable[[str, int], Sequence[tuple[ChatMessage | IndexedMessage, float]]]) -> list[Tool]:

@@ -10,13 +10,10 @@ from msgspec import Struct, field
 from zkchat.chat.context.assembly import digest
 from zkchat.chat.context.condensing import split_question
 from zkchat.chat.context.unit_ranking import answering_units, split_units
-from zkchat.chat.tools.registry import READ_ATTACHMENT, Number, Text, failure, function_tool
+from zkchat.chat.tools.registry import PAGE_CHARS, READ_ATTACHMENT, Number, Text, failure, function_tool
 from zkchat.core import DocumentReference, Tool, ToolOutcome, VaultError, counted, is_note
 from zkchat.index import Library
 from zkchat.notes import parse_note
-
-PAGE_CHARS: Final = 8000
-"""Characters given at once."""
 
 
 def attachment_tools(texts: Callable[[], Sequence[str]]) -> list[Tool]:
@@ -219,20 +216,12 @@ class Readings:
 
     def knowledge(self, path: str, place: str = "") -> Literal["unread", "current", "changed"]:
         """Whether the model was given the note, or a section or block of it, and whether it still says the same."""
-        now, given = self._text(path), self._digests(path)
-        if now is None or not given:
+        if self._text(path) is None:
             return "unread"
-        if digest(now) in given.get("", set()):
+        current, wanted = self.current_places(path), self._text(path, place) if place else ""
+        if "" in current or (wanted and any(wanted in (self._text(path, each) or "") for each in current)):
             return "current"
-        wanted = self._text(path, place) if place else None
-        is_changed = "" in given
-        for anchor in given.keys() - {""}:
-            text = self._text(path, anchor)
-            if text is None or digest(text) not in given[anchor]:
-                is_changed = True
-            elif wanted and wanted in text:
-                return "current"
-        return "changed" if is_changed else "unread"
+        return "changed" if self._digests(path).keys() - current else "unread"
 
     def is_own(self, path: str, text_digest: str) -> bool:
         """Whether a text of a note is one that the model was given or made itself."""

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def Text(
-    *, description: str = "", min_length: int = 0, max_length: int | None = None, also: tuple[str, ...] = ()
+    *, description: str = "", min_length: int | None = None, max_length: int | None = None, also: tuple[str, ...] = ()
 ) -> Meta:
     """`also` are other names that models have for the argument."""
-    about = description or None
-    return Meta(description=about, min_length=min_length or None, max_length=max_length, extra={"also": also})
+    return Meta(description=description or None, min_length=min_length, max_length=max_length, extra={"also": also})
 
 
 def Number(
@@ -34,6 +33,8 @@ def Number(
 
 MAX_FOUND: Final = 20
 """Passages, notes or messages that one call finds."""
+PAGE_CHARS: Final = 8000
+"""Characters of a document or a message that one call gives, and of all messages that it finds."""
 
 Limit = Annotated[int, Number(at_least=1, at_most=MAX_FOUND)]
 """How many are wanted; whoever wants more than there may be gets as many as there may be."""
