@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from msgspec import Struct
 from zkchat.chat.context.assembly import PromptItem, digest
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.selection import Relevance, Selection, dropped_items
+from zkchat.chat.context.unit_ranking import listed_terms, listed_words
 from zkchat.chat.privacy import Elsewhere
 from zkchat.chat.question import DECIDED, OWN
 from zkchat.core import (
@@ -121,12 +122,12 @@ def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
 
 
 def _essence(text: str) -> tuple[str, ...]:
-    return tuple(stem(word) for word in words(text) if word not in _set(FACT_STOP_WORDS))
+    return tuple(stem(word) for word in words(text) if word not in listed_words(FACT_STOP_WORDS))
 
 
 def _claim(text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool] | None:
     """Of what a fact says something, what, and whether there can be only one such value."""
-    if not (_set(ADDITIONS) | _set(NEGATIONS)).isdisjoint(words(text)):
+    if not (listed_words(ADDITIONS) | listed_words(NEGATIONS)).isdisjoint(words(text)):
         return None
     dwelling = ONE_PLACE_VERB.search(text)
     found = dwelling or LINKING_VERB.search(text)
@@ -137,18 +138,8 @@ def _claim(text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool] | None:
         subject = (*subject, *_essence(found[0]))
     if not subject or not value:
         return None
-    has_one = dwelling or not _stems(SINGLE_VALUED).isdisjoint(subject)
+    has_one = dwelling or not listed_terms(SINGLE_VALUED).isdisjoint(subject)
     return subject, value, bool(has_one or any(s in text[: found.start()] for s in UNSPACED_SINGLE_VALUED))
-
-
-@cache
-def _set(listed: str) -> frozenset[str]:
-    return frozenset(words(listed))
-
-
-@cache
-def _stems(listed: str) -> frozenset[str]:
-    return frozenset(map(stem, words(listed)))
 
 
 MAX_TITLE_CHARS: Final = 80
@@ -490,10 +481,8 @@ def project_memory(
 def _is_there(read: Callable[[str], str], page: str) -> bool:
     try:
         read(page)
-    except NoteNotFound:
-        return False
-    except VaultError:
-        return True
+    except VaultError as error:
+        return not isinstance(error, NoteNotFound)
     return True
 
 

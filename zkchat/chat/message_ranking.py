@@ -10,12 +10,12 @@ used.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zkchat.chat.context.unit_ranking import listed_terms, listed_words
 from zkchat.core import MessageRow, lazy_pattern
 from zkchat.index import MAX_QUERY_CHARACTERS, UNSPACED_SCRIPTS, Vector, idf, terms, unpacked, words
 from zkchat.language import ASKING_FOR_TIME, ENDS_AS_QUESTION, TIME_WORDS, UNSPACED_ASKING_FOR_TIME, UNSPACED_TIME_WORDS
@@ -130,7 +130,7 @@ def pack_features(text: str, found: Sequence[str], speaker: str, at: datetime) -
     names = [term_hash(term) for term in terms(speaker)] or [0]
     asks = bool(ENDS_AS_QUESTION.search(text.rstrip()[-_END_CHARACTERS:]))
     names_time = (
-        not _time_terms().isdisjoint(found)
+        not listed_terms(TIME_WORDS).isdisjoint(found)
         or bool(_DIGIT.search(text))
         or (not text.isascii() and any(each in text for each in UNSPACED_TIME_WORDS))
     )
@@ -138,19 +138,9 @@ def pack_features(text: str, found: Sequence[str], speaker: str, at: datetime) -
     return np.array(row, dtype=_FEATURES).tobytes()
 
 
-@cache
-def _time_terms() -> frozenset[str]:
-    return frozenset(terms(TIME_WORDS))
-
-
-@cache
-def _words_asking_for_time() -> frozenset[str]:
-    return frozenset(words(ASKING_FOR_TIME))
-
-
 def asks_for_time(question: str) -> bool:
     asked = question[:MAX_QUERY_CHARACTERS]
-    return not _words_asking_for_time().isdisjoint(words(asked)) or (
+    return not listed_words(ASKING_FOR_TIME).isdisjoint(words(asked)) or (
         not asked.isascii() and any(each in asked for each in UNSPACED_ASKING_FOR_TIME)
     )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import islice, pairwise
 from typing import Final
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from zkchat.chat.agents import split_address
 from zkchat.chat.context.condensing import SplitMessage, split_question
+from zkchat.chat.context.unit_ranking import listed_terms
 from zkchat.core import (
     Ambiguous,
     ChatMessage,
@@ -134,6 +135,7 @@ _AND: Final = lazy_pattern(
 _END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
 _WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
+_FOR_A_FIGURE: Final = FOR_A_TIME + FOR_A_NUMBER
 DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
@@ -141,11 +143,6 @@ MAX_EARLIER: Final = 12
 """Messages in which the topic is looked for that a question points back to."""
 _CHANGE_WORDS: Final = 8
 """Words at the beginning of a message, among which the verb stands where a change is asked for."""
-
-
-@cache
-def _for_a_figure() -> frozenset[str]:
-    return frozenset(terms(FOR_A_TIME + FOR_A_NUMBER))
 
 
 def _begins_as_question(used: Sequence[str]) -> bool:
@@ -164,13 +161,9 @@ def terms_of(evidence: Evidence) -> frozenset[str]:
     return frozenset(terms(f"{evidence.title}\n{evidence.heading}\n{evidence.text}"))
 
 
-def told_in(text: str) -> str:
-    """What a message tells: all where it asks for nothing, else "I'm off to Trieste." before "What is compost?"."""
-    return said_in(text, counts=_tells)
-
-
 def said_in(text: str, *, counts: Callable[[str], bool] = lambda sentence: not _asks(sentence)) -> str:
-    """What a message says beside what it asks: a later question may be about any of it."""
+    """What a message says beside what it asks: all where it asks for nothing, else "I'm off to Trieste." before "What
+    is compost?". A later question may be about any of it."""
     said = [*_sentences(text)] if REQUEST.search(text) else [text]
     return " ".join(filter(counts, said)) if any(map(_asks, said)) else text
 
@@ -253,8 +246,8 @@ class Question(Struct, frozen=True, kw_only=True):
         topics: list[str] = []
         notes: list[str] = []
         is_open = True
-        is_own = self.links or self.split.material or not self.asks
-        for message in () if is_own else self._from_same_topic([*islice(earlier, MAX_EARLIER)]):
+        may_go_on = self._is_alone and self.asks
+        for message in self._from_same_topic([*islice(earlier, MAX_EARLIER)]) if may_go_on else ():
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
                 # The title of a daily note would be a time that is asked for.
@@ -305,19 +298,19 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def goes_on(self) -> bool:
         """Whether it points back, or is so short that it may: "who is responsible?"."""
-        return self.points_back or self._is_short
+        is_short = self._is_alone and self.is_question and 0 < len(topic_terms(self.prose)) <= MAX_SHORT_TOPIC
+        return self.points_back or is_short
 
     @property
     def points_back(self) -> bool:
         """Whether it goes on with what was spoken of: "and the port?", "and its port?", "why?"."""
-        is_alone = not (self.links or self.split.material)
-        return self.refers or bool(is_alone and topic_terms(self.prose) and GOES_ON.match(self.prose))
+        return self.refers or bool(self._is_alone and topic_terms(self.prose) and GOES_ON.match(self.prose))
 
     @property
     def refers(self) -> bool:
         """Whether it is about something that it does not name: "and its port?", "why?", "what does she lend us?"."""
         used = words(self.prose)
-        if self.links or self.split.material or not used:
+        if not (self._is_alone and used):
             return False
         topic = topic_terms(self.prose)
         is_short = len(topic) <= MAX_SHORT_TOPIC and MAY_POINT_BACK.search(self.prose)
@@ -325,9 +318,9 @@ class Question(Struct, frozen=True, kw_only=True):
         return bool(POINTS_BACK.search(self.prose) or is_short or is_bare)
 
     @property
-    def _is_short(self) -> bool:
-        is_alone = not (self.links or self.split.material)
-        return bool(is_alone and self.is_question and 0 < len(topic_terms(self.prose)) <= MAX_SHORT_TOPIC)
+    def _is_alone(self) -> bool:
+        """Whether nothing comes with it that it may be about."""
+        return not (self.links or self.split.material)
 
     @property
     def is_question(self) -> bool:
@@ -340,7 +333,7 @@ class Question(Struct, frozen=True, kw_only=True):
         for found in _AND.finditer(self.prose):
             first, second = self.prose[: found.start()], self.prose[found.end() :]
             are_questions = _asks_early(first, 3) and _asks_early(second, 2)
-            if are_questions and topic_terms(first) and topic_terms(second) - _for_a_figure():
+            if are_questions and topic_terms(first) and topic_terms(second) - listed_terms(_FOR_A_FIGURE):
                 points_back = replace(self, prose=second, links=()).points_back
                 second = f"{second} {topic_of(first)}" if points_back else second
                 return tuple(map(self.going_on, (first, second)))
@@ -422,7 +415,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     def _without_told(self) -> "Question":
         """The question alone, where it stands for itself: "I have a Moka. How do I clean it?" stays whole."""
-        told = told_in(self.prose)
+        told = said_in(self.prose, counts=_tells)
         asked = [each for each in _sentences(self.prose) if not _tells(each)] if told != self.prose else []
         alone = replace(self, told=told, prose=OpenText(" ".join(asked)))
         return alone if told and topic_terms(alone.prose) and not alone.refers else self
@@ -465,8 +458,7 @@ def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bo
             link_catalog.link_to(name)._replace(text=text[start:end], start=start, end=end)
             for name, end in _spellings(found)
         ]
-        document = next(filter(is_document, links), None)
-        if document:
+        if document := next(filter(is_document, links), None):
             documents.append(document)
         elif looks_like_path(links[-1].target):
             unknown.append(links[-1])

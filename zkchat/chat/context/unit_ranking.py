@@ -31,8 +31,8 @@ from zkchat.notes import Span, sentence_spans
 GAIN_BY_OCCURRENCE = (1.0, 0.15)
 """Of a term: for its first occurrence, for its second. After that it adds nothing."""
 _WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-
-
+_STOP_WORDS = " ".join(STOP_WORDS.values())
+_NEGATORS = " ".join(NEGATORS.values())
 _OWN = frozenset(FIRST_PERSON.split())
 
 
@@ -51,12 +51,18 @@ def coverage_item(sentence: str, cost: int, *, weight: float = 1.0) -> CoverageI
 def content_terms(text: str) -> frozenset[str]:
     """The terms of a text; none if it is made of stop words alone."""
     asked = query_words(text)
-    return frozenset() if _stop_words().issuperset(asked) else frozenset(map(stem, asked))
+    return frozenset() if listed_words(_STOP_WORDS).issuperset(asked) else frozenset(map(stem, asked))
 
 
 @cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
+def listed_words(listed: str) -> frozenset[str]:
+    """The words of a list that is written down in the code."""
+    return frozenset(words(listed))
+
+
+@cache
+def listed_terms(listed: str) -> frozenset[str]:
+    return frozenset(terms(listed))
 
 
 def sentence_weight(sentence: str) -> float:
@@ -296,7 +302,7 @@ def _occurrences(units: TextUnits, question: str) -> Iterator[set[int]]:
     asked = own_terms(question) or frozenset(query_terms(question))
     lowered = _lowered(units.text)
     asks_for_failure = _asks_for_failure(question)
-    failure = _terms(FOR_A_FAILURE) if asks_for_failure else frozenset()
+    failure = listed_terms(FOR_A_FAILURE) if asks_for_failure else frozenset()
     for term in sorted(asked - failure)[:40]:
         yield _holding(units, _places(lowered, units.text, term))
     if asks_for_failure:
@@ -352,9 +358,7 @@ def _signs(lowered: str, sign: str) -> Iterator[int]:
 
 def _lowered(text: str) -> str:
     """In lower case and without accents, each letter at its place."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = text
+    lowered = text.lower() if len(text.lower()) == len(text) else text
     return lowered if lowered.isascii() else lowered.translate(_unaccented())
 
 
@@ -370,13 +374,9 @@ def _asks_for_failure(question: str) -> bool:
     if any(word in question for word in UNSPACED_FOR_A_FAILURE.split()):
         return True
     asked = frozenset(terms(question))
-    is_denied = "n't" in question or "n’t" in question or not _terms(" ".join(NEGATORS.values())).isdisjoint(asked)
-    return not asked.isdisjoint(_terms(FOR_A_FAILURE) | (_terms(FOR_A_SUCCESS) if is_denied else frozenset()))
-
-
-@cache
-def _terms(listed: str) -> frozenset[str]:
-    return frozenset(terms(listed))
+    is_denied = "n't" in question or "n’t" in question or not listed_terms(_NEGATORS).isdisjoint(asked)
+    signs = f"{FOR_A_FAILURE} {FOR_A_SUCCESS}" if is_denied else FOR_A_FAILURE
+    return not asked.isdisjoint(listed_terms(signs))
 
 
 def _rare_units(units: TextUnits) -> dict[int, float]:
