@@ -13,7 +13,6 @@ from zkchat.answers import as_data, make_brief, report_brief
 from zkchat.chat.agents import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context.assembly import AssembledRequest
-from zkchat.chat.context.tokens import Calibration
 from zkchat.chat.core import ConversationCore, Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
@@ -185,11 +184,6 @@ class Conversation:
     def is_measurable(self) -> bool:
         """Whether `usage` can be had without a delay."""
         return self._is_tokenizer_loaded or self._measured is not None
-
-    @property
-    def calibration(self) -> Calibration:
-        """How the model's server counts, as far as it has said."""
-        return self.requests.calibration
 
     @property
     def is_private(self) -> bool:

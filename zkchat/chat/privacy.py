@@ -61,10 +61,6 @@ class ConversationPrivacy(Struct, kw_only=True):
     _disclosed: bool = False
     _notes_of: MessageCache[frozenset[str]] = field(default_factory=lambda: MessageCache(_notes_of))
 
-    @property
-    def is_on_this_machine(self) -> bool:
-        return self.provider.info.on_this_machine
-
     def begin_turn(self) -> None:
         """Forget what was disclosed to earlier turns."""
         self._disclosed = self.library.disclosed = False
@@ -75,12 +71,12 @@ class ConversationPrivacy(Struct, kw_only=True):
 
     def withholds(self) -> bool:
         """Whether what is local is kept from the model."""
-        return not self.is_on_this_machine
+        return not self.provider.info.on_this_machine
 
     def keeps_local(self) -> bool:
         """Whether what is written now is to stay on this machine."""
         was_disclosed = self._disclosed or self.library.disclosed
-        return self.is_on_this_machine and (was_disclosed or self.journal.history.is_local)
+        return not self.withholds() and (was_disclosed or self.journal.history.is_local)
 
     def are_sent_in(self, text: str) -> bool:
         """Whether the arguments of a call hold a passage or a name of what stays here.
@@ -107,7 +103,7 @@ class ConversationPrivacy(Struct, kw_only=True):
 
     def _withheld(self) -> dict[str, str]:
         """The messages that the model may not see, by id, and on what they rest."""
-        stays = not self.is_on_this_machine
+        stays = self.withholds()
         kept: dict[str, str] | None = {}
         try:
             if stays or self.library.hidden():
@@ -134,8 +130,7 @@ class ConversationPrivacy(Struct, kw_only=True):
 
     def shown(self) -> tuple[Window, tuple[LeftOut, ...]]:
         """What the window holds, with a short word in the place of what is withheld, and the record of that."""
-        window, withheld = self.journal.history.window, self._withheld()
-        hidden = frozenset(withheld)
+        window, hidden = self.journal.history.window, self._withheld()
         if not hidden:
             return window, ()
         stand_ins: set[str] = set()  # the questions at which withheld stretches begin, being nothing but text
@@ -148,12 +143,12 @@ class ConversationPrivacy(Struct, kw_only=True):
             *earlier, last = compactions
             compactions = (*earlier, replace(last, parts=(replace(window.summary, summary="", references=()),)))
         shown = Window(
-            live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
+            live=tuple(message for message in window.live if message.id not in hidden.keys() - stand_ins),
             compactions=compactions,
             pinned=window.pinned,
             stand_ins={(id_, ""): WITHHELD for id_ in stand_ins},
         )
-        reasons = {message.id: f"{_RESTS_ON}{withheld[message.id]}" for message in window.live if message.id in hidden}
+        reasons = {message.id: f"{_RESTS_ON}{hidden[message.id]}" for message in window.live if message.id in hidden}
         items = (RequestItem(type="message", name=id_, reason=reason) for id_, reason in reasons.items())
         return shown, tuple(LeftOut(item=item, why="private") for item in items)
 

@@ -91,6 +91,7 @@ class RequestBuilder:
 
     @property
     def calibration(self) -> Calibration:
+        """How the model's server counts, as far as it has said."""
         return calibrate(self._core.history.newest_first, self._core.info.name, self._core.prior)
 
     @property
@@ -111,9 +112,8 @@ class RequestBuilder:
         assembled = self.assemble(plan)
         window = self._core.history.window
         sized = [self._sized(message, assembled, window) for message in window.live if message.id != asked.id]
-        recent = recent_start(
-            [*sized, LiveMessage(id=asked.id, tokens=0, opens_turn=True)], self._core.settings.policy.keep
-        )
+        with_question = [*sized, LiveMessage(id=asked.id, tokens=0, opens_turn=True)]
+        recent = recent_start(with_question, self._core.settings.policy.keep.least)
         gives_way = sum(
             each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
         )

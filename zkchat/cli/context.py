@@ -118,7 +118,7 @@ def stats(io: CommandIO, session: OptionalSessionArgument = None, model: ModelOp
 
 
 def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dict[str, object]:
-    calibration = conversation.calibration
+    calibration = conversation.requests.calibration
     sizes = [(each, measured.sizes.get(each.id, 0)) for each in conversation.window.live]
     return {
         "session": conversation.session_id,
@@ -144,7 +144,7 @@ def _totals(conversation: Conversation) -> Totals:
 
 
 def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
-    usage, calibration = conversation.usage or measured.usage, conversation.calibration
+    usage, calibration = conversation.usage or measured.usage, conversation.requests.calibration
     yield model_line(conversation)
     if conversation.model.needs_notes:
         return

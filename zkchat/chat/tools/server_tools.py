@@ -74,13 +74,9 @@ def tool_name(server: str, tool: str) -> str:
 CallAnswer = Literal["yes", "no", "always"]
 
 
-class Refusal(Struct, frozen=True):
-    """Why a call is not made."""
-
-    text: str
-    """As a sentence for the model."""
-    warning: str = ""
-    """What the user is told; empty where it was the user who said no."""
+def _refusal(text: str, warning: str = "") -> ToolOutcome:
+    """A call that is not made: why, for the model, and what the user is told unless it was the user who said no."""
+    return ToolOutcome(text=text, summary="not called", failed=True, warning=warning)
 
 
 class ServerCall(Struct, frozen=True, kw_only=True):
@@ -140,11 +136,11 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
     _accepted: set[tuple[str, str]] = field(default_factory=set)
     """Tools that the user accepted for this conversation, by their servers and digests."""
 
-    def refusal(self, call: ServerCall) -> Refusal | None:
+    def refusal(self, call: ServerCall) -> ToolOutcome | None:
         """Why a call is not made; None where it is."""
         may_leak = not call.definition.is_local and self.local.keeps_local()
         if may_leak and self.local.are_sent_in(_texts(call.arguments)):
-            return Refusal(
+            return _refusal(
                 f"Not sent: the arguments hold text of a note that stays on the user's machine, and the server "
                 f"{call.definition.name} is elsewhere. Call it without, or do without it.",
                 f"{call.name} was not called: the arguments contain text from a private note.",
@@ -161,7 +157,7 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
         is_accepted = (definition.name, tool.digest) in self._accepted
         return is_accepted or self.approvals.is_approved(definition, tool)
 
-    def _ask(self, call: ServerCall) -> Refusal | None:
+    def _ask(self, call: ServerCall) -> ToolOutcome | None:
         if self.reviewer is None:
             why = call.warning or "The user has to allow it first."
             way_out = f'To allow it, put it into your settings: mcp.allow = ["{call.name}"]'
@@ -169,13 +165,13 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
                 way_out = f"{call.warning} In a chat at a terminal you are asked."
             elif call.definition.origin == "vault":
                 way_out = "In a chat at a terminal you are asked, and can allow it for good."
-            return Refusal(
+            return _refusal(
                 f"Not called: nobody can be asked about {call.name} here. {why} Do without it.",
                 f"{call.name} was not called, because there is nobody to ask here. {way_out}",
             )
         answer = self.reviewer.review(call)
         if answer == "no":
-            return Refusal(f"Not called: the user said no to {call.name} with these arguments. Do without it.")
+            return _refusal(f"Not called: the user said no to {call.name} with these arguments. Do without it.")
         if call.may_always:
             self._accepted.add((call.definition.name, call.tool.digest))
             if answer == "always":
@@ -208,9 +204,7 @@ def _notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[D
     """The notes that an answer names by a link, a path or a URI, as far as the model may see them."""
     found: dict[str, None] = {}
     text = answer.text[:50_000]
-    uris = [
-        uri for uri in (*answer.uris, *(each[0] for each in _NOTE_URI.finditer(text))) if uri.startswith("note:///")
-    ]
+    uris = [uri for uri in (*answer.uris, *_NOTE_URI.findall(text)) if uri.startswith("note:///")]
     paths = [(uri, unquote(uri.removeprefix("note:///").partition("#")[0].partition("?")[0])) for uri in uris]
     named = [Link(text=uri, target=f"/{path}") for uri, path in paths]
     named += link_catalog.scan(text)
@@ -262,7 +256,7 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
                 text="Not called: it is not known which notes stay here.", summary="refused", failed=True
             )
         if refusal:
-            return ToolOutcome(text=refusal.text, summary="not called", failed=True, warning=refusal.warning)
+            return refusal
         answer = await self.servers.call(self.definition.name, self.tool.name, given)
         if self._holds_what_is_withheld(answer.text):
             withheld = "The result is withheld: it holds text of a note that stays on the user's machine."
@@ -291,8 +285,8 @@ class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
 
 def _bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema as the server has it, `$ref`s left as they are; of a long one what is needed to write a call."""
-    known = {"type": "object", "properties": {}} | dict(schema)
-    known["type"] = "object"  # some models' servers refuse anything else
+    # Some models' servers refuse any other type.
+    known = {"type": "object", "properties": {}} | dict(schema) | {"type": "object"}
     if not isinstance(known.get("properties"), dict):
         known["properties"] = {}
     if len(json.dumps(known)) <= 8_000:
@@ -357,10 +351,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     def is_resource(self, mention: str) -> bool:
         """Whether a word with an `@` names a resource of a server that there is."""
         found = _MENTION.match(mention)
-        return found is not None and (found[1] or found[3]) in self._names()
-
-    def has(self, server: str) -> bool:
-        return server in self._names()
+        return found is not None and (found[1] or found[3]) in self.names()
 
     async def connected(self, server: str) -> ServerStatus:
         """A server that there is, once it is connected, has failed, or has taken too long."""
@@ -430,7 +421,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
 
     def _named(self, text: str) -> list[tuple[str, str]]:
         """Server and URI of each mention outside code, each once."""
-        names = self._names()
+        names = self.names()
         known = {(status.name, each.uri) for status in self.servers.statuses() for each in status.resources}
         found: dict[tuple[str, str], None] = {}
         for mention in _MENTION.finditer(link_catalog.prose_of(text).rest) if names else ():
@@ -442,5 +433,6 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
                 found[server, uri] = None
         return [*found][:10]
 
-    def _names(self) -> set[str]:
+    def names(self) -> set[str]:
+        """Of the servers that there are."""
         return {status.name for status in self.servers.statuses() if status.state != "disabled"}

@@ -141,7 +141,7 @@ def split_prompt(context: CommandContext, name: str) -> tuple[str, str] | None:
     """Server and prompt of `server:prompt`, where there is such a server."""
     server, colon, prompt = name.partition(":")
     servers = context.servers
-    return (server, prompt) if colon and servers and servers.has(server) else None
+    return (server, prompt) if colon and servers and server in servers.names() else None
 
 
 async def send_prompt(context: CommandContext, server: str, name: str, argument: str) -> Send:
