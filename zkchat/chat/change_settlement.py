@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ from zkchat.core import (
     WriteMode,
     edits_of_user,
     patch_of,
+    turn_of,
 )
 
 MAX_TOLD_CHARS: Final = 2_000
@@ -85,12 +86,9 @@ def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -
 
     Of messages that are `hidden` from the model, by their ids, it says nothing.
     """
-    told: list[ChangesEntry] = []
-    message = history.messages.get(user.parent_id or "")
-    while message is not None and message.role != "user":
-        told[:0] = history.changes.get(message.id, []) if message.id not in hidden else []
-        message = history.messages.get(message.parent_id or "")
-    for entry in told:
+    before = history.messages.get(user.parent_id or "")
+    shown = [message.id for message in turn_of(before, history.messages) if message.id not in hidden] if before else []
+    for entry in chain.from_iterable(history.changes.get(id_, ()) for id_ in shown):
         if entry.told:
             yield prompt_item("outcome", entry.title, entry.told, reason=REASON, this_turn_only=True)
 

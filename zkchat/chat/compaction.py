@@ -89,10 +89,7 @@ class Compactor:
             for (message_id, call_id), text in window.condensed.items()
             if message_id in plan.kept and message_id not in plan.condensed
         ]
-        if not plan.summary_budget and earlier:
-            references = earlier.references
-        else:
-            references = self._references(folded, earlier, room // 4)
+        kept = None if plan.summary_budget else earlier  # left as it is: there may be room for it another time
         part = CompactionPart(
             number=1 + sum(1 for message in history.thread if message.context_type == "summary"),
             summary="",
@@ -100,7 +97,7 @@ class Compactor:
             focus=focus,
             archived=plan.archived,
             condensed=(*still_short, *self._condensed(window, plan, scale, assembled.context)),
-            references=references,
+            references=kept.references if kept else self._references(folded, earlier, room // 4),
             tokens_before=assembled.usage.total,
         )
         room -= self._count(format_summary(replace(part, summary="."))) + 2
@@ -109,8 +106,8 @@ class Compactor:
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
-        elif not plan.summary_budget and earlier:  # left as it is: there may be room for it another time
-            written, made_by = earlier.summary, earlier.made_by
+        elif kept:
+            written, made_by = kept.summary, kept.made_by
         part = replace(part, summary=written, made_by=made_by)
         return replace(part, tokens_after=self._tokens_after(part, plan, assembled, scale)), trouble
 
@@ -242,13 +239,12 @@ class Compactor:
         """
         usage = assembled.usage
         scale = max(1.0, usage.total / max(1, usage.counted))
-        room = int((usage.window - 2 * limit) / scale) - self._count(SUMMARY) - 100
+        room = max(64, int((usage.window - 2 * limit) / scale) - self._count(SUMMARY) - 100)
         texts = [f"[earlier summary]\n{earlier}"] if earlier else []
         for message in folded:
             said = "\n".join(prompt.text for prompt in format_message(message, can_read=False))
             texts.append(f"[{message.role}]\n{said}")
         sizes = [self._count(text) + 2 for text in texts]
-        room = max(64, room)
         level = truncation_level(sizes, room)
         if level < 16:  # less of a message says nothing
             shown = [summarise(folded, room, self._count, earlier=earlier)]

@@ -58,6 +58,7 @@ from zkchat.core import (
     Warned,
     counted,
     spent,
+    turn_of,
 )
 
 MAX_MINUTES: Final = 365 * 24 * 60
@@ -81,9 +82,7 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
             return f"The time is up: {self.minutes:g} minutes."
         if tokens + next_request > self.tokens:
             used = f"{tokens:,} of {self.tokens:,} tokens are used"
-            needs = (
-                f", and the next request takes about {next_request:,}" if next_request and tokens < self.tokens else ""
-            )
+            needs = f", and the next request takes about {next_request:,}" if tokens < self.tokens else ""
             return f"The token limit is reached: {used}{needs}."
         return ""
 
@@ -249,7 +248,7 @@ class GoalRun(Struct, kw_only=True):
                     work.exit_code = stopped.exit_code
                     await work.end(emit, stopped.reason)
             except BaseException:
-                work.changes.drop()
+                self.conversation.writing.drop(CUT_SHORT)  # the calls that staged it are in the session
                 work.keep(state="stopped", reason=INTERRUPTED)
                 raise
         await emit(self._ended(work.goal, work.exit_code))
@@ -501,10 +500,6 @@ class GoalChanges:
             self._undecided |= {step.message_id for step in goal.steps if step.is_settled and not step.reviewed}
         return goal.with_decision(reviewed.decision), reviewed
 
-    def drop(self) -> ChangesReviewed | None:
-        """Forget what is staged, because the run is interrupted; the calls that staged it are in the session."""
-        return self._talk.writing.drop(CUT_SHORT)
-
     async def stage_again(self, goal: Goal) -> Warned | None:
         """Make the calls again that staged what nobody decided on before the run was stopped."""
         if not self.are_proposed:
@@ -524,11 +519,8 @@ class GoalChanges:
     def _calls(self, answer_id: str) -> list[ToolCallPart]:
         """The calls of the turn of an answer that proposed changes, and were not refused."""
         assert self._proposals is not None
-        turn: list[ChatMessage] = []
-        message = self._talk.history.messages.get(answer_id)
-        while message is not None and message.role != "user":
-            turn.insert(0, message)
-            message = self._talk.history.messages.get(message.parent_id or "")
+        messages = self._talk.history.messages
+        turn = turn_of(messages[answer_id], messages) if answer_id in messages else []
         names, answered = self._proposals.tool_names, calls_with_results(turn)
         return [call for call, result in answered if call.name in names and not result.failed]
 

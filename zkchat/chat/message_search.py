@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from zkchat.core import (
     Calendar,
     ChatMessage,
-    CompactionPart,
     Entry,
     EntryFilter,
     FilePart,
@@ -32,6 +31,7 @@ from zkchat.core import (
     TextEmbedder,
     TextPart,
     ToolResultPart,
+    compaction_of,
 )
 from zkchat.index import query_terms, snippet, terms
 from zkchat.notes import time_in_question
@@ -377,7 +377,5 @@ def _indexed(
 
 def was_said(message: ChatMessage) -> bool:
     """Whether a message is part of the conversation itself; summaries and compactions only report it."""
-    is_report = message.context_type in {"summary", "memory"} or any(
-        isinstance(p, CompactionPart) for p in message.parts
-    )
+    is_report = message.context_type in {"summary", "memory"} or compaction_of(message)
     return bool(message.text.strip()) and not is_report

@@ -331,7 +331,6 @@ class Turn:
         if not has_notes and not _has_failed(events):
             files, problems = self._take_outside(question)
             resources, events = [*resources, *files], [*events, *problems]
-        if not has_notes and not _has_failed(events):
             if references:
                 events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
             if warning := self._unknown_agent(question):
@@ -506,16 +505,14 @@ class Turn:
     ) -> Exchange:
         request = assembled.request
         has_files = any(isinstance(part, FilePart | ImagePart) for part in user.parts)
-        is_given = has_files or any(each.included for each in user.references)
+        is_given = has_files or any(each.included for each in user.references) or request.evidence or request.listing
         exchange = Exchange(
             core=self.core,
             requests=self.requests,
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
-            is_grounded=bool(request.evidence or request.listing)
-            or is_given
-            or self._may_talk(plan, assembled, question),
+            is_grounded=bool(is_given) or self._may_talk(plan, assembled, question),
             references=ReferenceList(request.listing.references if request.listing else user.references),
         )
         if request.evidence or request.nearest or request.searched_for:

@@ -193,23 +193,21 @@ def _open_questions(messages: Sequence[ChatMessage], before: Iterable[str]) -> l
 
 def _select_sentences(said: Sequence[_Sentence], budget: int, count: Count, focus: str) -> list[int]:
     items = [coverage_item(each.text, count(f" {each.text}"), weight=each.weight) for each in said]
-    opened: set[tuple[str, int | str | None]] = set()
+    opened: set[tuple[str, object]] = set()
     left = budget
 
     def fits(number: int) -> bool:
         nonlocal left
         each = said[number]
-        cost = items[number].cost
-        if (each.day, None) not in opened:
-            cost += count(f"\n{each.day}")
-        if each.topic and (each.day, each.topic) not in opened:
-            cost += count(f"\n{each.topic}:")
-        if (each.day, each.turn) not in opened:
-            cost += count(f"\n- {each.speaker}:")
+        lines: dict[tuple[str, object], str] = {(each.day, None): f"\n{each.day}"}
+        lines[each.day, each.turn] = f"\n- {each.speaker}:"
+        if each.topic:
+            lines[each.day, each.topic] = f"\n{each.topic}:"
+        cost = items[number].cost + sum(count(line) for key, line in lines.items() if key not in opened)
         if cost > left:
             return False
         left -= cost
-        opened.update({(each.day, None), (each.day, each.topic), (each.day, each.turn)})
+        opened.update(lines)
         return True
 
     return select_greedily(items, idf_weights(items, content_terms(focus)), fits)
@@ -222,17 +220,17 @@ def _format_summary(said: Sequence[_Sentence], questions: Sequence[str]) -> str:
     day = topic = ""
     by_topic = sorted(said, key=lambda each: (days[each.day], topics[each.topic]))
     for _, in_a_row in groupby(by_topic, key=lambda each: (each.day, each.topic, each.speaker or each.turn)):
-        first, *more = in_a_row
+        found = [*in_a_row]
+        first = found[0]
         if first.day != day:
             day, topic = first.day, ""
             lines.append(day)
         if first.topic != topic:
             topic = first.topic
             lines.append(f"{topic}:")
-        said_so = [first.text, *(each.text for each in more)]
         # One that has no end of its own is ended by a semicolon.
-        ended = [each if each.endswith(_ENDS) else f"{each};" for each in said_so[:-1]]
-        text = " ".join([*ended, said_so[-1]])
+        ended = [each.text if each.text.endswith(_ENDS) else f"{each.text};" for each in found[:-1]]
+        text = " ".join([*ended, found[-1].text])
         lines.append(f"- {first.speaker}: {text}" if first.speaker else f"- {text}")
     if questions:
         lines += [OPEN_QUESTIONS, *(f"- {question}" for question in questions)]

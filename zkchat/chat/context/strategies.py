@@ -116,10 +116,10 @@ def plan_compaction(
     return replace(found, strategy=strategy) if found and (found.archived or found.condensed) else None
 
 
-def recent_start(messages: Sequence[LiveMessage], keep: Retention) -> int:
-    """Where the messages begin that stay word for word even in a full prompt."""
-    turns = [place for place, message in enumerate(messages) if message.opens_turn]
-    return max((place for place in turns if place <= len(messages) - keep.least), default=0)
+def recent_start(messages: Sequence[LiveMessage], least: int) -> int:
+    """Where the last turns begin that hold at least so many messages."""
+    turns = (place for place, message in enumerate(messages) if message.opens_turn)
+    return max((place for place in turns if place <= len(messages) - least), default=0)
 
 
 class _Planner:
@@ -131,9 +131,8 @@ class _Planner:
         self.total = total
         self.turns = [place for place, message in enumerate(messages) if message.opens_turn] or [0]
         self.earlier, self.current = messages[: self.turns[-1]], messages[self.turns[-1] :]
-        counts = range(max(keep.recent, keep.least), keep.least - 1, -1)
-        last = [max((place for place in self.turns if place <= len(messages) - n), default=0) for n in counts]
-        self.starts = sorted({*last})
+        counts = range(keep.least, max(keep.recent, keep.least) + 1)
+        self.starts = sorted({recent_start(messages, count) for count in counts})
         """Where the part that stays word for word may begin: from the most messages to the fewest."""
         self._current_ids = {message.id for message in self.current}
         self._kept: set[str] = set()

@@ -32,28 +32,20 @@ _SLICE_CHARS = 200_000
 """Characters that are encoded at once: tiktoken ends in a stack overflow on a million spaces."""
 
 _WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_BLANKS = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 _PATTERNS = {
     "o200k_base": "|".join(
         [
-            _WORD_TAIL + r"*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            _WORD_TAIL + r"+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            _WORD_TAIL + r"*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _CONTRACTION + "?",
+            _WORD_TAIL + r"+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _CONTRACTION + "?",
             r"\p{N}{1,3}",
             r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
+            _BLANKS,
         ]
     ),
     "cl100k_base": "|".join(
-        [
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
-            r"[^\r\n\p{L}\p{N}]?\p{L}+",
-            r"\p{N}{1,3}",
-            r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
-        ]
+        [_CONTRACTION, r"[^\r\n\p{L}\p{N}]?\p{L}+", r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n]*", _BLANKS]
     ),
 }
 
