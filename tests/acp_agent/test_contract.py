@@ -345,8 +345,7 @@ def test_a_session_that_is_not_there_is_refused(acp: Acp) -> None:
     assert refused.value.code == -32002
 
 
-def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_later(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_later(world: World) -> None:
     world.note("Sleep.md", SLEEP)
     model = world.script([{"text": "Yes."}], [{"text": "No."}])
     with started_acp(world, "--agent", "research", "--model", model, "--write") as acp:
@@ -364,8 +363,7 @@ def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_lat
         assert "in every request: writer" in acp.text(opened.session_id)
 
 
-def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_call_of_an_mcp_server_is_asked_about(world: World) -> None:
     world.note("Sleep.md", SLEEP)
     world.run("mcp", "add", "plain", "--", sys.executable, "-S", str(PLAIN_SERVER), stdin="")
     call = {"tool": "plain__echo", "arguments": {"text": "hello"}}
@@ -379,8 +377,7 @@ def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:
         assert acp.client.asked[0].call.title == "echo of the MCP server plain (may send data elsewhere)"
 
 
-def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_the_end_of_input_ends_an_answer_and_everything_is_stored(world: World) -> None:
     world.note("Sleep.md", SLEEP)
     ending = Acp(world, "--vault", str(world.vault))
     ending.start()
@@ -393,8 +390,7 @@ def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path
     assert "Seven, " in world.run("sessions", "show", session).out
 
 
-def test_a_process_prints_nothing_but_the_protocol_and_keeps_what_came_when_it_is_terminated(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_process_prints_nothing_but_the_protocol_and_keeps_what_came_when_it_is_terminated(world: World) -> None:
     world.note("Sleep.md", SLEEP)
     ending = Acp(world, is_process=True)
     ending.start()

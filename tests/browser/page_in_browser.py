@@ -54,8 +54,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
     return world
 

@@ -1,7 +1,6 @@
 """`--agent`, `--private`, and what is remembered: `zkchat ask` and `zkchat chat` as a user calls them."""
 
 import signal
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -16,8 +15,7 @@ TITLED = [{"tool": "remember", "arguments": {"information": "\x1b]0;x\x07 tea"}}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Cats.md", "# Cats\n\nCats purr.\n")
     return world
 

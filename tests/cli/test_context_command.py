@@ -13,8 +13,7 @@ ANSWER = "Cats purr, says [[Cats]], and number {n} of them sleeps on the warm st
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Cats.md", "# Cats\n\nCats purr.\n")
     return world
 

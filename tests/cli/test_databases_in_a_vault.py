@@ -12,8 +12,7 @@ from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Cats.md", "# Cats\n\nCats purr.\n")
     return world
 

@@ -1,6 +1,5 @@
 """Facts for one agent, and facts that link notes: `zkchat memory`, and what goes into a request."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ RECALLS = [{"tool": "recall", "arguments": {"query": QUESTION}}]
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Moka.md", "A pot for coffee.\n")
     world.note("Kettle.md", "# Kettle\n\nIt boils water.\n")
     return world

@@ -16,8 +16,7 @@ PROGRAM = str(Path(sys.executable).with_name("zkchat"))
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Tea.md", "# Tea\n")
     return world
 

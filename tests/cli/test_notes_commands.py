@@ -171,8 +171,7 @@ main()
 """
 
 
-def test_notes_with_a_second_suffix_are_found_linked_and_searched(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_notes_with_a_second_suffix_are_found_linked_and_searched(world: World) -> None:
     world.note("Compost.markdown", "# Compost\n\nWarm and dark. See [[Soil]].\n")
     world.note("Soil.md", "# Soil\n\nFed by [[Compost]].\n")
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +10,7 @@ from tests.support.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Ann.md", "---\ncreated: 8.3.2026\n---\nSee [[2026-03-10]] and [[Plain]].")
     world.note("2026-03-10.md", "x")
     world.note("2026-03-09 Meeting with Ann.md", "With [[Ann]].")

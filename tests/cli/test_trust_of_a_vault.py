@@ -1,7 +1,6 @@
 """A vault that somebody else made: nothing of it acts before one question, which names it, is answered with yes."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,7 @@ ASKED = "This vault contains the following, which you have not approved; somebod
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Cats.md", "# Cats\n\nCats purr.\n")
     for add in (hostile_vaults.endpoint, hostile_vaults.agents, hostile_vaults.rule, hostile_vaults.page):
         add(world.vault)

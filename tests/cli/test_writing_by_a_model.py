@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Sleep.md", SLEEP)
     return world
 

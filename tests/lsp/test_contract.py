@@ -199,8 +199,7 @@ def test_a_closed_document_has_no_diagnostics(editor: Editor) -> None:
 
 
 @pytest.mark.parametrize("how", ["saved", "watched"])
-def test_diagnostics_follow_what_changes_on_disk(tmp_path: Path, how: str) -> None:
-    world = World(tmp_path)
+def test_diagnostics_follow_what_changes_on_disk(world: World, how: str) -> None:
     world.note("A.md", "[[B]] [[C]]")
     world.note("one/C.md", "")
     world.note("two/C.md", "")
@@ -250,8 +249,7 @@ def test_a_missing_note_can_be_created(editor: Editor) -> None:
     assert not any(title.startswith("Create") for title in editor.actions(DRAFT, "none"))
 
 
-def test_mentions_are_hints_for_those_who_want_them(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_mentions_are_hints_for_those_who_want_them(world: World) -> None:
     world.note("Evergreen notes.md", "# Evergreen notes\n")
     text = "🌱 On Evergreen notes, and again: Evergreen notes."
     world.note("Plan.md", text)
@@ -352,8 +350,7 @@ def test_files_outside_the_vault_have_empty_answers(editor: Editor) -> None:
     assert not any(each.diagnostics for each in editor.published)
 
 
-def test_positions_are_counted_as_the_editor_wants(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_positions_are_counted_as_the_editor_wants(world: World) -> None:
     world.note("A.md", "草🌱 [[B]]")
     for encoding, start in (("utf-8", 8), ("utf-32", 3), ("utf-16", 4)):
         with started_editor(world, encodings=[encoding, "utf-16"]) as editor:
@@ -362,20 +359,18 @@ def test_positions_are_counted_as_the_editor_wants(tmp_path: Path) -> None:
             assert (found.range.start.character, found.range.end.character) == (start, start + 5)
 
 
-def test_a_folder_that_is_a_way_to_the_vault_is_kept_in_addresses(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_folder_that_is_a_way_to_the_vault_is_kept_in_addresses(world: World) -> None:
     world.note("A.md", "[[B]]")
     world.note("B.md", "[[A]]")
-    (tmp_path / "way").symlink_to(world.vault)
-    with started_editor(world, "--vault", str(world.vault), root=tmp_path / "way") as editor:
+    (world.root / "way").symlink_to(world.vault)
+    with started_editor(world, "--vault", str(world.vault), root=world.root / "way") as editor:
         editor.open("A.md")
         assert editor.diagnostics("A.md") == []
         assert definition(editor, "A.md", "[[B") == ("B.md", 1)
 
 
-def test_without_a_vault_the_editor_is_told_and_answers_are_empty(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    elsewhere = tmp_path / "code"
+def test_without_a_vault_the_editor_is_told_and_answers_are_empty(world: World) -> None:
+    elsewhere = world.root / "code"
     elsewhere.mkdir()
     (elsewhere / "README.md").write_text("[[A]]")
     with started_editor(world, root=elsewhere) as editor:

@@ -223,8 +223,7 @@ async def changes_heard(host: Host, mode: str) -> AsyncGenerator[str, None]:
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_a_host_that_subscribed_hears_of_changes(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path)
+def test_a_host_that_subscribed_hears_of_changes(world: World, mode: str) -> None:
     for path, text in {**NOTES, "Secret.md": "---\nzkchat: local\n---\nA pin.\n"}.items():
         world.note(path, text)
 
@@ -247,8 +246,7 @@ def test_a_host_that_subscribed_hears_of_changes(tmp_path: Path, mode: str) -> N
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_a_host_reads_and_changes_notes(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path)
+def test_a_host_reads_and_changes_notes(world: World, mode: str) -> None:
     for path, text in NOTES.items():
         world.note(path, text)
 

@@ -76,8 +76,7 @@ async def used_by_a_client(world: World, address: str, token: str, mode: str) ->
 
 
 @pytest.mark.parametrize(("mode", "end"), [("legacy", signal.SIGINT), ("2026-07-28", signal.SIGTERM)])
-def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: str, end: signal.Signals) -> None:
-    world = World(tmp_path)
+def test_a_client_with_the_token_is_served_until_a_signal(world: World, mode: str, end: signal.Signals) -> None:
     for number in range(MANY):
         world.note(f"Many/{number}.md", f"# Note number {number}\n")
     with serving_http(world) as (process, address, token):
@@ -162,8 +161,7 @@ def test_a_refusal_names_every_host_that_is_served() -> None:
     )
 
 
-def test_a_port_that_is_in_use_is_told_of(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_port_that_is_in_use_is_told_of(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         result = world.run("mcp", "--http", "--port", port)

@@ -224,8 +224,7 @@ def test_no_tool_has_a_word_of_it_embedded_elsewhere(tmp_path: Path, options: tu
         assert leaked(str(embedder.embedded).lower()) == set()
 
 
-def test_while_it_is_not_known_which_notes_are_local_none_is_served(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_while_it_is_not_known_which_notes_are_local_none_is_served(world: World) -> None:
     world.note("Open.md", "# Open\n")
     world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"')
     refused = world.run("mcp", stdin="")
@@ -234,8 +233,7 @@ def test_while_it_is_not_known_which_notes_are_local_none_is_served(tmp_path: Pa
     assert answers(world, call(1, "list_documents"), options=["--local"])[1]["content"]
 
 
-def test_a_folder_that_is_made_local_while_the_vault_is_served_stays_here(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_folder_that_is_made_local_while_the_vault_is_served_stays_here(world: World) -> None:
     world.note("Diaries/Day.md", "# Day\n\nQuollsecret.\n")
     service = VaultService(load_workspace(world.environment(), world.vault), HostOptions())
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import threading
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +21,7 @@ ELICITS: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Sleep.md", "# Sleep\n\nSeven hours of sleep are enough.\n")
     return world
 

@@ -3,7 +3,6 @@
 import json
 import os
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,6 @@ from tests.support.world import World
 from zkchat.mcp import service as vault_files
 
 LOCAL = "---\nzkchat: local\n---\n"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
 
 
 def asked(world: World, *requests: tuple[str, dict[str, Any]], options: tuple[str, ...] = ()) -> list[Any]:

@@ -113,9 +113,8 @@ def test_the_inspector_lists_and_uses_all_that_the_server_offers(inspector: Insp
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_acpx_and_our_agent(
-    check: Callable[[Client], bool], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check: Callable[[Client], bool], home: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", environment(home)["PATH"])
-    world = World(tmp_path)
     world.note("Sleep.md", NOTE)
     assert check(Client(program("acpx"), world))

@@ -1,7 +1,5 @@
 """A file outside the vault, a theme and footnotes, at a real terminal."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.support.ptys import Terminal
@@ -10,8 +8,7 @@ from tests.support.world import World
 pytestmark = pytest.mark.outside
 
 
-def test_a_file_outside_is_asked_about_with_one_key_and_esc_is_a_no(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_a_file_outside_is_asked_about_with_one_key_and_esc_is_a_no(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
     world.configure('[ui]\npanel = "footnotes"\ntheme = "light"\n')
     (world.home / "todo.txt").write_text("Buy nails.\n")

@@ -1,7 +1,6 @@
 """Changes that a model proposes, reviewed with single keys at a real terminal."""
 
 import termios
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,9 @@ def edit(old: str, new: str) -> dict[str, Any]:
     return {"tool": "edit_document", "arguments": {"relative_path": "Sleep.md", "old": old, "new": new}}
 
 
-def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_one_key_answers_and_nothing_that_was_typed_before_does(world: World) -> None:
     note = world.note("Sleep.md", "Seven hours.\n")
-    editor = tmp_path / "editor"
+    editor = world.root / "editor"
     editor.write_text('#!/bin/sh\nsed -i s/Eight/Nine/ "$1"\n')
     editor.chmod(0o755)
     model = world.script(

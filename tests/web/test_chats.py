@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +20,7 @@ SLOW: list[dict[str, Any]] = [{"text": "Seven "}, {"delay": 60}, {"text": "hours
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Sleep.md", "# Sleep\n\nSeven hours are enough, see [[Tea]].\n\n## Naps\n\nShort ones.\n")
     world.note("Tea.md", "# Tea\n\nGreen.\n")
     return world

@@ -24,8 +24,7 @@ QUESTION = {"role": "user", "content": "How long should I [[Sleep]]?"}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Sleep (long).md", "# Sleep [long]\n\nSeven hours are enough.\n")
     world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
     return world

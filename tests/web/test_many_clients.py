@@ -21,8 +21,7 @@ KNOWN = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(world: World) -> World:
     world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
     return world
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -15,8 +14,7 @@ from zkchat.hosting.vault import MAX_ROWS, arguments_of
 
 
 @pytest.fixture
-def garden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    world = World(tmp_path)
+def garden(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     for name, value in {"HOME": str(world.home), "ZKCHAT_OLLAMA__HOST": "http://127.0.0.1:9"}.items():
         monkeypatch.setenv(name, value)
     for name in [each for each in os.environ if each.startswith("XDG_")]:

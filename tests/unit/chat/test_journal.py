@@ -46,8 +46,7 @@ def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after_and_a_finished_one_
     ]
 
 
-def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
-    store = SessionsInMemory()
+def test_on_resume_what_a_crash_left_open_is_closed_and_told(store: SessionsInMemory) -> None:
     crashed = journal(store)
 
     def resumed() -> tuple[Journal, list[str]]:
@@ -75,8 +74,7 @@ def test_on_resume_what_a_crash_left_open_is_closed_and_told() -> None:
     assert store.rows[crashed.session_id] == before
 
 
-def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> None:
-    store = SessionsInMemory()
+def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title(store: SessionsInMemory) -> None:
     kept = journal(store, begun=False)
     kept.keeps_local = lambda: True
     assert (store.rows, kept.session_id) == ({}, "")
@@ -110,8 +108,7 @@ def test_what_a_full_disk_refused_is_stored_in_order_once_there_is_room_and_the_
     assert kept.history.entries == store.rows[kept.session_id]
 
 
-def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
-    store = SessionsInMemory()
+def test_a_session_that_could_not_be_begun_is_whole_at_the_end(store: SessionsInMemory) -> None:
     store.full = True
     kept = journal(store, begun=False)
     ask(kept, "one", "q1", [ItemsEntry(private=True)])
@@ -129,8 +126,7 @@ def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
     assert read.is_private
 
 
-def test_what_another_terminal_said_is_taken_in_and_told() -> None:
-    store = SessionsInMemory()
+def test_what_another_terminal_said_is_taken_in_and_told(store: SessionsInMemory) -> None:
     here = journal(store)
     ask(here, "one", "q1")
     there = journal(store, here.session)
@@ -146,8 +142,7 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     assert [message.id for message in again.history.thread] == ["q1", "q2", "a2", "q3", "q4"]
 
 
-def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
-    store = SessionsInMemory()
+def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so(store: SessionsInMemory) -> None:
     here = journal(store)
     ask(here, "one", "q1")
     there = journal(store, here.session)
@@ -162,8 +157,7 @@ def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_s
     assert [message.id for message in here.history.thread] == ["q1", "a1", "q3"]
 
 
-def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one() -> None:
-    store = SessionsInMemory()
+def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one(store: SessionsInMemory) -> None:
     here = journal(store)
     ask(here, "one", "q1")
     store.delete(here.session_id)

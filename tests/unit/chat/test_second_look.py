@@ -154,9 +154,8 @@ def test_who_takes_the_tools_away_or_switches_it_off_or_wants_strict_answers_is_
 
 
 def test_where_the_second_request_fails_the_first_answer_is_the_answer_and_it_is_not_made_in_every_turn(
-    library: Library,
+    library: Library, store: SessionsInMemory
 ) -> None:
-    store = SessionsInMemory()
     down = ProviderError("It is down.", hint="Wait.")
     talk = conversation_over(library, store, Saying(UNFOUNDED, down), look_again=True)
     events = events_of(talk.say(QUESTION))

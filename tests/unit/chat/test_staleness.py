@@ -151,9 +151,8 @@ def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(own_libra
 
 
 def test_a_conversation_goes_on_where_the_index_cannot_be_asked(
-    own_library: Library, vault: Path, tmp_path: Path
+    store: SessionsInMemory, own_library: Library, vault: Path, tmp_path: Path
 ) -> None:
-    store = SessionsInMemory()
     talk = conversation_over(own_library, store, Reciting())
     events_of(talk.say("What is in [[Bees]]?"))
     with closing(SqliteNoteIndex(tmp_path)) as index:  # a folder is no database

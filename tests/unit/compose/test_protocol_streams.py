@@ -10,13 +10,12 @@ from tests.support.world import World
 from zkchat.core.environment import Lines, claimed_streams
 
 
-def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (tmp_path / "in").write_text("typed\n")
+def test_what_else_is_printed_goes_to_standard_error(world: World) -> None:
+    (world.root / "in").write_text("typed\n")
     with (
-        (tmp_path / "in").open() as stdin,
-        (tmp_path / "out").open("w") as stdout,
-        (tmp_path / "err").open("w") as stderr,
+        (world.root / "in").open() as stdin,
+        (world.root / "out").open("w") as stdout,
+        (world.root / "err").open("w") as stderr,
     ):
         environment = replace(world.environment(), stdin=stdin, stdout=stdout, stderr=stderr)
         with claimed_streams(environment) as channel:
@@ -26,8 +25,8 @@ def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:
             channel.write(b"message\n")
             assert channel.read(100) == b"typed\n"
         stdout.write("after\n")
-    assert (tmp_path / "out").read_text() == "message\nafter\n"
-    assert sorted((tmp_path / "err").read_text().split()) == ["raw", "stray"]
+    assert (world.root / "out").read_text() == "message\nafter\n"
+    assert sorted((world.root / "err").read_text().split()) == ["raw", "stray"]
 
 
 @settings(max_examples=50)

@@ -37,8 +37,7 @@ def talk_about_cats(talk: Conversation) -> None:
         events_of(talk.say(f"Question {number} about [[Cats]]? " + "And why is it so? " * 20))
 
 
-def test_after_every_change_the_figure_is_that_of_the_next_request(library: Library) -> None:
-    store = SessionsInMemory()
+def test_after_every_change_the_figure_is_that_of_the_next_request(library: Library, store: SessionsInMemory) -> None:
     talk = conversation_over(library, store, Reciting())
     talk_about_cats(talk)
     figures = [shown(talk).total]

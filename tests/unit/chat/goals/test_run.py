@@ -203,8 +203,7 @@ def test_a_model_that_is_too_small_to_plan_answers_the_questions_of_a_goal_one_b
     assert states(talk) == ["done"]
 
 
-def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library) -> None:
-    store = SessionsInMemory()
+def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library, store: SessionsInMemory) -> None:
     talk = conversation_over(library, store, Playing("1. Type 4711.\n2. Tell.", "One."))
     until(goal_run(talk, library).start("Use [[Secret]]"), lambda event: isinstance(event, StepFinished))
     elsewhere = Playing("Two.", "All.", on_this_machine=False)
