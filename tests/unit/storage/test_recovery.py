@@ -46,6 +46,13 @@ def texts(store: SqliteSessions) -> dict[str, list[str]]:
     }
 
 
+def reopened(path: Path, now: datetime = NOON) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """The texts in a store that is opened, and what the user is told of it."""
+    opened = open_at(path, now)
+    with opened.store as store:
+        return texts(store), opened.notices
+
+
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders with two sessions, whose rows fill a page together or many pages each.
@@ -102,9 +109,7 @@ def test_a_new_store_opens_in_silence_and_so_does_one_after_a_kill(tmp_path: Pat
         "sessions.db": 0o600,
         "sessions.db.lock": 0o600,
     }
-    again = open_at(killed)
-    with again.store as store:
-        assert (texts(store), again.notices) == (ALL_AND_THE_LAST, ())
+    assert reopened(killed) == (ALL_AND_THE_LAST, ())
 
 
 def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_entry_saved_as_it_was(path: Path) -> None:
@@ -126,8 +131,7 @@ def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_entry_saved_as
 
 def test_the_damaged_log_is_kept_with_its_file(killed: Path) -> None:
     damaged = overwrite(killed, 20 * 4096, b"\xff" * 4096), killed.with_name("sessions.db-wal").read_bytes()
-    with open_at(killed).store as store:
-        assert texts(store)["Short"] == ALL_AND_THE_LAST["Short"]
+    assert reopened(killed)[0]["Short"] == ALL_AND_THE_LAST["Short"]
     kept = killed.with_name(KEPT), killed.with_name(f"{KEPT}-wal")
     assert tuple(file.read_bytes() for file in kept) == damaged
 
@@ -135,10 +139,9 @@ def test_the_damaged_log_is_kept_with_its_file(killed: Path) -> None:
 @pytest.mark.parametrize("lose", [lambda file: file.write_bytes(b""), Path.unlink])
 def test_a_log_without_its_file_is_damage_and_kept(killed: Path, lose: Callable[[Path], object]) -> None:
     lose(killed)
-    opened = open_at(killed)
-    with opened.store as store:
-        assert store.sessions() == []
-    assert "was damaged. Nothing could be recovered" in opened.notices[0]
+    found, notices = reopened(killed)
+    assert found == {}
+    assert "was damaged. Nothing could be recovered" in notices[0]
     assert killed.with_name(f"{KEPT}-wal").stat().st_size
 
 
@@ -148,8 +151,7 @@ def test_a_damaged_page_in_the_middle_takes_no_message_behind_it_along(path: Pat
     assert page > max(page_of(path, name) for name in ("entries", "sessions"))
     overwrite(path, page, bytes(4096))
     path.with_name("sessions.db.suspect").touch()
-    with open_at(path).store as store:
-        saved = texts(store)
+    saved, _ = reopened(path)
     assert sum(map(len, saved.values())) >= 9  # a page holds three short ones
     assert "message 5" in {*saved["Short"], *saved["Long"]}
 
@@ -160,8 +162,7 @@ def test_a_first_page_that_is_lost_costs_what_was_said_since_the_backup(path: Pa
     with open_at(path).store as store:
         store.append(store.find("Short").id, [message(7)])
     overwrite(path, 0, bytes(4096))
-    with open_at(path).store as store:
-        assert texts(store) == ALL_AND_THE_LAST
+    assert reopened(path)[0] == ALL_AND_THE_LAST
 
 
 def test_a_session_that_was_deleted_stays_deleted(path: Path) -> None:
@@ -174,12 +175,9 @@ def test_a_session_that_was_deleted_stays_deleted(path: Path) -> None:
     for copy in backups_of(path):
         copy.unlink()
     older.write_bytes(with_all)
-    overwrite(path, 0, bytes(100))
-    with open_at(path).store as store:
-        assert texts(store) == {"Short": ALL["Short"]}
-    overwrite(path, 0, bytes(100))
-    with open_at(path, NOON + timedelta(hours=1)).store as store:
-        assert texts(store) == {"Short": ALL["Short"]}
+    for now in (NOON, NOON + timedelta(hours=1)):
+        overwrite(path, 0, bytes(100))
+        assert reopened(path, now)[0] == {"Short": ALL["Short"]}
 
 
 def page_of(path: Path, table: str) -> int:
@@ -197,10 +195,9 @@ def test_a_session_whose_own_row_is_lost_is_made_from_its_entries(path: Path, is
     data[first : first + 3] = b"\xff\xff\xff"  # a row longer than the file
     data[second + 20 : second + 40] = b"?" * 20  # a time that is none
     overwrite(path, page, bytes(4096) if is_whole_page else bytes(data))
-    opened = open_at(path)
-    with opened.store as store:
-        assert texts(store) == ALL
-    assert len(opened.notices) == 1
+    found, notices = reopened(path)
+    assert found == ALL
+    assert len(notices) == 1
 
 
 def test_two_recoveries_in_one_second_keep_two_files(path: Path) -> None:
@@ -225,18 +222,15 @@ def test_damage_that_shows_later_is_recovered_at_the_next_opening(path: Path, pl
     with opened.store as store, pytest.raises(StorageDamaged):
         texts(store)
     assert opened.notices == ()
-    again = open_at(path)
-    with again.store as store:
-        assert sum(len(messages) for messages in texts(store).values()) == 11
-    assert "2 sessions with 11 messages could be recovered" in again.notices[0]
+    found, notices = reopened(path)
+    assert sum(len(messages) for messages in found.values()) == 11
+    assert "2 sessions with 11 messages could be recovered" in notices[0]
     assert not path.with_name("sessions.db.suspect").exists()
 
 
 def test_a_wrong_suspicion_is_dropped(path: Path) -> None:
     path.with_name("sessions.db.suspect").touch()
-    opened = open_at(path)
-    with opened.store as store:
-        assert (texts(store), opened.notices) == (ALL, ())
+    assert reopened(path) == (ALL, ())
     assert not path.with_name("sessions.db.suspect").exists()
 
 
@@ -244,37 +238,33 @@ def test_an_index_that_lost_its_rows_is_noticed_when_suspected(path: Path) -> No
     leaf_without_a_row = bytes([0x0A, 0, 0, 0, 0, 0x10, 0, 0])
     overwrite(path, page_of(path, "entries_by_message"), leaf_without_a_row)
     path.with_name("sessions.db.suspect").touch()
-    opened = open_at(path)
-    with opened.store as store:
-        assert texts(store) == ALL
-    assert len(opened.notices) == 1
+    found, notices = reopened(path)
+    assert found == ALL
+    assert len(notices) == 1
 
 
 def test_a_recovery_that_was_killed_before_it_began_to_build_is_finished(path: Path) -> None:
     damaged = overwrite(path, 0, bytes(100))
     path.rename(path.with_name("sessions.db.rescuing"))
     path.with_name("sessions.db.rescued").write_text("half of it")
-    opened = open_at(path)
-    with opened.store as store:
-        assert texts(store) == ALL
-    assert len(opened.notices) == 1
+    found, notices = reopened(path)
+    assert found == ALL
+    assert len(notices) == 1
     assert path.with_name(KEPT).read_bytes() == damaged
 
 
 def test_a_recovery_that_was_killed_before_it_moved_the_log_is_finished(killed: Path) -> None:
     killed.rename(killed.with_name("sessions.db.rescuing"))
-    with open_at(killed).store as store:
-        assert texts(store) == ALL_AND_THE_LAST
+    assert reopened(killed)[0] == ALL_AND_THE_LAST
     assert killed.with_name(f"{KEPT}-wal").exists()
 
 
 def test_a_recovery_that_was_killed_at_its_very_end_is_finished(path: Path) -> None:
     path.with_name("sessions.db.rescuing").write_text("the damaged file")
-    opened = open_at(path)
-    with opened.store as store:
-        assert texts(store) == ALL
+    found, notices = reopened(path)
+    assert found == ALL
     assert path.with_name(KEPT).read_text() == "the damaged file"
-    assert "2 sessions with 12 messages" in opened.notices[0]
+    assert "2 sessions with 12 messages" in notices[0]
 
 
 def test_a_store_of_a_newer_zkchat_is_no_damage(path: Path) -> None:
@@ -306,11 +296,10 @@ def test_a_process_that_had_the_damaged_file_open_is_told_to_open_the_new_one(pa
 )
 def test_a_schema_that_is_no_text_is_damage_like_any_other(path: Path, name: bytes, byte: bytes) -> None:
     damaged = overwrite(path, path.read_bytes().find(name) + 2, byte)
-    opened = open_at(path)
-    with opened.store as store:
-        assert texts(store) == ALL
+    found, notices = reopened(path)
+    assert found == ALL
     assert path.with_name(KEPT).read_bytes() == damaged
-    assert len(opened.notices) == 1
+    assert len(notices) == 1
 
 
 @pytest.mark.parametrize(
@@ -334,10 +323,9 @@ def test_a_link_to_a_disk_that_is_not_there_is_named_and_left(path: Path) -> Non
 
 def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told(copied: Path) -> None:
     copied.unlink()
-    opened = open_at(copied)
-    with opened.store as store:
-        assert texts(store) == ALL_AND_THE_LAST
-    assert opened.notices == (
+    found, notices = reopened(copied)
+    assert found == ALL_AND_THE_LAST
+    assert notices == (
         f"{copied} was missing and was restored from {copied.parent / 'backups'}: 2 sessions with 13 messages. "
         "What came after the last backup is lost.",
     )
@@ -346,17 +334,15 @@ def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told
 
 def test_a_file_that_was_emptied_is_damage_and_comes_back_from_its_copy(copied: Path) -> None:
     copied.write_bytes(b"")
-    opened = open_at(copied)
-    with opened.store as store:
-        assert texts(store) == ALL_AND_THE_LAST
-    assert "was damaged" in opened.notices[0]
+    found, notices = reopened(copied)
+    assert found == ALL_AND_THE_LAST
+    assert "was damaged" in notices[0]
 
 
 def test_a_message_that_is_no_text_any_more_comes_back_from_the_copy(copied: Path) -> None:
     overwrite(copied, copied.read_bytes().index(b"message 3 ") + 3, b"\xff")
     copied.with_name("sessions.db.suspect").touch()
-    with open_at(copied).store as store:
-        assert texts(store) == ALL_AND_THE_LAST
+    assert reopened(copied)[0] == ALL_AND_THE_LAST
 
 
 def test_deleted_sessions_do_not_come_back_from_copies(copied: Path) -> None:
@@ -364,15 +350,11 @@ def test_deleted_sessions_do_not_come_back_from_copies(copied: Path) -> None:
         for session in store.sessions():
             store.delete(session.id)
     copied.unlink()
-    opened = open_at(copied)
-    with opened.store as store:
-        assert (texts(store), opened.notices) == ({}, ())
+    assert reopened(copied) == ({}, ())
 
 
 def test_facts_in_the_same_folder_are_no_copies_of_sessions(copied: Path) -> None:
     for copy in backups_of(copied):
         copy.rename(copy.with_name("memories-20260301T120000Z.db"))
     copied.unlink()
-    opened = open_at(copied)
-    with opened.store as store:
-        assert (texts(store), opened.notices) == ({}, ())
+    assert reopened(copied) == ({}, ())
