@@ -9,7 +9,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat import in_conversation
 from zkchat.chat.question import Question
-from zkchat.core.events import Remarked
+from zkchat.core.events import Event, Remarked
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
 
@@ -21,12 +21,17 @@ NOTES = {
 }
 
 
+def asked(library: Library, question: str, *before: str) -> list[Event]:
+    """What comes of a question, in a conversation that others were asked in before."""
+    talk = conversation_over(library, SessionsInMemory(), Quote())
+    for said in before:
+        events_of(talk.say(said))
+    return events_of(talk.say(question))
+
+
 @pytest.mark.parametrize("question", ["and its port?", "Which port does it use?", "und welcher Port?"])
 def test_the_topic_of_the_question_before_goes_along(library: Library, question: str) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    for said in ("What is Jellyfin?", "Thanks!"):
-        events_of(talk.say(said))
-    events = events_of(talk.say(question))
+    events = asked(library, question, "What is Jellyfin?", "Thanks!")
     assert answer_of(events).text.startswith("> Jellyfin plays our films. It listens on port 8096.")
     assert of_kind(events, Remarked)[0].text == "Taken as a question about Jellyfin."
 
@@ -35,10 +40,7 @@ def test_a_daily_note_and_what_is_told_in_between_are_no_topic(tmp_path: Path) -
     daily = {"2025-10-08.md": "# Wednesday, 8 October 2025\n\nThe ferry sheltered a trawler from Leith.\n"}
     with library_of(tmp_path, {**NOTES, **daily}) as library:
         for question, between in (("which films?", []), ("who was late?", ["My boat is a ketch."])):
-            talk = conversation_over(library, SessionsInMemory(), Quote())
-            for said in ("Which trawler sheltered?", *between):
-                events_of(talk.say(said))
-            events = events_of(talk.say(question))
+            events = asked(library, question, "Which trawler sheltered?", *between)
             assert not of_kind(events, Remarked)
             assert question.split()[-1].rstrip("?") in answer_of(events).text
 
@@ -53,15 +55,12 @@ def test_a_daily_note_and_what_is_told_in_between_are_no_topic(tmp_path: Path) -
 def test_what_is_told_beside_a_question_is_looked_for_where_it_is_about_that(
     library: Library, question: str, found: str
 ) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    assert answer_of(events_of(talk.say(question))).text.startswith(f"> {found}")
+    assert answer_of(asked(library, question)).text.startswith(f"> {found}")
 
 
 @pytest.mark.parametrize("question", ["What does Router listen on?", "Is Router there with its port?"])
 def test_a_question_that_names_a_note_is_about_that(library: Library, question: str) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    events_of(talk.say("What is Jellyfin?"))
-    events = events_of(talk.say(question))
+    events = asked(library, question, "What is Jellyfin?")
     assert not of_kind(events, Remarked)
     assert "443" in answer_of(events).text.split("—")[0]
 
@@ -70,9 +69,7 @@ def test_a_question_that_names_a_note_is_about_that(library: Library, question: 
 def test_what_it_stands_for_may_be_in_the_question(tmp_path: Path, question: str, *, is_on: bool) -> None:
     bread = {"Bread.md": "# Bread\n\nIn winter it bakes longer, as the flour is cold.\n"}
     with library_of(tmp_path, {**NOTES, **bread}) as library:
-        talk = conversation_over(library, SessionsInMemory(), Quote())
-        events_of(talk.say("Which films does Jellyfin play?"))
-        events = events_of(talk.say(question))
+        events = asked(library, question, "Which films does Jellyfin play?")
         assert bool(of_kind(events, Remarked)) is is_on
         assert answer_of(events).text.startswith("> Jellyfin" if is_on else "> In winter it bakes longer")
 
@@ -107,9 +104,7 @@ def test_a_chain_of_them_is_followed_and_a_new_topic_drops_it(library: Library) 
 def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
     library: Library, question: str, said: list[str]
 ) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    events_of(talk.say("What is Jellyfin?"))
-    events = events_of(talk.say(question))
+    events = asked(library, question, "What is Jellyfin?")
     assert [each.text for each in of_kind(events, Remarked)] == said
     assert ("8096" if said else "443" if "router" in question else "40 minutes") in answer_of(events).text.split("—")[0]
 
@@ -130,10 +125,7 @@ def test_a_short_question_goes_on_with_the_topic_unless_it_has_one(
 def test_a_question_stays_with_what_was_spoken_of(
     library: Library, before: list[str], question: str, first: str
 ) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    for said in before:
-        events_of(talk.say(said))
-    assert answer_of(events_of(talk.say(question))).text.startswith(first)
+    assert answer_of(asked(library, question, *before)).text.startswith(first)
 
 
 def test_a_topic_that_is_named_again_brings_its_note(library: Library) -> None:
@@ -158,9 +150,7 @@ def test_two_questions_at_once_are_both_answered_and_a_passage_that_answers_both
     [("what is my blood type?", True), ("What is the capital of Mongolia?", True), ("who is responsible?", False)],
 )
 def test_a_word_that_no_note_has_is_a_topic_of_its_own(library: Library, question: str, is_new: bool) -> None:
-    talk = conversation_over(library, SessionsInMemory(), Quote())
-    events_of(talk.say("What is Jellyfin?"))
-    events = events_of(talk.say(question))
+    events = asked(library, question, "What is Jellyfin?")
     assert answer_of(events).abstained is is_new
     assert any("Taken as a question about Jellyfin." in each.text for each in of_kind(events, Remarked)) is not is_new
 
@@ -212,9 +202,8 @@ def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp
         "costs 140 pounds a month, and the children get a lesson on the bikes.\n"
     )
     with library_of(tmp_path, {"School.md": school}) as library:
-        talk = conversation_over(library, SessionsInMemory(), Quote())
-        events_of(talk.say("How many bikes of children are in the pool of the school?"))
-        answer = answer_of(events_of(talk.say("and was one of them found again?")))
+        before = "How many bikes of children are in the pool of the school?"
+        answer = answer_of(asked(library, "and was one of them found again?", before))
     assert answer.text.startswith("> One was found in the canal")
 
 
@@ -226,12 +215,12 @@ def test_the_question_itself_chooses_the_place_in_the_note_it_points_back_to(tmp
     ],
 )
 def test_a_word_that_no_note_has_is_read_as_the_one_that_it_is_near(library: Library, question: str, said: str) -> None:
-    events = events_of(conversation_over(library, SessionsInMemory(), Quote()).say(question))
+    events = asked(library, question)
     assert of_kind(events, Remarked)[0].text.startswith(said)
     assert "port" in answer_of(events).text
 
 
 @pytest.mark.parametrize("question", ["Which port does Jellyfish use?", "That was brad!", "How long is it baking?"])
 def test_other_words_are_left_as_they_are(library: Library, question: str) -> None:
-    events = events_of(conversation_over(library, SessionsInMemory(), Quote()).say(question))
+    events = asked(library, question)
     assert not any("was read as" in each.text for each in of_kind(events, Remarked))
