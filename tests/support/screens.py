@@ -20,6 +20,11 @@ _OUR_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+class GoneReader(io.StringIO):
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,6 +1,7 @@
 """Waiting for a condition, with a deadline. Tests wait for what they need, and never for a fixed time."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 
@@ -22,3 +23,12 @@ async def eventually_async(condition: Callable[[], object], *, seconds: float = 
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(_INTERVAL)
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process is there or, by its negative number, anybody of its group."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -9,7 +9,7 @@ import termios
 import pytest
 
 from tests.support.ptys import Terminal
-from tests.support.waiting import DEADLINE, eventually
+from tests.support.waiting import DEADLINE, eventually, is_alive
 from tests.support.world import World
 
 ON_AT_START = termios.ECHO | termios.ICANON | termios.ISIG
@@ -127,7 +127,7 @@ def test_while_notes_are_indexed_by_several_processes(world: World) -> None:
         eventually(lambda: any(index.rglob("index.db")))
         child.terminate()
         assert child.wait(DEADLINE) == 143
-    eventually(lambda: not is_alive(child.pid))
+    eventually(lambda: not is_alive(-child.pid))
     assert world.run("search", "beans").code == 0
 
 
@@ -143,11 +143,3 @@ def test_who_ignores_a_hang_up_goes_on(world: World, model: str) -> None:
         child.send_signal(signal.SIGHUP)
         child.stdin.close()
         assert child.wait(DEADLINE) == 0
-
-
-def is_alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True

@@ -3,6 +3,7 @@ import io
 import pytest
 from rich.text import Text
 
+from tests.support.screens import GoneReader
 from zkchat.render.console import console_for
 from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_line, sanitize_text
 
@@ -79,11 +80,6 @@ def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> Non
     stream.write("lines 3–9 → “ok” ≈ 日 █")
     stream.flush()
     assert raw.getvalue() == b'lines 3-9 > "ok" ~ ? #'
-
-
-class GoneReader(io.StringIO):
-    def write(self, _text: str) -> int:
-        raise BrokenPipeError
 
 
 def test_a_reader_that_went_away_is_no_error_and_bytes_that_cannot_be_read_are() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.child_processes import die_in_a_child, pid_and_a_print
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, is_alive
 from zkchat.core.errors import NoteNotFound
 from zkchat.index.indexing import reader
 from zkchat.index.library import Library
@@ -81,12 +81,4 @@ def test_no_process_outlives_the_one_that_started_it() -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"begun\n"
         parent.send_signal(signal.SIGKILL)
-
-    def is_gone() -> bool:
-        try:
-            os.killpg(parent.pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
-    eventually(is_gone)
+    eventually(lambda: not is_alive(-parent.pid))

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.evidence import passage
-from tests.support.screens import a_usage, an_answer
+from tests.support.screens import GoneReader, a_usage, an_answer
 from zkchat.core.choices import TokenUsage
 from zkchat.core.events import (
     AnswerReplaced,
@@ -102,11 +102,6 @@ def test_warnings_and_errors_go_beside_the_answer_on_lines_of_their_own() -> Non
         "Half\n",
         "warning: The index is old.\n         Run zkchat index.\nzkchat: The model went away.\n        Try again.\n",
     )
-
-
-class GoneReader(io.StringIO):
-    def write(self, _text: str) -> int:
-        raise BrokenPipeError
 
 
 def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.broken_pdfs import HOPELESS, ODD, SOUND, long_page, text_pdf
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, is_alive
 from zkchat.core.note import ExtractedText
 from zkchat.storage.pdf_layout import PdfExtractor, PdfLimits
 
@@ -38,14 +38,6 @@ def found(extractor: PdfExtractor, data: bytes) -> ExtractedText:
 def process_of(extractor: PdfExtractor) -> int:
     assert extractor._process is not None
     return extractor._process.pid
-
-
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_one_process_extracts_file_after_file_and_knows_no_secret(extractor: PdfExtractor) -> None:
