@@ -3,7 +3,11 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+T = TypeVar("T")
 
 DEADLINE = 90.0
 """Seconds after which a condition has failed. Generous, since it is waited for only where a test fails."""
@@ -23,6 +27,21 @@ async def eventually_async(condition: Callable[[], object], *, seconds: float = 
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(_INTERVAL)
+
+
+def until(events: AsyncGenerator[T, None], is_last: Callable[[T], bool]) -> list[T]:
+    """The events up to one, at which whoever listens goes away, as with Ctrl-C."""
+
+    async def collect() -> list[T]:
+        seen: list[T] = []
+        async with aclosing(events):
+            async for event in events:
+                seen.append(event)
+                if is_last(event):
+                    break
+        return seen
+
+    return asyncio.run(collect())
 
 
 def is_alive(process: int) -> bool:

@@ -1,8 +1,6 @@
 """An answer of a small model that contradicts the passages it was given is replaced by the passage."""
 
-import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import until
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.core.choices import TokenUsage
@@ -126,12 +125,5 @@ def test_an_answer_that_ran_out_of_room_is_checked_and_one_that_breaks_off_is_ke
 
 def test_who_leaves_before_the_passage_is_shown_finds_it_in_the_session(library: Library) -> None:
     talk = conversation(library, Saying(WRONG, **SMALL))
-
-    async def leave() -> None:
-        async with aclosing(talk.say(QUESTION)) as events:
-            async for event in events:
-                if isinstance(event, AnswerReplaced):
-                    return
-
-    asyncio.run(leave())
+    until(talk.say(QUESTION), lambda event: isinstance(event, AnswerReplaced))
     assert texts(talk) == [QUESTION, INSTEAD]

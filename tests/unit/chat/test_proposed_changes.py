@@ -1,8 +1,6 @@
 """What a conversation does with changes that its model proposes: reviewed after the answer, recorded, told."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 
 import pytest
 from msgspec.structs import replace
@@ -10,6 +8,7 @@ from msgspec.structs import replace
 from tests.support.changes import Answering, AppendingVault, yes
 from tests.support.conversations import conversation_over, events_of, scripted
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import until
 from zkchat.chat.context.assembly import WRITING, request_from
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
@@ -124,17 +123,9 @@ def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_i
 ) -> None:
     vault, store = AppendingVault(), SessionsInMemory()
     talk = conversation_over(library, store, Appending(then), proposals=vault.proposing(Answering()))
-
-    async def run() -> list[Event]:
-        events = []
-        async with aclosing(talk.say("Please append it.")) as stream:
-            async for event in stream:
-                events.append(event)
-                if isinstance(event, TextDelta) and " And on." in event.text:
-                    break
-        return events
-
-    events = asyncio.run(run())
+    events = until(
+        talk.say("Please append it."), lambda event: isinstance(event, TextDelta) and " And on." in event.text
+    )
     (entry,) = (each.body for each in talk.history.entries if isinstance(each.body, ChangesEntry))
     assert entry.decision == "dropped"
     assert "+more" in entry.diff

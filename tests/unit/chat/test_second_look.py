@@ -1,6 +1,5 @@
 """A model with tools that answers from nothing is handed what the notes say, and asked once more."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import until
 from tests.support.world import GARDEN
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
@@ -208,16 +208,13 @@ def test_who_goes_while_the_second_request_is_made_ready_keeps_the_first_answer(
     library: Library, kind: type[Event]
 ) -> None:
     talk = conversation(library, Saying(UNFOUNDED, FOUNDED))
+    seen: list[Event] = []
 
-    async def leave() -> None:
-        async with aclosing(talk.say(QUESTION)) as events:
-            seen: list[Event] = []
-            async for event in events:
-                seen.append(event)
-                if isinstance(event, kind) and of_kind(seen, TextDelta):
-                    return
+    def is_after_the_first_answer(event: Event) -> bool:
+        seen.append(event)
+        return isinstance(event, kind) and bool(of_kind(seen, TextDelta))
 
-    asyncio.run(leave())
+    until(talk.say(QUESTION), is_after_the_first_answer)
     assert [(message.text, message.references) for message in talk.messages[1:]] == [(UNFOUNDED, ())]
 
 

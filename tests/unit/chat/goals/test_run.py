@@ -1,8 +1,7 @@
 """A goal run over a conversation: its requests, its interruptions, and the changes that it proposes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.support.changes import Answering, AppendingVault, no, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.waiting import until
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
@@ -89,21 +89,6 @@ def goal_of(talk: Conversation) -> Goal:
 
 def states(talk: Conversation) -> list[str]:
     return [step.state for step in goal_of(talk).steps]
-
-
-def until(events: AsyncGenerator[Event, None], is_last: Callable[[Event], bool]) -> list[Event]:
-    """The events up to one, at which the run is closed, as Ctrl-C does."""
-
-    async def collect() -> list[Event]:
-        seen: list[Event] = []
-        async with aclosing(events):
-            async for event in events:
-                seen.append(event)
-                if is_last(event):
-                    break
-        return seen
-
-    return asyncio.run(collect())
 
 
 def resumed(library: Library, store: SessionsInMemory, model: Playing, **more: Any) -> Conversation:
