@@ -46,9 +46,15 @@ def programs_that_shadow(vault: Path, witness: Path) -> None:
         (vault / name).chmod(0o755)
 
 
-def write(vault: Path, path: str, text: str | bytes) -> Path:
+def place(vault: Path, path: str) -> Path:
+    """Where a file goes, in a folder that is there."""
     file = vault / path
     file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def write(vault: Path, path: str, text: str | bytes) -> Path:
+    file = place(vault, path)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
 
@@ -78,31 +84,26 @@ def page(vault: Path) -> None:
 
 
 def endless_vault_id(vault: Path) -> None:
-    (vault / ".zkchat").mkdir(exist_ok=True)
-    (vault / ".zkchat" / "vault-id").symlink_to("/dev/zero")
+    place(vault, ".zkchat/vault-id").symlink_to("/dev/zero")
 
 
 def pipe_as_vault_id(vault: Path) -> None:
-    (vault / ".zkchat").mkdir(exist_ok=True)
-    os.mkfifo(vault / ".zkchat" / "vault-id")
+    os.mkfifo(place(vault, ".zkchat/vault-id"))
 
 
 def pipe_as_settings(vault: Path) -> None:
-    (vault / ".zkchat").mkdir(exist_ok=True)
-    os.mkfifo(vault / ".zkchat" / "config.toml")
+    os.mkfifo(place(vault, ".zkchat/config.toml"))
 
 
 def pipes_as_profiles(vault: Path) -> None:
     for folder in ("agents", "rules"):
-        (vault / ".zkchat" / folder).mkdir(parents=True, exist_ok=True)
-        os.mkfifo(vault / ".zkchat" / folder / "pipe.md")
+        os.mkfifo(place(vault, f".zkchat/{folder}/pipe.md"))
 
 
 def linked_profiles(vault: Path) -> None:
     """Rules that are a file outside the vault."""
     outside = write(vault.parent, "outside/EVIL.md", "EVIL from outside.\n")
-    (vault / ".zkchat" / "rules").mkdir(parents=True, exist_ok=True)
-    (vault / ".zkchat" / "rules" / "linked.md").symlink_to(outside)
+    place(vault, ".zkchat/rules/linked.md").symlink_to(outside)
 
 
 def databases_wanted(vault: Path) -> None:
@@ -112,8 +113,7 @@ def databases_wanted(vault: Path) -> None:
 
 def database(vault: Path, name: str, version: int = 0) -> Path:
     """A database of another program under the name of one of ours."""
-    path = vault / ".zkchat" / name
-    path.parent.mkdir(exist_ok=True)
+    path = place(vault, f".zkchat/{name}")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE precious (x)")
         connection.execute("INSERT INTO precious VALUES ('mine')")
@@ -124,17 +124,14 @@ def database(vault: Path, name: str, version: int = 0) -> Path:
 
 def linked_index(vault: Path) -> Path:
     """An index that is a database outside the vault; returns that one."""
-    (vault.parent / "outside").mkdir(exist_ok=True)
     outside = database(vault.parent / "outside", "precious.db")
-    (vault / ".zkchat").mkdir(exist_ok=True)
-    (vault / ".zkchat" / "index.db").symlink_to(outside)
+    place(vault, ".zkchat/index.db").symlink_to(outside)
     return outside
 
 
 def trigger_in_sessions(vault: Path) -> None:
     """Sessions that lose every message when one is stored."""
-    path = vault / ".zkchat" / "sessions.db"
-    path.parent.mkdir(exist_ok=True)
+    path = place(vault, ".zkchat/sessions.db")
     SqliteSessions(path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_id=lambda: "evil").close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM sessions; END")
@@ -142,8 +139,7 @@ def trigger_in_sessions(vault: Path) -> None:
 
 def planted_memories(vault: Path) -> None:
     """Facts that the user never told."""
-    path = vault / ".zkchat" / "memories.db"
-    path.parent.mkdir(exist_ok=True)
+    path = place(vault, ".zkchat/memories.db")
     with SqliteMemories(path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_id=lambda: "evil") as memories:
         memories.add("EVIL fact about cats.", "user")
 
