@@ -49,21 +49,15 @@ def as_data(report: str) -> str:
 
 def report_brief(brief: DailyBrief, link_to: Callable[[str], str]) -> str:
     """What a brief says of tasks and notes, in sections."""
-    tasks = brief.tasks
+    tasks, changed, past = brief.tasks, brief.changed, brief.past
+    changes = (f"{each.date.day} {link_to(each.path)}" for each in changed.items)
+    earlier = (f"{each.date.day} {link_to(each.path)}: {each.beginning}" for each in past.items)
     sections = (
         report_section("overdue tasks", _tasks(tasks.overdue.items, link_to), tasks.overdue.total),
         report_section("tasks due soon", _tasks(tasks.due.items, link_to), tasks.due.total),
         report_section("open tasks without a date", _tasks(tasks.undated.items, link_to), tasks.undated.total),
-        report_section(
-            "changed notes, the latest first",
-            (f"{each.date.day} {link_to(each.path)}" for each in brief.changed.items),
-            brief.changed.total,
-        ),
-        report_section(
-            "notes of this day in the past",
-            (f"{each.date.day} {link_to(each.path)}: {each.beginning}" for each in brief.past.items),
-            brief.past.total,
-        ),
+        report_section("changed notes, the latest first", changes, changed.total),
+        report_section("notes of this day in the past", earlier, past.total),
     )
     return "\n\n".join(filter(None, sections))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -68,10 +69,8 @@ def date_of(dates: NoteDates | None, headings: Sequence[str]) -> NoteDate | None
     if day := day_of_headings(headings):
         return NoteDate(day, None, "name")
     if found := _DAY.search(" ".join(headings)):
-        try:
+        with suppress(ValueError):
             return NoteDate(date(*map(int, found.groups())), None, "name")
-        except ValueError:
-            pass
     if dates is None:
         return None
     written, changed = dates.written, dates.updated or dates.changed
@@ -93,6 +92,7 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
             if is_doubted and answer_differently(question, one, another):
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
+    outdated: dict[int, int] = {}
     for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
         beaten = [
             older
@@ -103,8 +103,6 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
         if place < order.index(newer):
             order.remove(newer)
             order.insert(place, newer)
-    outdated: dict[int, int] = {}
-    for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
         outdated |= dict.fromkeys(newer_than[newer], newer)
     return Chronology(tuple(order), outdated)
 
@@ -273,16 +271,11 @@ def _holding(library: Library, names: Sequence[str], ranked: Sequence[RankedBloc
     frontmatter and text; of a section that has a date of its own, the section. None where no note holds a name."""
     wanted = [frozenset(query_terms(name)) for name in names]
     texts: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    found: list[tuple[RankedBlock, str, int]] = []
-    for each in ranked:
-        said = _text_of(library, each, texts)
-        if said not in counts:
-            present = frozenset(terms(said))
-            counts[said] = sum(name <= present for name in wanted)
-        found.append((each, said, counts[said]))
+    found = [(each, _text_of(library, each, texts)) for each in ranked]
+    present = {said: frozenset(terms(said)) for said in {said for _, said in found}}
+    counts = {said: sum(name <= present[said] for name in wanted) for said in present}
     most = max(counts.values(), default=0)
-    return [(each, said) for each, said, count in found if count == most > 0]
+    return [(each, said) for each, said in found if counts[said] == most > 0]
 
 
 def _text_of(library: Library, ranked: RankedBlock, texts: dict[str, str]) -> str:
@@ -291,8 +284,8 @@ def _text_of(library: Library, ranked: RankedBlock, texts: dict[str, str]) -> st
     if day_of_headings(ranked.heading_path):
         return "\n".join((folders, passage.title, *ranked.heading_path, passage.text))
     if path not in texts:
-        try:
-            texts[path] = f"{folders}\n{passage.title}\n{library.read(path)[:_MAX_CHARACTERS]}"
-        except VaultError:  # it is gone, or cannot be read
-            texts[path] = f"{folders}\n{passage.title}\n{passage.text}"
+        said = passage.text
+        with suppress(VaultError):  # it is gone, or cannot be read
+            said = library.read(path)[:_MAX_CHARACTERS]
+        texts[path] = f"{folders}\n{passage.title}\n{said}"
     return texts[path]

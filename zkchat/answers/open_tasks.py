@@ -4,13 +4,13 @@ The forms are those that are in use: of the plugin Tasks, of Dataview, and plain
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple, TypeVar, get_args
 
 from msgspec.structs import replace
 
-from zkchat.core import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority, StoredTask, lazy_pattern
+from zkchat.core import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority, lazy_pattern
 from zkchat.index import Library
 from zkchat.notes import PLACEHOLDER
 
@@ -116,25 +116,28 @@ def _day(match: re.Match[str]) -> date | None:
 
 def all_tasks(library: Library) -> list[OpenTask]:
     """All open tasks of notes that may be named, without their titles."""
-    found = [_read_task(stored) for stored in library.tasks() if not PLACEHOLDER.search(stored.text)]
+    found = [*_tasks(library)]
     named = {*library.confirmed([*dict.fromkeys(task.path for task in found)])}
     return [task for task in found if task.path in named]
 
 
-def _read_task(stored: StoredTask) -> OpenTask:
-    """A task with its dates and priority, without the title of its note."""
-    fields = read_fields(stored.text)
-    return OpenTask(
-        path=stored.path,
-        title="",
-        line=stored.line,
-        text=fields.text or stored.text,
-        is_begun=stored.state == "/",
-        priority=fields.priority,
-        due=fields.due,
-        scheduled=fields.scheduled,
-        start=fields.start,
-    )
+def _tasks(library: Library) -> Iterator[OpenTask]:
+    """All open tasks but those of placeholders, with dates and priority, without the titles of their notes."""
+    for stored in library.tasks():
+        if PLACEHOLDER.search(stored.text):
+            continue
+        fields = read_fields(stored.text)
+        yield OpenTask(
+            path=stored.path,
+            title="",
+            line=stored.line,
+            text=fields.text or stored.text,
+            is_begun=stored.state == "/",
+            priority=fields.priority,
+            due=fields.due,
+            scheduled=fields.scheduled,
+            start=fields.start,
+        )
 
 
 def open_tasks(library: Library, today: date, *, days: int, most: int, changed: Sequence[str]) -> OpenTasks:
@@ -143,10 +146,7 @@ def open_tasks(library: Library, today: date, *, days: int, most: int, changed: 
     until = today + timedelta(days=days)
     by_time: dict[str, list[OpenTask]] = {"overdue": [], "due": [], "later": [], "undated": []}
     older = 0
-    for stored in library.tasks():
-        if PLACEHOLDER.search(stored.text):
-            continue
-        task = _read_task(stored)
+    for task in _tasks(library):
         when = "due" if task.day else "undated"
         if task.day and task.day < today:
             when = "overdue"

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zkchat.answers.verification.sentence_parser import (
+    MAX_DIGITS,
     Token,
     listed,
     number_values,
@@ -46,8 +47,6 @@ _UNSPACED_QUANTITY: Final = lazy_pattern(
 _UNSPACED_WEEKDAY: Final = lazy_pattern(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜")
 _LATIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
 _UNSPACED_WORD: Final = lazy_pattern(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
-_MAX_DIGITS: Final = 15
-"""A longer number is an id."""
 _YEARS: Final = range(1500, 2101)
 _DAYS: Final = range(1, 32)
 _CURRENCIES: Final = frozenset("$€£¥")
@@ -174,10 +173,6 @@ def _unit(tokens: Sequence[Token], place: int, dated: set[int], language: str) -
         return tokens[place - 1].word
     if number.isdecimal() and int(number) in _YEARS:
         return "year"
-    return _unit_after(tokens, place, dated, language)
-
-
-def _unit_after(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:
     following = tokens[place + 1 : place + 3]
     if following and following[0].word in listed("range_words"):  # the first number of "7 to 10 days"
         following, place = following[1:], place + 1
@@ -204,20 +199,17 @@ def _positions(tokens: Sequence[Token], key: str, language: str) -> dict[int, in
 def _names(text: str, tokens: Sequence[Token], skipped: set[int], language: str) -> Iterator[Name]:
     for match in _QUOTED.finditer(text):
         yield Name(frozenset(words(match[1] or match[2])), next(iter(words(text[: match.start()])[-1:]), ""))
-    run: list[str] = []
-    after = ""
+    runs: list[list[int]] = []
     for place, token in enumerate(tokens):
-        is_name = token.kind == "word" and token.is_capitalised and place not in skipped
-        if is_name and not run:
-            after = tokens[place - 1].word
-            is_name = tokens[place - 1].kind == "word" and (language != "de" or after in _GERMAN_NAME_PREPOSITIONS)
-        if is_name:
-            run.append(token.word)
-        elif run:
-            yield Name(frozenset(run), after)
-            run = []
-    if run:
-        yield Name(frozenset(run), after)
+        if not token.is_capitalised or place in skipped:
+            continue
+        before = tokens[place - 1]
+        if runs and runs[-1][-1] == place - 1:
+            runs[-1].append(place)
+        elif before.kind == "word" and (language != "de" or before.word in _GERMAN_NAME_PREPOSITIONS):
+            runs.append([place])
+    for run in runs:
+        yield Name(frozenset(tokens[place].word for place in run), tokens[run[0] - 1].word)
 
 
 # Languages without spaces between words.
@@ -261,7 +253,7 @@ def _unspaced_clause(text: str, language: str) -> Clause:
 def _unspaced_quantities(text: str) -> Iterator[Quantity]:
     for match in _UNSPACED_QUANTITY.finditer(text):
         for written in (match[1], match[2]):
-            if written and len(written) <= _MAX_DIGITS:
+            if written and len(written) <= MAX_DIGITS:
                 is_spelled = not written[0].isdecimal()
                 values = numeral_value(written) if is_spelled else number_values(written.replace(":", "."))
                 yield Quantity(values, match[3])

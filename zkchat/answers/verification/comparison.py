@@ -17,6 +17,7 @@ from zkchat.answers.verification.sentence_parser import (
     Operator,
     ParsedSentence,
     Token,
+    TokenKind,
     beginning,
     listed,
 )
@@ -39,10 +40,8 @@ MAX_DISTANCE: Final = 2
 """How far apart, counted in content, two neighbours may stand."""
 MAX_CONTENT: Final = 200
 """Content of a statement and of a sentence that are compared; longer ones can only be quoted."""
-LETTER_WEIGHT: Final = 0.4
-"""The weight of a letter of a script without spaces, against that of a word."""
-NUMBER_WEIGHT: Final = 0.5
-SIGN_WEIGHT: Final = 0.1
+WEIGHTS: Final[Mapping[TokenKind, float]] = {"word": 1.0, "letter": 0.4, "number": 0.5, "sign": 0.1}
+"""Of content, against a word; a letter is of a script without spaces."""
 _MAX_PARTS: Final = 12
 """Parts of a statement that may stand in another order."""
 _YEARS: Final = range(1500, 2101)
@@ -96,7 +95,7 @@ class _Alignment:
         self._frame = source.frame
         self._weights = weights
         self._matches = self._match()
-        """By place of a content token of the statement: its place in the sentence."""
+        """By place of a content token of the statement, in order: its place in the sentence."""
         self._taken = {*self._matches.values()}
         self._framed = {
             place
@@ -119,10 +118,9 @@ class _Alignment:
         if len(altered) > 1 or None in altered or own < MIN_WEIGHT:
             return Comparison(score)
         missing = sum(self._weights[place] for place in self._unmatched if self._is_marked(place))
-        is_same_otherwise = held >= MIN_ALTERED_COVERAGE * (total - missing) and self._is_cohesive
-        if "negation" in altered and not self._is_denial:
-            is_same_otherwise = False
-        return Comparison(score, difference=altered.pop() if is_same_otherwise else None)
+        if held < MIN_ALTERED_COVERAGE * (total - missing) or ("negation" in altered and not self._is_denial):
+            return Comparison(score)
+        return Comparison(score, difference=altered.pop() if self._is_cohesive else None)
 
     @cached_property
     def _unmatched(self) -> list[int]:
@@ -139,39 +137,35 @@ class _Alignment:
         names = _canonical_names([said.tokens[place] for place in said.content], theirs)
         others = [_name_of(token) for token in theirs]
         pairs: dict[int, int] = {}
-        left = dict.fromkeys(range(len(others)))
-        for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
-            for step in range(block.size):
-                pairs[said.content[block.a + step]] = held.content[block.b + step]
-                del left[block.b + step]
+        for mine, their, size in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
+            pairs.update(zip(said.content[mine : mine + size], held.content[their : their + size], strict=True))
+        taken = {*pairs.values()}
         free: dict[str, list[int]] = {}
-        for number in left:
-            free.setdefault(others[number], []).append(held.content[number])
-        for number, place in enumerate(said.content):
-            if place not in pairs and free.get(names[number]):
-                pairs[place] = free[names[number]].pop(0)
-        return pairs
+        for name, place in zip(others, held.content, strict=True):
+            if place not in taken:
+                free.setdefault(name, []).append(place)
+        for name, place in zip(names, said.content, strict=True):
+            if place not in pairs and free.get(name):
+                pairs[place] = free[name].pop(0)
+        return dict(sorted(pairs.items()))
 
     @cached_property
     def _is_cohesive(self) -> bool:
         """Whether what stands together in the statement stands together in the sentence."""
-        order = self._held.order
-        places = [order[self._matches[place]] for place in self._said.content if place in self._matches]
+        places = [self._held.order[place] for place in self._matches.values()]
         near = [abs(one - another) <= MAX_DISTANCE for one, another in pairwise(places)]
-        return sum(near) >= MIN_COHESION * len(near) and not self._mixes_clauses and not self._exchanges()
+        return sum(near) >= MIN_COHESION * len(near) and not self._mixes_clauses() and not self._exchanges()
 
-    @cached_property
     def _mixes_clauses(self) -> bool:
         """Whether a clause of the statement takes up what the sentence says of different things."""
         said, held = self._said.tokens, self._held.tokens
-        matched = [place for place in self._said.content if place in self._matches]
-        for one, another in pairwise(matched):
-            first, last = self._matches[one], self._matches[another]
-            if said[one].clause != said[another].clause or held[first].clause == held[last].clause:
-                continue
-            if last < first or any(first < each < last and each not in self._taken for each in self._held.content):
-                return True
-        return False
+        left_out = [place for place in self._held.content if place not in self._taken]
+        return any(
+            said[one].clause == said[another].clause
+            and held[first].clause != held[last].clause
+            and (last < first or any(first < each < last for each in left_out))
+            for (one, first), (another, last) in pairwise(self._matches.items())
+        )
 
     def _exchanges(self) -> bool:
         """Whether two parts of the sentence have changed places around a third, and not with all that belongs to them.
@@ -196,11 +190,10 @@ class _Alignment:
 
     def _heads(self) -> list[tuple[int, int]]:
         """The first token of each part that stands in both in the same order, with its place in the sentence."""
-        pairs = [(place, self._matches[place]) for place in self._said.content if place in self._matches]
         heads: list[tuple[int, int]] = []
         before = -1
-        ranks = {place: rank for rank, place in enumerate(sorted(there for _, there in pairs))}
-        for place, there in pairs:
+        ranks = {place: rank for rank, place in enumerate(sorted(self._taken))}
+        for place, there in self._matches.items():
             if ranks[there] != before + 1 or not heads:
                 heads.append((place, there))
             before = ranks[there]
@@ -231,12 +224,11 @@ class _Alignment:
         between = range(max(before, default=0), min(after, default=len(self._held.tokens)))
         has_date = any(token.date for token in self._said.tokens)
         there = [each for each in self._held.content if self._held.tokens[each].clause in clauses and each in between]
-        in_order = [self._matches[place] for place in self._said.content if place in self._matches]
         return (
             all(target in self._matches for target in denied)
             and len(self._taken) >= MIN_DENIED_SHARE * len(there)
             and not (has_date and any(self._held.tokens[each].date for each in {*there} - self._taken))
-            and in_order == sorted(in_order)
+            and [*self._matches.values()] == sorted(self._taken)
         )
 
     # Numbers.
@@ -248,14 +240,14 @@ class _Alignment:
             if one >= 0 and self._matches.get(one) == another:
                 return True
         is_year = _is_year(self._said.tokens[mine])
-        alike = [place for place in self._held.numbers if _is_year(self._held.tokens[place]) == is_year]
-        return len(alike) == 1
+        there = [self._held.tokens[place] for place in self._held.content]
+        return sum(each.kind == "number" and _is_year(each) == is_year for each in there) == 1
 
     def _counts_more_than_one(self, place: int) -> bool:
         """Whether the sentence has another number of years where the statement has "a year"."""
         there = self._matches.get(place, 0)
-        before = self._held.tokens[there - 1] if there else None
-        return before is not None and before.kind == "number" and 1.0 not in before.values
+        before = self._held.tokens[there - 1]
+        return there > 0 and before.kind == "number" and 1.0 not in before.values
 
     @staticmethod
     def _neighbour(sentence: ParsedSentence, place: int, step: int) -> int:
@@ -347,15 +339,7 @@ def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) ->
 
 
 def _weight(token: Token, weights: Weights) -> float:
-    match token.kind:
-        case "word":
-            return weights.get(token.key, 1.0)
-        case "letter":
-            return LETTER_WEIGHT * weights.get(token.key, 1.0)
-        case "number":
-            return NUMBER_WEIGHT
-        case "sign":
-            return SIGN_WEIGHT
+    return WEIGHTS[token.kind] * (weights.get(token.key, 1.0) if token.kind in {"word", "letter"} else 1.0)
 
 
 def _is_year(token: Token) -> bool:

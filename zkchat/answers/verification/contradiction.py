@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import isclose
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,8 +52,9 @@ class Contradiction(Struct, frozen=True):
 
 
 class _Source(Struct, frozen=True):
-    """A sentence of a passage."""
+    """A sentence or clause of a passage."""
 
+    text: str
     claim: Claim
     context: frozenset[str]
     """The terms of its title and heading."""
@@ -101,7 +102,7 @@ def _sources(evidence: Iterable[Evidence], language: str) -> Iterator[_Source]:
     for each in evidence:
         context = content_terms(f"{each.title}; {each.heading}", language)
         for sentence in _statements(each.text):
-            yield _Source(parse_claim(sentence, language), context, each)
+            yield _Source(sentence, parse_claim(sentence, language), context, each)
 
 
 class _Comparison(Struct, frozen=True):
@@ -272,17 +273,6 @@ MAX_CHARACTERS: Final = 2_000
 _CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
 """Up to the next mark; one between digits ends no clause."""
 
-_CONTRADICTIONS: Final = frozenset(get_args(ContradictionKind))
-
-
-class _Answer(Struct, frozen=True):
-    """What a passage says on the question, at most a clause of it."""
-
-    claim: Claim
-    context: frozenset[str]
-    """The terms of its title and heading."""
-    text: str
-
 
 def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
     """Whether two passages say different things on a question."""
@@ -294,18 +284,13 @@ def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
     mine, theirs = (_best(each, asked, language) for each in plain)
     if not (mine and theirs):
         return False
-    if _differ_in_words(mine, theirs, asked, language):
+    is_same = _is_about_the_same(mine, theirs, asked)
+    if _differ_in_words(mine, theirs, asked, language) or (is_same and _differ(mine.claim, theirs.claim)):
         return True
-    if _is_about_the_same(mine, theirs, asked):
-        if _differ(mine.claim, theirs.claim):
-            return True
-        kinds = _CONTRADICTIONS
-    elif _is_about_the_same(_nameless(mine), _nameless(theirs), asked):
-        kinds = frozenset({"name"})
-    else:
+    if not is_same and not _is_about_the_same(_nameless(mine), _nameless(theirs), asked):
         return False
     found = (find_contradiction(said.text, [other], question) for said, other in (plain, plain[::-1]))
-    return any(each.kind in kinds for each in found if each)
+    return any(each and (is_same or each.kind == "name") for each in found)
 
 
 def _plainly(text: str, language: str) -> str:
@@ -315,32 +300,29 @@ def _plainly(text: str, language: str) -> str:
     return re.sub(pattern, plain, beginning, flags=re.IGNORECASE) if pattern else beginning
 
 
-def _best(passage: Evidence, asked: frozenset[str], language: str) -> _Answer | None:
+def _best(passage: Evidence, asked: frozenset[str], language: str) -> _Source | None:
     """The sentence or clause that holds most of the question, the shortest of them; None where it holds too little.
 
     One that gives a number or date may leave a part of the question to the title: "The budget is 900 euros".
     """
     context = content_terms(f"{passage.title}; {passage.heading}", language)
-    found: list[tuple[float, int, _Answer]] = []
+    found: list[tuple[float, int, _Source]] = []
     for text in _clauses(passage.text):
         claim = parse_claim(text, language)
         said = claim.terms | claim.units
         said |= _asks_for_colour(asked, language) if _colours(text, language) else frozenset()
         own, whole = coverage(asked, said), coverage(asked, said | context)
         if (own >= MIN_OWN_ASKED and whole >= MIN_ASKED) or (claim.units and own and whole == 1):
-            found.append((own, -len(text), _Answer(claim, context, text)))
+            found.append((own, -len(text), _Source(text, claim, context, passage)))
     return max(found, key=lambda each: each[:2])[2] if found else None
 
 
-def _differ_in_words(mine: _Answer, theirs: _Answer, asked: frozenset[str], language: str) -> bool:
+def _differ_in_words(mine: _Source, theirs: _Source, asked: frozenset[str], language: str) -> bool:
     """Whether they name different colours of the same, or another word in the same sentence."""
     ours, others = (_colours(each.text, language) for each in (mine, theirs))
     if ours and others and ours.isdisjoint(others) and _asks_for_colour(asked, language):
-        sides = ((mine, theirs), (theirs, mine))
-        held = asked | ours | others
-        rests = [_rest(one.claim, another.claim.terms | another.context | held) for one, another in sides]
         polarities = {clause.polarity for each in (mine, theirs) for clause in each.claim.clauses}
-        return not any(rests) and "denied" not in polarities
+        return not any(_rests(mine, theirs, asked | ours | others)) and "denied" not in polarities
     own = (coverage(asked, each.claim.terms) for each in (mine, theirs))
     return min(own) >= MIN_OWN_WORDS and _differ_in_one_word(mine.text, theirs.text, language)
 
@@ -353,27 +335,29 @@ def _clauses(text: str) -> Iterator[str]:
             yield from pieces if len(pieces) > 1 else ()
 
 
-def _is_about_the_same(mine: _Answer, theirs: _Answer, asked: frozenset[str]) -> bool:
+def _is_about_the_same(mine: _Source, theirs: _Source, asked: frozenset[str]) -> bool:
     """Whether one of them says nothing beside the question that the other does not say too.
 
     The other, if it says more, has to repeat what is asked: "The garage costs 80 euros" under "Workshop" does not.
     """
-    sides = ((mine, theirs), (theirs, mine))
-    rests = [_rest(one.claim, another.claim.terms | another.context | asked) for one, another in sides]
+    rests = _rests(mine, theirs, asked)
     return not all(rests) and all(
         not rest or coverage(asked, side.claim.terms | side.claim.units) == 1
         for rest, side in zip(rests, (mine, theirs), strict=True)
     )
 
 
-def _nameless(answer: _Answer) -> _Answer:
+def _nameless(answer: _Source) -> _Source:
     """Without the names that it gives, which may be what differs."""
     named = frozenset(stem(word) for name in answer.claim.names for word in name.words)
     return replace(answer, claim=replace(answer.claim, terms=answer.claim.terms - named))
 
 
-def _rest(claim: Claim, held: frozenset[str]) -> frozenset[str]:
-    return claim.terms - held - _stems("update_words")
+def _rests(mine: _Source, theirs: _Source, asked: frozenset[str]) -> list[frozenset[str]]:
+    """What each of the two says beside the question that the other does not."""
+    held = asked | _stems("update_words")
+    sides = ((mine, theirs), (theirs, mine))
+    return [one.claim.terms - another.claim.terms - another.context - held for one, another in sides]
 
 
 def _differ(mine: Claim, theirs: Claim) -> bool:
@@ -383,15 +367,12 @@ def _differ(mine: Claim, theirs: Claim) -> bool:
         if ours and others and ours.isdisjoint(others):
             return True
     tolerance = TOLERANCE if mine.is_approximate or theirs.is_approximate else 0.0
-    if any(_is_another(each, [*theirs.quantities], tolerance) for each in mine.quantities):
-        return True
+    for each in mine.quantities:
+        same = [other for other in theirs.quantities if other.unit == each.unit]
+        if len(same) == 1 and not are_close(each, same[0], tolerance):
+            return True
     polarities = [{clause.polarity for clause in claim.clauses if clause.terms} for claim in (mine, theirs)]
     return {"affirmed"} in polarities and {"denied"} in polarities
-
-
-def _is_another(mine: Quantity, theirs: Sequence[Quantity], tolerance: float) -> bool:
-    same_unit = [each for each in theirs if each.unit == mine.unit]
-    return len(same_unit) == 1 and not are_close(mine, same_unit[0], tolerance)
 
 
 def _colours(text: str, language: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Tokenize and parse a sentence into what can be compared."""
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -23,7 +24,7 @@ _MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u097
 _NUMERALS: Final = "〇零一二两三四五六七八九十百千万"
 _DIGITS: Final = {letter: value for value, letter in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
 _POWERS: Final = {"十": 10, "百": 100, "千": 1_000}
-_MAX_DIGITS: Final = 15
+MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _CLAUSE_END: Final = lazy_pattern(r"[;:,()–—。；：，、（）]|\s-\s")
 _SPACED = f"(?:(?![{UNSPACED_SCRIPTS}])[^\\W\\d_]|[{_MARKS}])"
@@ -92,7 +93,7 @@ def _tokens(match: re.Match[str], clause: int, *, is_first: bool) -> Iterator[To
     match match.lastgroup:
         case "number":
             digits = text.replace("−", "-")
-            values = number_values(digits.replace(":", ".")) if len(text) <= _MAX_DIGITS else frozenset[float]()
+            values = number_values(digits.replace(":", ".")) if len(text) <= MAX_DIGITS else frozenset[float]()
             yield Token("number", digits, digits, clause, start, values)
         case "numeral":
             yield Token("number", text, text, clause, start, numeral_value(text))
@@ -106,7 +107,7 @@ def _tokens(match: re.Match[str], clause: int, *, is_first: bool) -> Iterator[To
 def numeral_value(written: str) -> frozenset[float]:
     """The value of a Chinese numeral, also of one that is written digit by digit, as years are."""
     total, part, digit = 0, 0, -1
-    for letter in written[:_MAX_DIGITS]:
+    for letter in written[:MAX_DIGITS]:
         if letter in _DIGITS:
             digit = 10 * max(digit, 0) + _DIGITS[letter]
         elif letter in _POWERS:
@@ -177,16 +178,11 @@ class ParsedSentence(Struct, frozen=True):
     beginnings: frozenset[str]
     """The first letters of its content: what shares none of them is no form of its words."""
 
-    @property
-    def numbers(self) -> list[int]:
-        return [place for place in self.content if self.tokens[place].kind == "number"]
-
 
 class _Lexicon(Struct, frozen=True):
     stop_words: frozenset[str]
     operators: Mapping[str, str]
     """The words that change what is said, each with what stands for it."""
-    numbers: Mapping[str, float]
     dates: Mapping[str, str]
     """The names of months and weekdays, as terms, each with which of the two it is."""
     ones: frozenset[str]
@@ -195,11 +191,12 @@ class _Lexicon(Struct, frozen=True):
     has_capital_nouns: bool
     marks_case: bool
     unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
-    without_negation: re.Pattern[str] | None
+    no_negation: re.Pattern[str]
+    """What looks like a negator and is none."""
     function_letters: frozenset[str]
     connectives: frozenset[str]
     prepositions: frozenset[str]
-    """None where they are not known."""
+    """Empty where they are not known."""
 
 
 def parse_sentence(text: str, language: str) -> ParsedSentence:
@@ -211,7 +208,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         replace(each, date=lexicon.dates[each.key])
         if each.key in lexicon.dates and (each.is_capitalised or each.word not in lexicon.stop_words)
         else each
-        for each in with_number_words(tokens_of(prose), lexicon.numbers)
+        for each in with_number_words(tokens_of(prose), number_words(language))
     )
     found = [*_operators(prose, tokens, lexicon)]
     taken = {place for _, places in found for place in places}
@@ -221,7 +218,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         if place not in taken and _is_content(token, tokens[place - 1 : place], lexicon)
     )
     order = {place: number for number, place in enumerate(content)}
-    operators = (Operator(word, places[0], _target(tokens, order, places[0])) for word, places in found)
+    operators = (Operator(word, places[0], _target(tokens, content, places[0])) for word, places in found)
     return ParsedSentence(
         tokens=tokens,
         content=content,
@@ -242,13 +239,9 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
 
 def beginning(token: Token) -> str:
     """What two tokens share that are the same, or forms of one word."""
-    return (
-        token.word[:4]
-        if token.kind == "word" and len(token.word) > 4
-        else token.key[:4]
-        if token.kind == "word"
-        else token.kind
-    )
+    if token.kind != "word":
+        return token.kind
+    return (token.word if len(token.word) > 4 else token.key)[:4]
 
 
 def _is_content(token: Token, before: tuple[Token, ...], lexicon: _Lexicon) -> bool:
@@ -270,30 +263,22 @@ def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iter
     """Each with the places of its word or letters."""
     for place, token in enumerate(tokens):
         word = lexicon.operators.get(token.word) if token.kind == "word" else None
-        if word == CONDITION and place and tokens[place - 1].word in listed("no_conditions"):
-            continue
-        if word:
+        before = tokens[place - 1].word if place else ""
+        if word and (word != CONDITION or before not in listed("no_conditions")):
             yield word, (place,)
     starts = {token.start: place for place, token in enumerate(tokens)} if lexicon.unspaced_operators else {}
     for pattern, word in lexicon.unspaced_operators:
-        said = prose
-        if word == NEGATION and lexicon.without_negation:
-            said = lexicon.without_negation.sub(lambda match: " " * len(match[0]), prose)
+        said = lexicon.no_negation.sub(lambda match: " " * len(match[0]), prose) if word == NEGATION else prose
         for match in pattern.finditer(said):
             if places := tuple(starts[each] for each in range(*match.span()) if each in starts):
                 yield word, places
 
 
-def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -> int:
+def _target(tokens: tuple[Token, ...], content: tuple[int, ...], place: int) -> int:
     """The next content token of the clause, else the one before."""
-    clause = tokens[place].clause
-    for places in (range(place + 1, len(tokens)), range(place - 1, -1, -1)):
-        for each in places:
-            if tokens[each].clause != clause:
-                break
-            if each in content:
-                return each
-    return -1
+    number = bisect(content, place)
+    nearest = (*content[number : number + 1], *content[max(number - 1, 0) : number])
+    return next((each for each in nearest if tokens[each].clause == tokens[place].clause), -1)
 
 
 def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lexicon: _Lexicon) -> str:
@@ -319,11 +304,9 @@ def _lexicon(language: str) -> _Lexicon:
     known = languages().get(language, {})
     is_spaced = known.get("is_spaced", True)
     unspaced = {NEGATION: known.get("negators", known.get("more_negators")), CONDITION: known.get("conditions")}
-    without = known.get("no_negation")
     return _Lexicon(
         stop_words=frozenset(ignored - operators.keys()),
         operators=operators,
-        numbers=number_words(language),
         dates={stem(each): "month" for each in listed("months", language)}
         | {stem(each): "weekday" for each in listed("weekdays", language)},
         ones=frozenset(words(known.get("ones", ""))),
@@ -333,7 +316,7 @@ def _lexicon(language: str) -> _Lexicon:
         unspaced_operators=tuple(
             (re.compile(pattern), word) for word, pattern in unspaced.items() if pattern and not is_spaced
         ),
-        without_negation=re.compile(without) if without else None,
+        no_negation=re.compile(known.get("no_negation", r"(?!)")),
         prepositions=frozenset(_listed(language, "prepositions") if "prepositions" in known else ()),
         connectives=listed("connectives", language) if language else frozenset(),
         function_letters=frozenset(known.get("function_letters", "")),

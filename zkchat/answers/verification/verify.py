@@ -31,7 +31,6 @@ from zkchat.core import (
     Passage,
     SourcePlace,
     VaultError,
-    Verdict,
     Verification,
     anchor_of,
     lazy_pattern,
@@ -93,12 +92,9 @@ class ExtractedStatements(NamedTuple):
 def extract_statements(text: str) -> ExtractedStatements:
     """Find the statements of a text: of one without end, those of its beginning."""
     flat = with_line_feeds(text[:MAX_CHARACTERS]).translate(_LINE_ENDS)
-    found: list[Statement] = []
-    for statement in _statements(flat):
-        if len(found) == MAX_STATEMENTS:
-            return ExtractedStatements(tuple(found), is_complete=False)
-        found.append(statement)
-    return ExtractedStatements(tuple(found), is_complete=len(text) <= MAX_CHARACTERS)
+    found = tuple(islice(_statements(flat), MAX_STATEMENTS + 1))
+    is_complete = len(found) <= MAX_STATEMENTS and len(text) <= MAX_CHARACTERS
+    return ExtractedStatements(found[:MAX_STATEMENTS], is_complete)
 
 
 def _statements(flat: str) -> Iterator[Statement]:
@@ -293,25 +289,26 @@ class _Verifier(Struct, frozen=True):
     """The units of passages, each read once."""
 
     def check(self, statement: Statement) -> CheckedStatement:
+        checked = CheckedStatement(
+            text=statement.text, start=statement.start, end=statement.end, line=statement.line, verdict="unsupported"
+        )
         if len(statement.text) > MAX_STATEMENT_CHARACTERS:
-            return _checked(statement, "unsupported", ())
+            return checked
         nearest = " ".join(_without_source(statement.text)[:_MAX_QUERY].translate(_NO_QUERY).split())
         passages = self._search(nearest, _SEARCHED_PASSAGES)
         if places := self._places([*self._quoted(statement, passages)]):
-            return _checked(statement, "quoted", places)
+            return replace(checked, verdict="quoted", places=places)
         elsewhere = self._passages_with(statement.text, passages)
         if places := self._places([*self._quoted(statement, elsewhere)]):
-            return _checked(statement, "quoted", places)
-        compared = [*self._compared(statement, passages)]
-        supporting = [hit for hit, result in compared if result.supports]
-        if places := self._places(sorted(supporting, key=lambda hit: -hit.score)):
-            return _checked(statement, "supported", places)
-        compared.sort(key=lambda pair: -pair[0].score)
+            return replace(checked, verdict="quoted", places=places)
+        compared = sorted(self._compared(statement, passages), key=lambda pair: -pair[0].score)
+        if places := self._places([hit for hit, result in compared if result.supports]):
+            return replace(checked, verdict="supported", places=places)
         for hit, result in compared:
             if result.difference and (places := self._places([hit])):
-                return replace(_checked(statement, "contradicted", places), difference=result.difference)
+                return replace(checked, verdict="contradicted", places=places, difference=result.difference)
         near = self._places([hit for hit, _ in compared if hit.score >= MIN_NEAREST_COVERAGE])
-        return replace(_checked(statement, "unsupported", ()), nearest=next(iter(near), None))
+        return replace(checked, nearest=near[0] if near else None)
 
     def _passages_with(self, statement: str, known: Sequence[Passage]) -> list[Passage]:
         """Those that hold a statement word for word, where many others have its words as well."""
@@ -379,14 +376,3 @@ class _Verifier(Struct, frozen=True):
             quote=hit.quote,
             score=min(1.0, hit.score),
         )
-
-
-def _checked(statement: Statement, verdict: Verdict, places: tuple[SourcePlace, ...]) -> CheckedStatement:
-    return CheckedStatement(
-        text=statement.text,
-        start=statement.start,
-        end=statement.end,
-        line=statement.line,
-        verdict=verdict,
-        places=places,
-    )
