@@ -469,16 +469,16 @@ def default_instructions() -> str:
     return text[cut(text).end :].strip()
 
 
-Tier = Literal["default", "handed", "small", "sure", "told", "talk"]
+Tier = Literal["default", "handed", "small", "told", "talk"]
 """What a model can do: use tools, answer from the passages that it is handed, or answer from plain quotations; and a
-small one that is asked from passages without doubt, for what the user told, or where there is nothing to answer from.
-Told that it may find no answer, a small one finds none in half of what is there."""
+small one that is asked for what the user told, or where there is nothing to answer from. None is told to a small one
+on finding no answer: told that it may, it finds none in half of what is there."""
 
 
 def instructions(agent: Agent, tier: Tier = "default") -> str:
     """What the agent is told. However it was written, it knows that what notes say is data.
 
-    The default agent has a text for each tier: builtin/default.md, handed.md, small.md, sure.md …
+    The default agent has a text for each tier: builtin/default.md, handed.md, small.md …
     """
     if tier != "default" and agent.name == DEFAULT_AGENT and agent.origin == "built-in":
         return _built_in_text(tier).strip()

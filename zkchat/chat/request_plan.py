@@ -450,7 +450,8 @@ class RequestPlanner:
         if is_else or any(part.listing for part in found) or self._core.settings.strict or self._core.info.is_tiny:
             return False
         is_only = not any(part.evidence for part in found) and not OWN.isdisjoint(words(question.prose))
-        return is_only or worth >= (TOLD_FIRST if _is_sure(found) else TOLD_FIRST_IN_DOUBT)
+        is_sure = any(part.evidence and not part.is_doubtful for part in found)
+        return is_only or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
@@ -522,11 +523,6 @@ class RequestPlanner:
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
 
-def _is_sure(parts: Iterable[object]) -> bool:
-    """Whether there are passages that answer without doubt."""
-    return any(isinstance(part, EvidencePart) and part.evidence and not part.is_doubtful for part in parts)
-
-
 def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
     """Whether a question has its own passages, and is about nothing that was said before."""
     if user is None or question is None:
@@ -542,7 +538,7 @@ def _instructions(
     if info.needs_evidence:
         parts = user.parts if user else ()
         is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in parts)
-        tier = "told" if told_first else "sure" if _is_sure(parts) else "small" if is_given else "talk"
+        tier = "told" if told_first else "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 

@@ -71,7 +71,7 @@ MAX_SHORT_ANSWER: Final = 4
 MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
 NO_ANSWER: Final = "The notes do not say"
-"""What a small model is told to say where the notes do not answer (chat/builtin/small.md)."""
+"""What models say where the notes do not answer."""
 IS_ANSWERED: Final = "Do the notes answer this? Begin your answer with Yes or No, then give the answer."
 """What a small model is asked after its question, once it has answered: it says No to most of what it made up."""
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
@@ -217,7 +217,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     text = SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
-        said = f"{core.info.shown} said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}."
+        said = f"said “{_quoted(found.said)}”, which contradicts {place_of(found.evidence)}"
         await _replace_answer(exchange, user, [found.evidence], said, emit)
         return
     if is_small:
@@ -281,10 +281,9 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     lead = "" if is_blind or asks_for_note else FOUND_NONE if is_empty else NOT_BORNE_OUT
     listing = None if is_garbled else await ask_for_listing(exchange.core, question, is_last=True)
     if listing:
-        lead, evidence, told_before = "", (), listing.text
+        evidence, told_before = (), listing.text
         exchange.references = ReferenceList(listing.references)
-    reason = f"{exchange.core.info.shown} {said}."
-    await _replace_answer(exchange, user, evidence, reason, emit, lead=lead, instead=told_before)
+    await _replace_answer(exchange, user, evidence, said, emit, lead=lead, instead=told_before)
     if not (is_sure or told_before):
         exchange.finish = Finish(reason="abstained")  # what is shown need not bear on the question
     return True
@@ -370,7 +369,8 @@ def _is_empty(answer: str, question: Question) -> bool:
     if NO_ANSWER in answer or not words(answer) or lacks_number(question.prose, answer):
         return True
     told = _telling(answer, detect_language(answer) or language_of(question.prose))
-    return question.is_open_question and told <= frozenset(terms(question.prose))
+    is_yes_or_no = question.is_question and not question.is_open_question
+    return not is_yes_or_no and told <= frozenset(terms(question.prose))
 
 
 def _telling(text: str, language: str | None = None) -> frozenset[str]:
@@ -466,7 +466,7 @@ async def _replace_answer(
         await emit(warning)
     is_told = NO_ANSWER in first.text or " ".join(SOURCE.sub("", first.text).split()) in said
     to_see = f"To see the model's own answer in a chat: /branch {first.id}"
-    await emit(Warned(text=said, hint="" if is_told else to_see))
+    await emit(Warned(text=f"{exchange.core.info.shown} {said}.", hint="" if is_told else to_see))
     await emit(AnswerReplaced(message_id=first.id))
     if request.remark:
         await emit(Remarked(text=request.remark))
