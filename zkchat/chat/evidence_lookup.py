@@ -409,10 +409,7 @@ async def ask_for_listing(core: ConversationCore, question: Question, *, is_last
     parameters = {"type": "object", "properties": properties, "required": ["name"]}
     told, kinds = look_ups()
     tools = tuple(ToolSpec(name=name, description="", parameters=parameters) for name in kinds)
-    messages = (
-        PromptMessage(role="system", text=told),
-        PromptMessage(role="user", text=f"Question: {question.text}"),
-    )
+    messages = PromptMessage(role="system", text=told), PromptMessage(role="user", text=f"Question: {question.text}")
     request = ModelRequest(messages=messages, tools=tools, must_call=True, window=core.budget.window, temperature=0.0)
     with suppress(StorageError, VaultError, UnreadableCall):
         for kind, arguments in calls_in(await core.short_reply(request, MAX_CALL), kinds):

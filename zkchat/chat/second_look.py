@@ -76,6 +76,8 @@ IS_ANSWERED: Final = "Do the notes answer this? Begin your answer with Yes or No
 """What a small model is asked after its question, once it has answered: it says No to most of what it made up."""
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 """A word that begins as a name within a sentence."""
+_YES: Final = re.compile(r"^\w+[,，.!。]\s*")
+"""How an answer to a question for yes or no begins."""
 _DIGITS: Final = re.compile(r"\d+")
 NOTED: Final = "Noted."
 REASON: Final = "the first answer did not use the notes"
@@ -256,7 +258,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     others += [sent.contents[each.digest] for each in sent.context.items if each.type in kinds]
     is_cut = exchange.core.info.is_tiny and exchange.finish is not None and exchange.finish.reason == "length"
     is_garbled = is_cut or QUOTED in text or f"\n{ASKED}" in f"\n{text}" or repeats(text)
-    is_empty = _is_empty(text, question)
+    is_empty = _is_empty(text, question, is_doubtful=request.is_doubtful)
     is_strange = not (is_empty or is_alone) and not _is_about(exchange, text, question, others)
     is_kept = not (is_garbled or is_empty or is_strange)
     is_kept = is_kept and is_founded(text, question.prose, [*map(_told_by, request.evidence), *others])
@@ -363,14 +365,15 @@ def _told_by(evidence: Evidence) -> str:
     return f"{evidence.title}\n{evidence.heading}\n{evidence.text}"
 
 
-def _is_empty(answer: str, question: Question) -> bool:
+def _is_empty(answer: str, question: Question, *, is_doubtful: bool = False) -> bool:
     """Whether an answer says that there is none, or only repeats its question: "How deep is the loch?", "The loch is
-    deep."; or tells no number."""
+    deep."; or tells no number. In doubt a yes does so, too."""
     if NO_ANSWER in answer or not words(answer) or lacks_number(question.prose, answer):
         return True
-    told = _telling(answer, detect_language(answer) or language_of(question.prose))
-    is_yes_or_no = question.is_question and not question.is_open_question
-    return not is_yes_or_no and told <= frozenset(terms(question.prose))
+    is_open = question.is_open_question
+    said = answer if is_open or not is_doubtful else _YES.sub("", answer, count=1)
+    told = _telling(said, detect_language(answer) or language_of(question.prose))
+    return (is_open or is_doubtful or not question.is_question) and told <= frozenset(terms(question.prose))
 
 
 def _telling(text: str, language: str | None = None) -> frozenset[str]:

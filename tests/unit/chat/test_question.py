@@ -55,6 +55,10 @@ def test_what_is_told_beside_a_question_is_no_part_of_it(text: str, told: str, a
     assert (question.told, question.prose) == (told, asked)
 
 
+def test_what_begins_as_a_question_tells_nothing_also_without_its_mark() -> None:
+    assert not any(Question.parse(text).tells for text in ("can I work from Spain", "darf ich heim", "puis-je partir"))
+
+
 def parse(text: str) -> Question:
     """In a vault with some documents, and with one agent."""
     documents = {"Tea", "Tea.md", "ideas/naming.md", "a b/c d.md", "St.", "writer", "picture.png"}

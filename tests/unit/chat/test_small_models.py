@@ -103,10 +103,11 @@ def test_the_notes_are_quoted_where_it_says_what_they_do_not(library: Library, s
 
 
 def test_where_it_finds_no_answer_the_nearest_passage_is_shown(library: Library) -> None:
-    model = small("The notes do not say.", "The tent is deep.")
-    talk = talk_with(library, model)
-    for question in ("What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"):
-        answer = answer_of(events_of(talk.say(question)))
+    asked = "What colour has the inner lining of the tent of Ole?", "How deep is the tent of Ole?"
+    yes_or_no = "Has the tent of Ole a lining?", "the tent of Ole leaks in the morning"
+    said = "The notes do not say.", "The tent is deep.", "Yes, the tent of Ole has a lining.", "The tent of Ole leaks."
+    for question, answered in zip((*asked, *yes_or_no), said, strict=True):
+        answer = answer_of(events_of(talk_with(library, small(answered)).say(question)))
         assert answer.text.startswith("The model found no answer. Closest in your notes:\n\n> The tent of [[Mara]]")
         assert (answer.text.count("—"), answer.abstained) == (1, True)
 
@@ -140,7 +141,6 @@ def test_it_is_asked_whether_passages_that_were_found_answer(
         ("anything untagged of 2026-03-05?", ("answer", ""), "> Hail."),
         ("anything untagged of 2026-03-05?", ("of_time", ""), "1 note written on 2026-03-05"),
         ("are there unlinked ones, apart from none?", ("unlinked", ""), "3 notes have no link from another note:"),
-        ("are there unlinked ones, apart from none?", ("unlinked", "Ole"), "Your notes say nothing about"),
         ("How long do adults sleep, without a tag?", ("tagged", "Gone"), "Adults need"),
         ("How long do adults sleep, in notes?", ("headings", "Mara"), "Adults need"),
         ("Which sections has Mara's note of the loch?", ("headings", "Mara"), "- headings (2): Mara, Van"),

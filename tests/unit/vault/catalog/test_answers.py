@@ -246,9 +246,5 @@ def test_notes_that_hold_a_word_are_listed_and_those_that_nothing_links_to(libra
 
 def test_of_a_note_is_told_what_stands_beside_its_text(library: Library) -> None:
     answer = ask(library, "Projects/Roof.md", kind="note")
-    assert answer.heading == "What is known of [[Roof]]:"
-    assert [details for _, details in rows(answer)] == [
-        "tags (2): #home, #project/roof",
-        "links to (1): [[Slate]]",
-        "linked from (1): [[Shed]]",
-    ]
+    told = ["tags (2): #home, #project/roof", "links to (1): [[Slate]]", "linked from (1): [[Shed]]"]
+    assert (answer.heading, [details for _, details in rows(answer)]) == ("What is known of [[Roof]]:", told)
