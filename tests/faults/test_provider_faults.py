@@ -161,7 +161,7 @@ def test_only_what_may_pass_is_tried_again_and_not_forever(
 @pytest.mark.parametrize("fault", ["rst@1", "fin@5", "stall@5", "error@5", "silent"])
 def test_what_has_begun_or_taken_too_long_is_not_tried_again(ask: Ask, server: FaultServer, fault: str) -> None:
     failure(ask(fault))
-    assert server.counts[fault] == 1
+    assert server.counts[fault] <= 1, "on a busy machine the time may be up before the request has left"
 
 
 def test_a_server_says_itself_how_long_to_wait(protocol: str, server: FaultServer) -> None:

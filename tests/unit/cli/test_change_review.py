@@ -113,6 +113,7 @@ def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> 
     assert "These changes have no new text to edit." in desk.screen
 
 
+@pytest.mark.outside
 def test_the_proposal_is_edited_shown_again_and_returned_as_it_was_left(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, 'sed -i s/Eight/Nine/ "$1"; test -w "$1"'))
     verdict = desk.review()
@@ -121,6 +122,7 @@ def test_the_proposal_is_edited_shown_again_and_returned_as_it_was_left(tmp_path
     assert "1 + {+Nine+} hours." in desk.screen
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize(
     ("command", "said"),
     [("true", "You did not change the text."), ("false", "exit code 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
@@ -133,6 +135,7 @@ def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
     assert said in desk.screen
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize(
     ("ending", "left"), [("exit 1", "Nine hours.\n"), ('printf "\\377" >> "$1"', "Nine hours.\n\udcff")]
 )
@@ -144,6 +147,7 @@ def test_what_was_edited_is_kept_where_the_editor_fails(tmp_path: Path, ending: 
     rmtree(kept.parent)
 
 
+@pytest.mark.outside
 def test_a_file_that_nobody_edited_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, "false"))

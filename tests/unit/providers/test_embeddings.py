@@ -20,6 +20,7 @@ from zkchat.models.embedding_conventions import EmbeddingSettings
 from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
 from zkchat.models.transport import TransportPolicy
 
+pytestmark = pytest.mark.outside
 KEY = "sk-canary-77aa"
 QUICK = TransportPolicy(connect_timeout=DEADLINE, max_retries=2, backoff=0.001, max_backoff=5)
 WIRES = ("ollama", "openai")
