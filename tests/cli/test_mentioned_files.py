@@ -186,9 +186,7 @@ def test_a_path_that_is_not_there_comes_with_the_nearest_names(scene: Scene) -> 
         result = scene.world.run("ask", text, "--model", WITHOUT, "--json").json
         return [(each["text"], each["hint"]) for each in result["warnings"]]
 
-    assert asked("See @Projcts/Roof.md.") == [
-        ("There is no file Projcts/Roof.md in the vault.", "Closest: [[Roof]]."),
-    ]
+    assert asked("See @Projcts/Roof.md.") == [("There is no file Projcts/Roof.md in the vault.", "Closest: [[Roof]].")]
     assert asked("See @Projct/") == [("There is no folder Projct/ in the vault.", "Closest: @Projects/.")]
     assert asked("Write to me@example.org, ask @anna, see @https://example.org/x.md or `@a/b.md`.") == []
     assert asked(" ".join(f"@app/part{number}" for number in range(6))) == []

@@ -138,11 +138,7 @@ def test_scripts_say_it_all_by_flags(user: World) -> None:
     flags = ("--yes", "--vault", str(user.vault), "--model", "ollama:tells", "--local-only", "Journal, Work")
     assert user.run("setup", *flags, "--json", stdin="", cwd=user.home).json == {
         "file": str(user.settings_file),
-        "settings": {
-            "model": "ollama:tells",
-            "vault.default": str(user.vault),
-            "privacy.local_only": "Journal, Work",
-        },
+        "settings": {"model": "ollama:tells", "vault.default": str(user.vault), "privacy.local_only": "Journal, Work"},
         "vault": str(user.vault),
     }
     assert user.run("setup", "--yes", "--model", "ollama:gone", stdin="").code == ExitCode.MODEL

@@ -80,7 +80,7 @@ def test_images_never_make_a_request_too_large(library: Library, scene: Scene) -
         request = model.requests[number]
         assert tokens_of(request, scene.rule) <= scene.window - RESERVE
         (asked,) = [message for message in talk.messages if message.role == "user"][-1:]
-        named = [part for part in asked.parts if isinstance(part, ImagePart)]
+        named = asked.parts_of(ImagePart)
         shown = {image.name for image in request.messages[-1].images}
         event(f"{len(shown)} of {len(named)} images")
         is_whole = said in request.messages[-1].text

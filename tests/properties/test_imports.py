@@ -125,12 +125,12 @@ def test_every_result_follows_its_call_and_every_call_has_a_result(listed: list[
     assert file is not None
     (imported,) = file.conversations
     for message in imported.messages.values():
-        results = {part.call_id for part in message.parts if isinstance(part, ToolResultPart)}
+        results = {part.call_id for part in message.parts_of(ToolResultPart)}
         assert (message.role == "tool") == bool(results)
         caller = message
         while caller.role == "tool":  # Ends, for a thread begins with a question.
             caller = imported.messages[caller.parent_id or ""]
-        assert results <= {part.call_id for part in caller.parts if isinstance(part, ToolCallPart)}
+        assert results <= {part.call_id for part in caller.parts_of(ToolCallPart)}
 
 
 @given(value=files)

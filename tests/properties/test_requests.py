@@ -146,7 +146,7 @@ def check_room(talk: Conversation, ready: PromptReady, scene: Scene, *, is_compa
     cap = scene.window - RESERVE
     unused = cap - ready.usage.total
     is_cut = is_question_cut(talk, asked)
-    partial = [part for part in asked.parts if isinstance(part, FilePart) and part.extent]
+    partial = [part for part in asked.parts_of(FilePart) if part.extent]
     event(f"question cut: {is_cut}, documents in part: {bool(partial)}, tools: {scene.calls_tools}")
     if is_cut:  # a model with tools has room to read on in it
         assert unused <= (0.05 + (RESULTS_SHARE if scene.calls_tools else 0)) * cap + 16

@@ -133,10 +133,7 @@ def test_one_of_five_hundred_sessions_is_chosen_on_a_narrow_screen(chat: Open, w
     assert searched.finish() == 0
     terminal = chat("--resume", "--model", model, width=40, height=16)
     terminal.wait_for(
-        "Continue which session?  500",
-        "› What is 眠り?",
-        "just now",
-        "↑↓ move · Enter choose · Esc back",
+        "Continue which session?  500", "› What is 眠り?", "just now", "↑↓ move · Enter choose · Esc back"
     )
     assert all(len(row) <= 40 for row in terminal.rows)
     terminal.type("session 49")

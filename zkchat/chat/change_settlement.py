@@ -173,14 +173,10 @@ class ChangeSettlement:
         if self.proposals is None:
             return None
         message_id = message_id or self._last_id
-        names = (
-            part.name
-            for message in self._turn()
-            for part in message.parts
-            if isinstance(part, ToolCallPart) and part.name in self._tool_names
-        )
+        called = (part.name for each in self._turn() for part in each.parts_of(ToolCallPart))
+        names = dict.fromkeys(name for name in called if name in self._tool_names)
         origin = ChangeOrigin(
-            command=command or ", ".join(dict.fromkeys(names)),
+            command=command or ", ".join(names),
             session_id=self._journal.session_id,
             message_id=message_id,
         )

@@ -279,7 +279,7 @@ class Compactor:
             if message.id not in plan.condensed:
                 continue
             room = max(8, int(plan.condensed[message.id] / scale) - MESSAGE_OVERHEAD)
-            results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+            results = message.parts_of(ToolResultPart)
             if not results:
                 text = short_form(message, room, self._count, can_read=sent.can_read, is_plain=sent.is_plain)
                 yield Condensed(message_id=message.id, text=text)

@@ -41,6 +41,7 @@ from zkchat.core import (
     as_open_as,
 )
 from zkchat.index import Library, own_terms, terms, topic_terms
+from zkchat.language import NOTE_PARTS
 from zkchat.notes import is_folder, link_catalog
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ class FurtherPassages:
         asked = self._core.history.last_question
         if asked is None:
             return None
-        given = (part.listing for part in asked.parts if isinstance(part, EvidencePart) and part.listing)
+        given = (part.listing for part in asked.parts_of(EvidencePart) if part.listing)
         return self._listed.get(asked.id) or next(given, None)
 
     @property
@@ -308,7 +309,7 @@ class FurtherPassages:
         """The passages that the answer to a question shows."""
         if not self._core.info.needs_notes:
             return []
-        return [found for part in asked.parts if isinstance(part, EvidencePart) for found in part.evidence]
+        return [each for part in asked.parts_of(EvidencePart) for each in part.evidence]
 
     def next_page(self) -> Page:
         """The passages or rows after those that the user has read. Raises `UsageError` where there are none."""
@@ -372,8 +373,10 @@ def answer_about_vault(
     names = _LibraryNames(library)
     try:
         query = parse_question(_marked(question), targets, names, library.calendar())
-        if query is None:
+        rest = NOTE_PARTS.sub(" ", question.prose)
+        if query is None and (len(targets) != 1 or rest == question.prose or own_terms(rest)):
             return None
+        query = query or CatalogQuery(kind="note", note=targets[0])  # "the headings of [[Sleep]]"
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         return _listing(library, query, path or "", most, after)
@@ -398,11 +401,10 @@ def _listing(library: Library, query: CatalogQuery, path: str, most: int, after:
 
 
 async def ask_for_listing(core: ConversationCore, question: Question, *, is_last: bool = False) -> VaultListing | None:
-    """What the index says where a small model chooses what to look up, of a question about tags, folders or links; or,
-    where nothing else answers it, about notes. None where it is about what notes say, or names nothing that there is.
-    """
+    """What the index says where a small model chooses what to look up: of tags, folders, links and headings; of notes
+    where nothing else answers. None where a question is about what notes say, or names nothing that there is."""
     named = vault_words(question.prose)
-    is_meant = named - NOTE_WORDS or (is_last and (named or question.links))
+    is_meant = named - NOTE_WORDS or NOTE_PARTS.search(question.prose) or (is_last and (named or question.links))
     if not (core.info.needs_evidence and is_meant) or core.info.is_tiny or question.tells or question.split.material:
         return None
     properties = {"name": {"type": "string", "maxLength": MAX_NAME}}
@@ -413,7 +415,8 @@ async def ask_for_listing(core: ConversationCore, question: Question, *, is_last
     request = ModelRequest(messages=messages, tools=tools, must_call=True, window=core.budget.window, temperature=0.0)
     with suppress(StorageError, VaultError, UnreadableCall):
         for kind, arguments in calls_in(await core.short_reply(request, MAX_CALL), kinds):
-            if query := _query_of(core.library, question, kind, str(json.loads(arguments).get("name", ""))):
+            name = str(json.loads(arguments).get("name", ""))
+            if kind != "answer" and (query := _query_of(core.library, question, kind, name)):
                 return _listing(core.library, query, query.note or "", MAX_LISTED)
     return None
 
@@ -424,8 +427,6 @@ def _query_of(library: Library, question: Question, kind: str, name: str) -> Cat
 
     names, time, tag = _LibraryNames(library), time_of(library, question.prose), name.lstrip("#")
     period = time.period if time else None
-    if kind == "answer":
-        return None
     if names.is_tag(tag) and (kind == "tagged" or "tag" in vault_words(question.prose)):
         return CatalogQuery(kind="notes", tags=(tag,), period=period)
     if name and kind in {"in_folder", "of_time"} and names.is_folder(name):
@@ -434,8 +435,7 @@ def _query_of(library: Library, question: Question, kind: str, name: str) -> Cat
         return CatalogQuery(kind="note", note=path)
     if period:
         return CatalogQuery(kind="notes", period=period)
-    alone = OF_ALL.get(kind) if not name else None
-    return CatalogQuery(kind=alone) if alone else None
+    return CatalogQuery(kind=OF_ALL[kind]) if not name and kind in OF_ALL else None
 
 
 class _LibraryNames:
@@ -469,9 +469,7 @@ def _target(link: Link, references: Iterable[DocumentReference]) -> str:
 
     Empty for a place in a note, and for a note that is kept back."""
     found = next((each for each in references if each.wikilink == link.text), None)
-    if not found or link.anchor or found.via == VIA_WITHHELD:
-        return ""
-    return found.relative_path or link.target
+    return "" if not found or link.anchor or found.via == VIA_WITHHELD else found.relative_path or link.target
 
 
 def _marked(question: Question) -> str:
@@ -493,9 +491,7 @@ def _text(library: Library, answer: "CatalogAnswer", after: int) -> str:
         else:
             lines.append(f"{number}. {' · '.join(filter(None, [library.link_to(row.path), row.details]))}\n")
     more = f"\n… and {answer.more:,} more.\n" if answer.more else ""
-    if after:
-        return "".join([*lines, more])
-    return f"{answer.heading}\n" + "".join(["\n", *lines, more] if lines else [])
+    return "".join([*lines, more]) if after else f"{answer.heading}\n" + "".join(["\n", *lines, more] if lines else [])
 
 
 def _references(library: Library, answer: "CatalogAnswer", text: str) -> Iterable[DocumentReference]:

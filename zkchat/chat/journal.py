@@ -254,7 +254,7 @@ class Journal:
             return [Warned(text=text, hint="Messages sent there arrive here when you send your next one.")]
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in self.history.orphans]
         last = self.history.last
-        calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
+        calls = last.parts_of(ToolCallPart) if last else []
         if calls:
             text = "zkchat was stopped before this tool ran."
             results = (ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=True) for call in calls)

@@ -136,7 +136,7 @@ class ConversationPrivacy(Struct, kw_only=True):
         stand_ins: set[str] = set()  # the questions at which withheld stretches begin, being nothing but text
         for before, message in zip([None, *window.live], window.live, strict=False):
             begins = message.id in hidden and not (before and before.id in hidden)
-            if begins and message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts):
+            if begins and message.role == "user" and not message.parts_of(ImagePart):
                 stand_ins.add(message.id)
         compactions = window.compactions
         if window.summary and compactions[-1].id in hidden:

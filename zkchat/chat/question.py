@@ -44,6 +44,7 @@ from zkchat.index import (
     written_words,
 )
 from zkchat.language import (
+    ABOUT_THE_ANSWER,
     CHANGES,
     CONNECTIVES,
     DECISIONS,
@@ -57,6 +58,7 @@ from zkchat.language import (
     MAY_POINT_BACK,
     POINTS_BACK,
     REQUEST,
+    REQUESTS,
     TELLING,
     UNSPACED,
     UNSPACED_CHANGES,
@@ -135,6 +137,7 @@ _AND: Final = lazy_pattern(
 _END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
 _WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
+_WISHES: Final = _CHANGES.union(words(ABOUT_THE_ANSWER), *map(words, REQUESTS.values())) - OWN
 _FOR_A_FIGURE: Final = FOR_A_TIME + FOR_A_NUMBER
 DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
@@ -173,7 +176,7 @@ def _sentences(text: str) -> Iterator[str]:
     for each in sentences(text):
         start = 0
         for end in _END.finditer(each):
-            if each[end.start()] in "?!" or _asks_early(each[end.end() :], 1):
+            if each[end.start()] in "?!" or _asks_early(each[end.end() :], 1) or REQUEST.match(each[end.end() :]):
                 yield each[start : end.end()].strip()
                 start = end.end()
         yield each[start:]
@@ -362,6 +365,13 @@ class Question(Struct, frozen=True, kw_only=True):
         """Whether it only tells something: "The code is 7719." """
         is_whole = bool(_WHOLE.search(self.prose))  # and no words to search for
         return not self.asks or (is_whole and _tells(self.prose) and not _asks_early(self.prose, 2))
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it tells something and begins so: "My bike is blue." "Suggest a name for my cat." is a wish."""
+        first, verb = words(self.prose)[:1], LINKING_VERB.search(self.prose)
+        is_said = _WISHES.isdisjoint(first) and (not OWN.isdisjoint(first) or (verb and verb[0].strip().isalpha()))
+        return self.tells and bool(is_said or TELLING.match(self.prose))
 
     @property
     def is_open_question(self) -> bool:

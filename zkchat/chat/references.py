@@ -339,7 +339,7 @@ def is_sent_anyway(reference: DocumentReference, lasting: Collection[str]) -> bo
 
 def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection[str]) -> Selection:
     """The selection without notes that come whole with the message, and a record of each note that is sent once."""
-    texts = [part.text for part in user.parts if isinstance(part, FilePart)]
+    texts = [part.text for part in user.parts_of(FilePart)]
     repeated = {
         each.item.name
         for each in selected.items
@@ -419,9 +419,7 @@ def stale_notes(
 def read_in(message: ChatMessage) -> dict[str, str]:
     """The digests of the notes, or parts of notes, that were sent with a message or read for it."""
     files = {
-        part.name: part.digest or digest(part.text)
-        for part in message.parts
-        if isinstance(part, FilePart) and part.media_type == NOTE
+        part.name: part.digest or digest(part.text) for part in message.parts_of(FilePart) if part.media_type == NOTE
     }
     return files | {
         each.relative_path: each.digest for each in message.references if each.relative_path and each.digest

@@ -164,7 +164,7 @@ class RequestBuilder:
             return window
         asked = max((place for place, message in enumerate(window.live) if message.role == "user"), default=0)
         earlier = [message for message in window.live[:asked] if message.id not in window.pinned]
-        results = [(each.id, part) for each in earlier for part in each.parts if isinstance(part, ToolResultPart)]
+        results = [(each.id, part) for each in earlier for part in each.parts_of(ToolResultPart)]
         short = {(each.id, ""): words_alone(each) for each in earlier if each.role == "user"}
         short |= {(id_, result.call_id): LEFT_OUT for id_, result in results}
         return replace(window, stand_ins=short | window.condensed)

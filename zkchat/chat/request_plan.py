@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -164,13 +164,13 @@ USUAL_WORDS = frozenset({"add", "create", "append", "document", "from"})
 """Of their names, words that any change may be asked for with."""
 MAX_TOLD_CHARS = 240
 """Of what the user told: what stays in a prompt however full it is."""
-MAX_TOLD, MAX_OPEN_TOLD = 3, 8
+MAX_TOLD, MAX_OPEN_TOLD = 3, 20
 """Earlier messages of the user that are repeated to a small model; to a question of the user's own, "my", "we", that is
-in other words than all of them."""
+in other words than they are."""
 MIN_SHARE_OF_MOST = 0.5
 """What another is worth at least beside the best: a second one only confuses a small model."""
-MEANT, CLEARLY_MEANT = 0.15, 0.3
-"""What a message is worth that may be meant, and one that has a term in common with the question."""
+MEANT, CLEARLY_MEANT, SURELY_MEANT = 0.15, 0.3, 0.6
+"""What a message is worth that may be meant; with a term of the question; and meant although it has few of them."""
 TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
 """What a message is worth, if near in meaning, that is rather meant than what notes say, or say in doubt."""
 MIN_SHARED = 2
@@ -445,13 +445,13 @@ class RequestPlanner:
 
     def _is_rather_told(self, user: ChatMessage, question: Question, worth: float) -> bool:
         """Whether what the user told is looked at before what notes say, which is in doubt, or clearly less meant."""
-        found = [part for part in user.parts if isinstance(part, EvidencePart)]
+        found, core = user.parts_of(EvidencePart), self._core
         is_else = not question.is_question or question.points_back or question.links or question.split.material
-        if is_else or any(part.listing for part in found) or self._core.settings.strict or self._core.info.is_tiny:
+        if is_else or any(part.listing for part in found) or core.settings.strict or core.info.is_tiny:
             return False
-        is_only = not any(part.evidence for part in found) and not OWN.isdisjoint(words(question.prose))
+        is_own = not OWN.isdisjoint(words(question.prose))
         is_sure = any(part.evidence and not part.is_doubtful for part in found)
-        return is_only or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
+        return (is_own and not is_sure) or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
@@ -460,8 +460,8 @@ class RequestPlanner:
         what the best is worth.
         """
         history, left_out = self._core.history, self._core.privacy.hidden() | {user.id}
-        asked = CORRECTS.sub(" ", question)  # what both say is "now" is nothing that they share
-        topic = topic_terms(asked)
+        asked = CORRECTS.sub(" ", question)  # what both say is "now" is nothing that they share, nor is "my"
+        topic = topic_terms(" ".join(word for word in words(asked) if word not in OWN))
         places = {id_: place for place, id_ in enumerate(history.messages)}  # a message that was kept may be the oldest
         earlier = sorted([*history.archived.values(), *history.window.live], key=lambda each: places[each.id])
         told = [
@@ -469,40 +469,38 @@ class RequestPlanner:
             for each in earlier[-MAX_CANDIDATES:]
             if each.role == "user" and each.id not in left_out and (said := said_in(each.text))
         ]
-        said_of = {each.message.id: {*terms(each.text)} for each in told}
-        shared = {id_: sum(map(partial(is_said, said=said), topic)) for id_, said in said_of.items()}
-        scores = self._core.relevance.scores(asked, [each.text for each in told])
-        near = {each.message.id: score for each, score in zip(told, scores, strict=True)}
+        holds = [{*terms(each.text)} for each in told]
+        shared = [sum(is_said(term, each) for term in topic) for each in holds]
+        corrects = [bool(CORRECTS.search(each.text)) for each in told]
         is_own = not OWN.isdisjoint(words(question))  # it may be about what was told in other words
-        worth = {id_: near[id_] * (is_own or bool(count)) + CLEARLY_MEANT * count for id_, count in shared.items()}
-        for place, id_ in enumerate(said_of):
-            if CORRECTS.search(told[place].text):  # "a fortnight, not five nights" does not name the guest
-                own = topic_terms(told[place].text)
-                about = (each for each in list(said_of)[:place] if len(said_of[each] & own) >= MIN_SHARED)
-                worth[id_] = max([worth[id_], *(worth[each] for each in about)])
-        # To a question of the user's own that is about nothing of it in these words, all of it may be the answer.
-        most = max(worth.values(), default=0.0)
-        is_open = is_own and most < CLEARLY_MEANT
+        near = self._core.relevance.scores(asked, [each.text for each in told])
+        worth = [score * (is_own or bool(n)) + CLEARLY_MEANT * n for score, n in zip(near, shared, strict=True)]
+        for place in compress(range(len(told)), corrects):  # "a fortnight, not five nights" does not name the guest
+            own = topic_terms(told[place].text)
+            about = (worth[each] for each in range(place) if len(holds[each] & own) >= MIN_SHARED)
+            worth[place] = max([worth[place], *about])
+        # To a question of the user's own that has few words in common with any of it, all of it may be the answer.
+        most, held = max(zip(worth, shared, strict=True), default=(0.0, 0))
+        is_open = is_own and most < SURELY_MEANT and 2 * held < max(len(topic), 1)
         least = 0.0 if is_open else max(MEANT, MIN_SHARE_OF_MOST * most)
-        best = sorted((id_ for id_ in worth if worth[id_] >= least), key=lambda id_: -worth[id_])
+        best = sorted((place for place in range(len(told)) if worth[place] >= least), key=lambda place: -worth[place])
         best = best[: MAX_OPEN_TOLD if is_open else MAX_TOLD]
-        sure = {*best} if not is_open else {*best[:1]} if most >= MEANT else set[str]()
-        found = [(each, shared[each.message.id]) for each in told if each.message.id in best]
+        sure = best if not is_open else best[:1] if most >= MEANT else []
         kept = [
-            each
-            for place, (each, count) in enumerate(found)
-            if not any(0 < count <= more and CORRECTS.search(later.text) for later, more in found[place + 1 :])
+            place
+            for place in sorted(best)
+            if not any(corrects[later] and 0 < shared[place] <= shared[later] for later in best if later > place)
         ]
         items = [
             _recalled_item(
-                each,
+                told[place],
                 is_plain=True,
-                stays=each.message.id in sure and len(each.text) <= MAX_TOLD_CHARS,
-                when="Later" if place else "Earlier",
+                stays=place in sure and len(told[place].text) <= MAX_TOLD_CHARS,
+                when="Earlier" if place == kept[0] else "Later",
             )
-            for place, each in enumerate(kept)
+            for place in kept
         ]
-        return items, {*best}, most
+        return items, {told[place].message.id for place in best}, most
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""
@@ -527,7 +525,7 @@ def _is_alone(user: ChatMessage | None, question: Question | None) -> bool:
     """Whether a question has its own passages, and is about nothing that was said before."""
     if user is None or question is None:
         return False
-    evidence = [each for part in user.parts if isinstance(part, EvidencePart) for each in part.evidence]
+    evidence = [each for part in user.parts_of(EvidencePart) for each in part.evidence]
     return bool(evidence) and not question.points_back and not question.stays_with(evidence)
 
 

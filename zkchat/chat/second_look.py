@@ -18,7 +18,7 @@ from zkchat.chat.quotations import sources_of
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.replies import repeats
 from zkchat.chat.request import FOUND_NONE, NOT_BORNE_OUT
-from zkchat.chat.tool_loop import Exchange
+from zkchat.chat.tool_loop import NOTED, Exchange
 from zkchat.core import (
     DOUBT,
     STOPPED,
@@ -27,6 +27,7 @@ from zkchat.core import (
     Event,
     Evidence,
     EvidenceFound,
+    EvidencePart,
     FilePart,
     Finish,
     HeadEntry,
@@ -70,7 +71,7 @@ MAX_SHORT_ANSWER: Final = 4
 """Words of an answer that leaves what it is about to the question; a longer one says that by itself."""
 MAX_SOURCES: Final = 3
 """Places that are named below an answer."""
-NO_ANSWER: Final = "The notes do not say"
+NO_ANSWER: Final = re.compile(r"\bnotes? (?:do|does)(?: not|n.t) (?:say|provide|mention|contain|give)|\bno information")
 """What models say where the notes do not answer."""
 IS_ANSWERED: Final = "Do the notes answer this? Begin your answer with Yes or No, then give the answer."
 """What a small model is asked after its question, once it has answered: it says No to most of what it made up."""
@@ -79,7 +80,6 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]\w+")
 _YES: Final = re.compile(r"^\w+[,，.!。]\s*")
 """How an answer to a question for yes or no begins."""
 _DIGITS: Final = re.compile(r"\d+")
-NOTED: Final = "Noted."
 REASON: Final = "the first answer did not use the notes"
 
 
@@ -163,8 +163,9 @@ def _is_given(item: RequestItem) -> bool:
     return item.type in {"reference", "evidence", "recall", "image"}
 
 
-async def answer_from_told(exchange: Exchange, question: Question) -> list[Event] | None:
-    """What happens while a small model answers from what the user told earlier; None where that does not answer."""
+async def answer_from_told(exchange: Exchange, question: Question, user: ChatMessage) -> list[Event] | None:
+    """What happens while a small model answers from what the user told earlier; None where that does not answer. What
+    holds most of the question is quoted where the model makes up another number, and the notes are no surer."""
     events: list[Event] = []
 
     async def hold(event: Event) -> None:
@@ -180,7 +181,18 @@ async def answer_from_told(exchange: Exchange, question: Question) -> list[Event
     assert exchange.draft is not None
     text, sent = exchange.draft.finished().text, exchange.assembled
     told = [sent.contents[each.digest] for each in sent.context.items if each.type in {"memory", "recall"}]
-    return None if _is_empty(text, question) or not is_founded(text, question.prose, told) else events
+    if _is_empty(text, question, is_doubtful=True):
+        return None
+    if not is_founded(text, question.prose, told):
+        quoted, topic = _told_on(exchange), topic_terms(question.prose)
+        is_meant = 2 * sum(is_said(term, {*terms(quoted)}) for term in topic) > len(topic)
+        is_sure = any(each.evidence and not each.is_doubtful for each in user.parts_of(EvidencePart))
+        if is_sure or not (is_meant and _values(text)):
+            return None
+        await _replace_answer(
+            exchange, user, (), f"said “{_quoted(text)}”, which you did not tell", hold, instead=quoted
+        )
+    return events
 
 
 def is_checked(core: ConversationCore, assembled: AssembledRequest) -> bool:
@@ -200,7 +212,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
     In strict mode, statements that do not stand in the notes are named.
     """
     core = exchange.core
-    if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.is_quoted:
+    if exchange.draft is None or exchange.rounds or exchange.abstained or exchange.is_quoted or exchange.is_noted:
         return
     is_small = core.info.needs_evidence and core.settings.check_answers
     if is_small and question.tells and not exchange.draft.finished().text.strip():
@@ -215,7 +227,7 @@ async def check_answer(exchange: Exchange, question: Question, user: ChatMessage
         return
     from zkchat.answers import find_contradiction, verify
 
-    documents = [part.text for part in user.parts if isinstance(part, FilePart)]
+    documents = [part.text for part in user.parts_of(FilePart)]
     text = SOURCE.sub("", exchange.draft.finished().text)
     found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
     if found:
@@ -245,7 +257,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
 
     assert exchange.draft is not None
     request, text = exchange.assembled.request, exchange.draft.finished().text
-    files = [part for part in user.parts if isinstance(part, FilePart)]
+    files = user.parts_of(FilePart)
     is_alone = not (request.evidence or files)
     is_free = request.is_small_talk or question.tells or question.split.material or exchange.plan.offers_tools
     if (is_alone and is_free) or any(each.images for each in request.messages):  # nobody can check what an image shows
@@ -368,7 +380,7 @@ def _told_by(evidence: Evidence) -> str:
 def _is_empty(answer: str, question: Question, *, is_doubtful: bool = False) -> bool:
     """Whether an answer says that there is none, or only repeats its question: "How deep is the loch?", "The loch is
     deep."; or tells no number. In doubt a yes does so, too."""
-    if NO_ANSWER in answer or not words(answer) or lacks_number(question.prose, answer):
+    if NO_ANSWER.search(answer) or not words(answer) or lacks_number(question.prose, answer):
         return True
     is_open = question.is_open_question
     said = answer if is_open or not is_doubtful else _YES.sub("", answer, count=1)
@@ -394,12 +406,11 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
         return False
     if language != "de" and any((asked | told).isdisjoint(terms(name)) for name in _NAME.findall(answer)):
         return False  # in German each noun looks like a name
-    if language and (detect_language("\n".join(given)) or language) != language:
-        return True  # words of another language say nothing
     added = [term for term in spoken if term not in asked]
-    if added and not (figures or any(is_said(term, told) for term in added)):
-        return False  # "The cargo bike is blue."
-    return sum(is_said(term, asked | told) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+    is_new = bool(added) and not (figures or any(is_said(term, told) for term in added))  # "The cargo bike is blue."
+    if language and (given_in := detect_language("\n".join(given)) or language) != language:
+        return not is_new or language_of(question) != given_in  # words of another language say nothing
+    return not is_new and sum(is_said(term, asked | told) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
 
 
 @cache
@@ -427,7 +438,7 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
     assert exchange.draft is not None
     library, text = exchange.core.library, exchange.draft.finished().text
     given = [(place_of(each), each.text) for each in exchange.assembled.request.evidence]
-    files = (part for part in user.parts if isinstance(part, FilePart) and not part.server)
+    files = (part for part in user.parts_of(FilePart) if not part.server)
     given = [*((library.link_to(part.name.partition("#")[0]), part.text) for part in files), *given]
     if "[[" in text:
         return
@@ -467,7 +478,7 @@ async def _replace_answer(
     exchange.finish = Finish(reason="stop" if evidence or instead else "abstained")
     for warning in filter(None, warnings):
         await emit(warning)
-    is_told = NO_ANSWER in first.text or " ".join(SOURCE.sub("", first.text).split()) in said
+    is_told = bool(NO_ANSWER.search(first.text)) or " ".join(SOURCE.sub("", first.text).split()) in said
     to_see = f"To see the model's own answer in a chat: /branch {first.id}"
     await emit(Warned(text=f"{exchange.core.info.shown} {said}.", hint="" if is_told else to_see))
     await emit(AnswerReplaced(message_id=first.id))

@@ -65,6 +65,7 @@ _MAX_DELTA: Final = 4_000
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 OTHERWISE: Final = "Ask again in other words, or choose another model."
 TOO_SMALL = "This model is too small for general knowledge; it answers from your notes only."
+NOTED = "Noted."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
@@ -84,6 +85,7 @@ class Exchange(Struct):
     """Tokens that tool results may still take."""
     is_grounded: bool
     """Whether the request holds anything that notes say."""
+    is_noted: bool  # a small model is only told something: it would say nothing else, or nonsense
     references: ReferenceList
     draft: Draft | None = None
     calls: list[ToolCallPart] = field(default_factory=list)
@@ -267,7 +269,7 @@ class Exchange(Struct):
         for problem in problems:
             await emit(problem)
         instead: AsyncGenerator[ModelChunk, None] | None = None
-        if await self._is_looked_up():
+        if self.is_noted or await self._is_looked_up():
             instead = self._quoted()
         elif (core.info.needs_evidence or core.settings.strict) and not self.is_grounded:
             instead = self._abstention()  # it would only invent something
@@ -298,10 +300,10 @@ class Exchange(Struct):
         return listing is not None
 
     async def _quoted(self) -> AsyncGenerator[ModelChunk, None]:
-        """What the index says on a question about the vault itself, or which notes say something."""
+        """What the index says on a question about the vault itself, or which notes say something; or "Noted." """
         request = self.assembled.request
-        if request.listing:
-            yield TextChunk(text=request.listing.text)
+        if self.is_noted or request.listing:
+            yield TextChunk(text=request.listing.text if request.listing else NOTED)
         else:
             if request.is_doubtful:
                 yield DOUBT

@@ -38,6 +38,7 @@ from zkchat.chat.second_look import answer_from_told, check_answer, is_checked, 
 from zkchat.chat.tool_loop import Exchange
 from zkchat.chat.tools.server_tools import Resource
 from zkchat.core import (
+    DEFAULT_AGENT,
     DEFAULT_LIMIT,
     DEFAULT_PRIORITY,
     KEEP_PRIORITY,
@@ -447,7 +448,7 @@ class Turn:
         try:
             plan, assembled = await self._planned(agent, user, question, unreachable, emit)
             exchange = await self._begin_exchange(question, user, plan, assembled, emit) if plan.told_first else None
-            told = await answer_from_told(exchange, question) if exchange else None
+            told = await answer_from_told(exchange, question, user) if exchange else None
             if exchange and told is None:
                 plan, assembled = await self._planned(agent, user, question, unreachable, emit, may_be_told=False)
         except ZkchatError as error:
@@ -506,15 +507,21 @@ class Turn:
         request = assembled.request
         has_files = any(isinstance(part, FilePart | ImagePart) for part in user.parts)
         is_given = has_files or any(each.included for each in user.references) or request.evidence or request.listing
+        is_free = plan.offers_tools or request.is_small_talk or plan.agent != DEFAULT_AGENT
+        is_free = is_free or bool(user.brief or question.split.material)
+        is_noted = self.core.info.needs_evidence and question.is_news and not (is_given or is_free)
         exchange = Exchange(
             core=self.core,
             requests=self.requests,
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
-            is_grounded=bool(is_given) or self._may_talk(plan, assembled, question),
+            is_grounded=bool(is_given) or is_noted or self._may_talk(plan, assembled, question),
+            is_noted=is_noted,
             references=ReferenceList(request.listing.references if request.listing else user.references),
         )
+        if is_noted:
+            return exchange
         if request.evidence or request.nearest or request.searched_for:
             found_event = EvidenceFound(
                 evidence=request.evidence,
@@ -567,9 +574,8 @@ class Turn:
             exchange.store(exchange.close(error=STOPPED))
             raise
         message = exchange.close()
-        for warning in (exchange.store(message), exchange.empty_answer_warning(message)):
-            if warning:
-                await emit(warning)
+        for warning in filter(None, (exchange.store(message), exchange.empty_answer_warning(message))):
+            await emit(warning)
         is_cut_off = exchange.finish is not None and exchange.finish.reason == "length"
         usage = exchange.assembled.usage
         await emit(TurnFinished(message=message, usage=usage, abstained=message.abstained, cut_off=is_cut_off))
@@ -578,7 +584,7 @@ class Turn:
 
 def _resources_read(user: ChatMessage, resources: Iterable[Resource]) -> Iterator[ResourceRead | Warned]:
     """What went along with a message of what servers gave, and what had no room."""
-    sent = {(part.server, part.name): part.text for part in user.parts if isinstance(part, FilePart)}
+    sent = {(part.server, part.name): part.text for part in user.parts_of(FilePart)}
     for each in resources:
         text = sent.get((each.server, each.uri))
         if text is None:

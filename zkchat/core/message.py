@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date as Day
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
@@ -359,6 +359,7 @@ Part = (
     | EvidencePart
     | UnknownPart
 )
+_P = TypeVar("_P", bound=Part)
 
 
 class RequestItem(Value, frozen=True, kw_only=True):
@@ -492,10 +493,13 @@ class ChatMessage(Value, frozen=True, kw_only=True):
     asked_again: bool = False
     """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 
+    def parts_of(self, kind: type[_P]) -> list[_P]:
+        return [part for part in self.parts if isinstance(part, kind)]
+
     @property
     def text(self) -> str:
         """What was said, without thinking, tool traffic and attachments."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "".join(part.text for part in self.parts_of(TextPart))
 
     @property
     def has_usual_priority(self) -> bool:
@@ -504,7 +508,7 @@ class ChatMessage(Value, frozen=True, kw_only=True):
 
     @property
     def thinking(self) -> str:
-        return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
+        return "".join(part.text for part in self.parts_of(ThinkingPart))
 
 
 def cost_of(messages: Iterable[ChatMessage]) -> float | None:

@@ -110,7 +110,7 @@ def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
 
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
     """What a message says about a compaction, if it marks one."""
-    return next((part for part in message.parts if isinstance(part, CompactionPart)), None)
+    return next(iter(message.parts_of(CompactionPart)), None)
 
 
 class ToolUse(Value, frozen=True, kw_only=True):
@@ -161,9 +161,9 @@ def totals_of(messages: Iterable[ChatMessage], count: Callable[[str], int]) -> T
     """What these messages took; `count` counts tokens of what was called and of what came of it."""
     said = [each for each in messages if each.provider != "quote"]  # that is no model
     usages = [(each, usage) for each in said if (usage := spent(each))]
-    results = [part for each in said for part in each.parts if isinstance(part, ToolResultPart)]
+    results = [part for each in said for part in each.parts_of(ToolResultPart)]
     waits = [each.finished_at - each.created_at for each in said if each.finished_at]
-    thoughts = [part.seconds or 0.0 for each in said for part in each.parts if isinstance(part, ThinkingPart)]
+    thoughts = [part.seconds or 0.0 for each in said for part in each.parts_of(ThinkingPart)]
     return Totals(
         requests=len(usages),
         estimated=sum(usage is not each.usage for each, usage in usages),
@@ -180,7 +180,7 @@ def totals_of(messages: Iterable[ChatMessage], count: Callable[[str], int]) -> T
 def _tool_uses(
     messages: Iterable[ChatMessage], results: Sequence[ToolResultPart], count: Callable[[str], int]
 ) -> Iterator[ToolUse]:
-    calls = [part for each in messages for part in each.parts if isinstance(part, ToolCallPart)]
+    calls = [part for each in messages for part in each.parts_of(ToolCallPart)]
     for name in dict.fromkeys([*(call.name for call in calls), *(result.name for result in results)]):
         own = [result for result in results if result.name == name]
         written = [f"{call.name} {call.arguments}" for call in calls if call.name == name]

@@ -16,13 +16,7 @@ from zkchat.core.index import (
     StoredTask,
     TextLookup,
 )
-from zkchat.core.note import (
-    ExtractedText,
-    FileStamp,
-    FolderListing,
-    NoteWarning,
-    PrivacyClass,
-)
+from zkchat.core.note import ExtractedText, FileStamp, FolderListing, NoteWarning, PrivacyClass
 
 if TYPE_CHECKING:
     import numpy as np

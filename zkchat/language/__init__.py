@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         MAY_POINT_BACK,
         NEGATIONS,
         NEGATORS,
+        NOTE_PARTS,
         NUMBER_WORDS,
         ONE_PLACE_VERB,
         PHRASES,

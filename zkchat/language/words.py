@@ -119,10 +119,9 @@ UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())
 PREFERENCES: Final = of_all("preferences")
 TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGNORECASE)
 """How a message begins that tells something."""
-CORRECTS: Final = lazy_pattern(
-    rf"\b(?:{any_of('correcting_phrases', spaced=True)})\b|{any_of('correcting_phrases', spaced=False)}", re.IGNORECASE
-)
+CORRECTS: Final = lazy_pattern(any_of("correcting_phrases"), re.IGNORECASE)
 """What a message says that takes the place of one before."""
+NOTE_PARTS: Final = lazy_pattern(any_of("note_parts"), re.IGNORECASE)
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 STOP_WORDS: Final = by_name("stop_words")

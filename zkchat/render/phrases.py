@@ -281,12 +281,12 @@ def model_line(name: str, window: int | None) -> str:
 
 def compaction(message: ChatMessage) -> str:
     """The marker in the history where older messages were archived or shortened."""
-    return " ".join(compaction_part(part) for part in message.parts if isinstance(part, CompactionPart))
+    return " ".join(compaction_part(part) for part in message.parts_of(CompactionPart))
 
 
 def compacted(message: ChatMessage) -> str:
     """`6 older messages are now a summary (1,100 → 400 tokens).`"""
-    part = next(part for part in message.parts if isinstance(part, CompactionPart))
+    part = message.parts_of(CompactionPart)[0]
     done = f"{part.effect[:1].upper()}{part.effect[1:]}"
     if part.summary and part.archived:
         others = part.effect.partition(", ")[2]

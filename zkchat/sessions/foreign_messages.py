@@ -430,7 +430,7 @@ def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[P
     """Add a result to its message, the first of the path, if it answers a call: the one that it names, else the first
     open one of its name. A further result of a call is added to the text of the first.
     """
-    calls = [each for each in caller.parts if isinstance(each, ToolCallPart)]
+    calls = caller.parts_of(ToolCallPart)
     known = {each.call_id for each in _results(path)}
     for call in calls:
         if _may_answer(part, call) and call.call_id not in known:

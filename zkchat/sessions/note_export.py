@@ -233,7 +233,7 @@ def _section(message: ChatMessage) -> str:
     body = "\n\n".join(text for part in message.parts if (text := _part_text(part).strip()))
     if not body and not message.error:
         return ""
-    if any(isinstance(part, CompactionPart) for part in message.parts):
+    if any(message.parts_of(CompactionPart)):
         return body
     sources = _sources(message.references) if message.role == "assistant" else []
     pieces = [

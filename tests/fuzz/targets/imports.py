@@ -19,11 +19,7 @@ def message(rng: Random) -> Any:
         content = [{"type": rng.choice(("text", "image_url", "tool_use", "x")), "text": content}]
     calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": mutation.line(rng)}}]
     more = {"tool_calls": calls} if rng.random() < 0.2 else {}
-    return {
-        "role": rng.choice(ROLES[:4]) if rng.random() < 0.98 else rng.choice(ROLES),
-        "content": content,
-        **more,
-    }
+    return {"role": rng.choice(ROLES[:4]) if rng.random() < 0.98 else rng.choice(ROLES), "content": content, **more}
 
 
 def conversation(rng: Random, exported: Any) -> str:

@@ -52,9 +52,7 @@ def texts(request: ModelRequest) -> str:
     return "\n".join(message.text for message in request.messages)
 
 
-def test_a_small_model_is_not_sent_turns_in_which_there_was_nothing_and_the_record_says_why(
-    library: Library,
-) -> None:
+def test_a_small_model_is_not_sent_turns_in_which_there_was_nothing_and_the_record_says_why(library: Library) -> None:
     model = Small()
     talk = after_silence(library, SessionsInMemory(), model)
     answer = say(talk, "And why do adults need it?")

@@ -68,7 +68,7 @@ def test_on_resume_what_a_crash_left_open_is_closed_and_told(store: SessionsInMe
     again, _ = resumed()
     last = again.history.thread[-1]
     assert (last.id, last.parent_id, last.role) == ("new", "a2", "tool")
-    assert [(part.call_id, part.failed) for part in last.parts if isinstance(part, ToolResultPart)] == [("c1", True)]
+    assert [(part.call_id, part.failed) for part in last.parts_of(ToolResultPart)] == [("c1", True)]
     before = [*store.rows[crashed.session_id]]
     assert resumed()[1] == []
     assert store.rows[crashed.session_id] == before

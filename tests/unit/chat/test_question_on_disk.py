@@ -88,7 +88,7 @@ def test_the_notes_come_to_the_same_message_also_after_it_was_cut_off_and_it_cou
     stored = [body.message for entry in rows_of(store) if isinstance(body := entry.body, MessageEntry)]
     typed, enriched, answer = stored
     assert (typed.id, typed.parts) == (enriched.id, enriched.parts[:1])
-    assert [part.name for part in enriched.parts if isinstance(part, FilePart)] == ["Sleep.md"]
+    assert [part.name for part in enriched.parts_of(FilePart)] == ["Sleep.md"]
     assert answer.parent_id == typed.id
 
 

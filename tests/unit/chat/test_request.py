@@ -59,9 +59,7 @@ def agent_of_the_answer(talk: Conversation) -> str:
     return record.agent
 
 
-def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_what_bears_on_it(
-    library: Library,
-) -> None:
+def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_what_bears_on_it(library: Library) -> None:
     talk, provider = talk_over(library)
     assert sent(talk, "Good morning!") == ["A", "Harbour"]
     talk.add(RequestItem(type="rule", name="B"))

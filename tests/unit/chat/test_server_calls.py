@@ -143,10 +143,7 @@ def test_notes_that_a_result_names_are_references_of_the_answer(library: Library
     conversation = talk(library, Playing(SEND, "As [[Sleep]] says."), servers)
     events_of(conversation.say("Send it."))
     listed = next(message for message in conversation.messages if message.role == "tool").references
-    assert {each.relative_path: each.via for each in listed} == {
-        "Ideas/Tea.md": "web__send",
-        "Sleep.md": "web__send",
-    }
+    assert {each.relative_path: each.via for each in listed} == {"Ideas/Tea.md": "web__send", "Sleep.md": "web__send"}
     assert {each.relative_path for each in conversation.messages[-1].references} >= {"Sleep.md"}
 
 

@@ -76,7 +76,7 @@ def test_a_linked_section_goes_into_the_request_and_the_beginning_of_a_long_note
     provider = scripted([[{"text": "ok"}]])
     say(conversation_over(library, store, provider), "Compare [[Sleep#Naps]] with [[Long]] and [[Nowhere]].")
     user = stored(store)[0]
-    files = [part for part in user.parts if isinstance(part, FilePart)]
+    files = user.parts_of(FilePart)
     assert [(part.name, bool(part.extent)) for part in files] == [("Sleep.md#Naps", False), ("Long.md", True)]
     (request,) = provider.requests
     sent = request.messages[-1].text
@@ -214,7 +214,7 @@ def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library,
     pages = [{"tool": "read_document", "arguments": {"relative_path": "Long.md", "offset": n * 8000}} for n in range(3)]
     provider = scripted([pages, [{"text": "ok"}]], context_limit=4000)
     events = say(conversation_over(library, store, provider), "Read!")
-    results = [part for message in stored(store) for part in message.parts if isinstance(part, ToolResultPart)]
+    results = [part for message in stored(store) for part in message.parts_of(ToolResultPart)]
     assert all(part.text.endswith("no room for more.)") for part in results)
     sizes = [len(part.text) for part in results]
     assert sizes[1] == pytest.approx(sizes[0] / 2, rel=0.1)  # of what is left, half

@@ -95,10 +95,7 @@ def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
     assert index.known("b.md") is None
     assert index.stamps() == {"a.md": (7, 8, True)}
     assert index.files_in("").attachments == {"x.png"}
-    assert index.catalog() == [
-        CatalogRow(path="a.md", title="Title", aliases=NOTE.aliases),
-        CatalogRow(path="x.png"),
-    ]
+    assert index.catalog() == [CatalogRow(path="a.md", title="Title", aliases=NOTE.aliases), CatalogRow(path="x.png")]
     assert index.warnings() == [NoteWarning(path="a.md", text="Odd.", kind="excess")]
     assert counts_of(index) == (1, 1, 2)
     (link,) = index.links_from(["a.md"])

@@ -157,7 +157,7 @@ def test_evidence_that_an_older_version_stored_is_read() -> None:
     stored = {"sentence": "A.", "relative_path": "a.md", "title": "a", "wikilink": "[[a]]", "score": 1.0}
     part = {"kind": "evidence", "evidence": [{**stored, "lines": {"first": 1, "last": 1}}]}
     read = read_message({"id": "m", "role": "user", "created_at": "2026-03-01T12:00:00Z", "parts": [part]})
-    assert [part.evidence[0].text for part in read.parts if isinstance(part, EvidencePart)] == ["A."]
+    assert [part.evidence[0].text for part in read.parts_of(EvidencePart)] == ["A."]
     assert read_message(to_plain(read)) == read
 
 

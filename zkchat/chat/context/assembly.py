@@ -404,8 +404,7 @@ def request_from(
         )
 
     system = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
-    answered = messages[asked.name].parts if asked and not context.told_first else ()
-    found = [part for part in answered if isinstance(part, EvidencePart)]
+    found = messages[asked.name].parts_of(EvidencePart) if asked and not context.told_first else []
     return ModelRequest(
         messages=alternating(chain(system, *map(prompt_of, said))),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),

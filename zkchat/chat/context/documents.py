@@ -227,7 +227,7 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
             if tokens <= room:
                 passages.append(part)
                 room -= tokens
-    files = [part for part in message.parts if isinstance(part, FilePart)]
+    files = message.parts_of(FilePart)
     level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
     shortened: list[FilePart] = []
     for part in files:

@@ -80,9 +80,7 @@ def excerpt(text: str, wanted: frozenset[str]) -> str:
     """The sentences that hold one of these terms, with `[…]` where others were left out; if none does, the text."""
     found = sentences(text)
     kept = [sentence if not wanted.isdisjoint(terms(sentence)) else LEFT_OUT for sentence in found]
-    if {*kept} == {LEFT_OUT} or LEFT_OUT not in kept:
-        return text
-    return " ".join(piece for piece, _ in groupby(kept))
+    return text if {*kept} == {LEFT_OUT} or LEFT_OUT not in kept else " ".join(piece for piece, _ in groupby(kept))
 
 
 def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) -> Iterator[_Sentence]:

@@ -56,7 +56,7 @@ def format_message(
     `is_asked` says that this is the question to be answered.
     """
     short = condensed or {}
-    results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+    results = message.parts_of(ToolResultPart)
     if results:
         return [
             PromptMessage(
@@ -72,7 +72,7 @@ def format_message(
     else:
         text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent, beside=beside)
         beside = ()
-    calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
+    calls = tuple(message.parts_of(ToolCallPart))
     images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
         return []  # an answer that failed before its first word
@@ -103,23 +103,19 @@ def augmented_text(
         message.text,
         "\n".join(lines),
         describe_images(with_reasons(message, unsent)),
-        *(_format_file(part) for part in message.parts if isinstance(part, FilePart)),
-        *(
-            format_evidence(part.evidence, part.remark)
-            for part in message.parts
-            if isinstance(part, EvidencePart) and part.evidence
-        ),
+        *(_format_file(part) for part in message.parts_of(FilePart)),
+        *(format_evidence(part.evidence, part.remark) for part in message.parts_of(EvidencePart) if part.evidence),
     ]
     return "\n\n".join(block for block in blocks if block)
 
 
 def _plain_text(message: ChatMessage, images: str, beside: Sequence[str]) -> str:
     """What notes say as quotations under their names, without a tag that could be echoed, and the question last."""
-    found = [part for part in message.parts if isinstance(part, EvidencePart) and part.evidence]
+    found = [part for part in message.parts_of(EvidencePart) if part.evidence]
     passages = [each for part in found for each in part.evidence]
     missing = [each for each in message.references if each.reference_type == "direct" and not each.relative_path]
     quoted = [
-        *(f"{part.name}:\n{_as_quotation(part.text)}" for part in message.parts if isinstance(part, FilePart)),
+        *(f"{part.name}:\n{_as_quotation(part.text)}" for part in message.parts_of(FilePart)),
         *(f"{place_of(each)}{_time(each)}:\n{_as_quotation(each.text)}" for each in passages),
     ]
     blocks = [
@@ -232,7 +228,7 @@ def unseen(_image: ImagePart) -> ImageLook:
 
 def images_of(message: ChatMessage) -> list[ImagePart]:
     """The images that go along with a message of the user; models take none with their own answers."""
-    return [part for part in message.parts if isinstance(part, ImagePart)] if message.role == "user" else []
+    return message.parts_of(ImagePart) if message.role == "user" else []
 
 
 def with_reasons(message: ChatMessage, unsent: Sequence[str] = ()) -> list[tuple[ImagePart, str]]:

@@ -370,7 +370,7 @@ def selection_use(thread: Iterable[ChatMessage]) -> SelectionUse:
     called: set[str] = set()
     for message in thread:
         called = set() if message.role == "user" else called
-        called |= {part.name for part in message.parts if isinstance(part, ToolCallPart)}
+        called |= {part.name for part in message.parts_of(ToolCallPart)}
         if message.request_context is None:
             continue
         cited = [each for each in message.references if each.cited]

@@ -125,9 +125,7 @@ class CachedTokenizer:
 
 def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:
     """The tokenizer of an encoding; where none is given, `otherwise` as an approximation, or the estimate."""
-    if encoding:
-        return Encoding(encoding)
-    return Encoding(otherwise, exact=False) if otherwise else Estimate()
+    return Encoding(encoding) if encoding else Encoding(otherwise, exact=False) if otherwise else Estimate()
 
 
 @lru_cache

@@ -336,9 +336,7 @@ def _places(lowered: str, text: str, term: str) -> Iterator[int]:
 def _continues(text: str, place: int) -> bool:
     """Whether the letter at this place goes on with the word before it."""
     before, first = text[place - 1], text[place]
-    if first.isdigit():
-        return before.isdigit()
-    return before.isalpha() and not (first.isupper() and before.islower())
+    return before.isdigit() if first.isdigit() else before.isalpha() and not (first.isupper() and before.islower())
 
 
 def _literal_places(text: str, needle: str) -> Iterator[int]:

@@ -61,7 +61,7 @@ def number_of(context: CommandContext, message: ChatMessage) -> int:
 
 def is_answer(message: ChatMessage) -> bool:
     """Whether it is a final answer, and not a step with tool calls or a compaction."""
-    calls = any(isinstance(part, ToolCallPart) for part in message.parts)
+    calls = bool(message.parts_of(ToolCallPart))
     return message.role == "assistant" and not calls and compaction_of(message) is None
 
 
