@@ -25,6 +25,8 @@ _MARKUP: Final = frozenset(
         *("function", "invoke", "start_of_turn", "end_of_turn"),
     )
 )
+_WRAPPING: Final = _MARKUP - {name for name in _MARKUP if "_" in name} - {"tools", "function", "invoke"}
+"""Of it what wraps no call and no turn: a strong model may speak of it."""
 _TAG_STARTS: Final = frozenset(name[:size] for name in {*_MARKUP, "s"} for size in range(len(name) + 1))
 _TAG = lazy_pattern(r"</?([a-z_]*)([\s/=][^<>]*)?>?", re.IGNORECASE)
 _TOKEN = lazy_pattern(r"<[|｜][\w▁]{1,40}[|｜]>")
@@ -68,8 +70,9 @@ def repeats(text: str) -> bool:
 class ReplyReader:
     """Reads a streamed answer: what may be shown of it, the calls that it holds as text, and what was taken out."""
 
-    def __init__(self, tools: Collection[str] = (), question: str = "", *, may_echo: bool = False) -> None:
-        """`may_echo`: a reply that is nothing but the message it answers is none."""
+    def __init__(self, tools: Collection[str] = (), question: str = "", *, is_strong: bool = False) -> None:
+        """Of a strong model only calls, template tokens and tags around what it says are taken out: all else it means,
+        as "A: larch" to "A or B?"."""
         self.calls: list[ToolCallPart] = []
         self._tools = frozenset(tools)
         spelled = [lead + name for name in self._tools for lead in ("", "functions.", "print(")]
@@ -86,7 +89,8 @@ class ReplyReader:
         self._shown: list[str] = []
         self._removed: list[str] = []
         self._recent = ""
-        self._lines = _Lines(question, may_echo=may_echo)
+        self._lines = _Lines(question, is_strong=is_strong)
+        self._is_strong, self._wraps = is_strong, False
         self._fence, self._line, self._ticks = "", "", 0
         """What encloses code, and of its last line what tells whether it ends it."""
         self._candidate = CallText("")
@@ -211,8 +215,11 @@ class ReplyReader:
         elif name == "s" and (held == "<s>" or self._strikes):
             self._strikes += 1 if held == "<s>" else -1
             self._release()
+        elif self._is_strong and name in _WRAPPING and not (self._wraps if held[1] == "/" else self._starts_line):
+            self._release()
         elif name in _MARKUP or name == "s" or _TOKEN.fullmatch(held) or held in _SQUARE:
             self._remove(held)
+            self._wraps |= name in _WRAPPING
             self._held, self._state = "", self._role if held.lower() in _TURN else self._text
         else:
             self._release()
@@ -391,9 +398,10 @@ class ReplyReader:
 class _Lines:
     """The rules for text: what an answer does not open with, and ids of blocks at the ends of lines."""
 
-    def __init__(self, question: str, *, may_echo: bool) -> None:
+    def __init__(self, question: str, *, is_strong: bool) -> None:
         self.removed: list[str] = []
-        self._echo = _letters(question) if may_echo else ""
+        self._is_strong = is_strong
+        self._echo = _letters(question)
         self._opening: str | None = ""
         """The start of an answer while it may be a label, or the question; None after that."""
         is_long = len(question.split()) > 2 or question.rstrip().endswith(("?", "？"))
@@ -407,7 +415,7 @@ class _Lines:
         """White space, and what may be an id."""
 
     def text(self, text: str) -> str:
-        return "".join(map(self._add, text))
+        return text if self._is_strong else "".join(map(self._add, text))
 
     def code(self, text: str) -> str:
         shown = self._end_opening() + self._tail + text

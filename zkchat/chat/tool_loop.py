@@ -321,7 +321,7 @@ class Exchange(Struct):
     def _reader(self) -> ReplyReader:
         asked = self.core.history.last_question
         names = [spec.name for spec in self.requests.planner.tools.specs]
-        return ReplyReader(names, asked.text if asked else "", may_echo=self.core.info.needs_evidence)
+        return ReplyReader(names, asked.text if asked else "", is_strong=not self.core.info.needs_evidence)
 
     async def _receive(
         self, chunks: AsyncGenerator[ModelChunk, None], draft: Draft, reader: ReplyReader | None, emit: Emit

@@ -269,6 +269,21 @@ def test_text_is_shown_as_it_comes() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("A: larch, since it is cheaper.", None),
+        ("Put it into <document> and </document>.", None),
+        ("# A or B?\n\n- [ ] order the door ^glass2\n", None),
+        ("<document>Larch.</document>", "Larch."),
+        ("Larch.<|im_end|>", "Larch."),
+    ],
+)
+def test_what_a_strong_model_means_is_left(text: str, expected: str | None) -> None:
+    reader = ReplyReader(TOOLS, "A or B?", is_strong=True)
+    assert reader.feed(text) + reader.end() == (expected or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("He said it again and again. " * 3, True),
         ("He said it again and again. " * 2, False),
         ("I do not know. " * 6, True),
