@@ -161,6 +161,20 @@ def test_in_a_window_of_2048_tokens_four_turns_pass_between_two_compactions(
     assert min(later - earlier for earlier, later in pairwise(places)) >= 4
 
 
+def test_what_is_recalled_after_a_compaction_takes_the_place_of_no_linked_note(world: World) -> None:
+    world.note("Dogs.md", "".join(f"Dogs of kind {n} bark at the moon and dig for bones.\n" for n in range(155)))
+    told = "Number {n}: cats sleep for {n} hours, in the sun and on books, and the tail of cat {n} is long. " * 9
+    answers = [[{"text": told.format(n=number)}] for number in range(3, 11)]
+    play = world.script(*answers, context_limit=4096, calls_tools=False)
+    for number in range(6):
+        world.run("ask", "-c", f"What of cat {number} and its tail?", "--model", play)
+    world.run("context", "compact", "--keep", "2", "--model", play)
+    for question in ("What does [[Dogs]] say?", "How long do cats 3, 4, 5 and 6 sleep in the sun, and cat 7 on books?"):
+        world.run("ask", "-c", question, "--model", play)
+    sent = [each["type"] for each in world.run("context", "show", "--message", "15", "--json").json["items"]]
+    assert ("reference" in sent, "recall" in sent) == (True, True)
+
+
 def test_a_summary_has_as_much_detail_as_the_user_wants(world: World) -> None:
     play = long_answers(world, context_limit=8192)
     world.run("chat", "--model", play, stdin="".join(f"Question {n} about {n} cats?\n" for n in range(8)))

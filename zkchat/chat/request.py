@@ -153,6 +153,10 @@ class RequestBuilder:
         assembled = self._assembler.assemble(complete, window, budget, calibration)
         if not is_full(assembled.usage, assembled.budget) or (lean := self._lean(window)) is window:
             return assembled
+        # What is recalled makes no request full, and takes the place of nothing that is needed.
+        needed = self._assembler.assemble(complete.without(_extras(plan)), window, budget, calibration)
+        if not is_full(needed.usage, needed.budget):
+            return assembled
         return self._assembler.assemble(complete, lean, budget, calibration)
 
     def _lean(self, window: Window) -> Window:
@@ -221,8 +225,7 @@ class RequestBuilder:
         """The request by which it is decided whether older messages leave: what is sent for this message only, because
         it may be relevant, does not make it full."""
         assembled = self.assemble(plan)
-        extras = [each for each in plan.items if rank_of(each) >= _RECALLED]
-        is_over = is_full(assembled.usage, assembled.budget)
+        extras, is_over = _extras(plan), is_full(assembled.usage, assembled.budget)
         return self.assemble(plan.without(extras)) if is_over and extras else assembled
 
     def _filled(self, plan: RequestPlan, spare: Collection[PromptItem]) -> AssembledRequest:
@@ -393,6 +396,11 @@ def rank_of(each: PromptItem) -> int:
     if item.type == "recall":
         return 0 if item.include == "manual" else _RECALLED
     return _RELEVANT if item.include == "agent" and item.type in {"rule", "reference", "tool"} else 0
+
+
+def _extras(plan: RequestPlan) -> list[PromptItem]:
+    """What may be left out before anything that is needed."""
+    return [each for each in plan.items if rank_of(each) >= _RECALLED]
 
 
 NOTHING_TO_SUMMARISE: Final = "Nothing was summarised: the conversation is short, and its summary would be no shorter."
