@@ -72,3 +72,19 @@ def test_documents_that_are_cited_come_first_and_then_what_the_user_linked(garde
 )
 def test_a_call_that_fails_leaves_no_row(garden: World, call: Call) -> None:
     assert ledger(garden, call) == []
+
+
+def test_what_was_read_in_earlier_turns_is_found_again_and_does_not_crowd_out_what_was_said(world: World) -> None:
+    for number in range(6):
+        world.note(f"Frame {number}.md", "The frame is of larch.\n" * (number + 1))
+    reads = [{"tool": "read_document", "arguments": {"path": f"Frame {number}"}} for number in range(6)]
+    model = world.script(reads, [{"text": "Good."}])
+    first = world.run("ask", "They gave a discount of 40 for the larch.", "--json", "--model", model).json["session"]
+    assert world.run("context", "clear", first).code == 0
+    looks = [{"tool": "search_conversation", "arguments": {"query": "frame larch"}}]
+    model = world.script(looks, [{"text": "Larch."}])
+    assert world.run("ask", "And why?", "--session", first, "--model", model).code == 0
+    stored = world.run("context", "export", first).json["messages"]
+    parts = [part for each in stored for part in each["parts"] if part.get("name") == "search_conversation"]
+    found = parts[-1]["text"]
+    assert ("discount of 40" in found, "The frame is of larch." in found) == (True, True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import chain, compress
+from itertools import chain, compress, repeat
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -169,8 +169,8 @@ MAX_TOLD, MAX_OPEN_TOLD = 3, 20
 in other words than they are."""
 MIN_SHARE_OF_MOST = 0.5
 """What another is worth at least beside the best: a second one only confuses a small model."""
-MEANT, CLEARLY_MEANT, SURELY_MEANT = 0.15, 0.3, 0.6
-"""What a message is worth that may be meant; with a term of the question; and meant although it has few of them."""
+MEANT, CLEARLY_MEANT = 0.15, 0.3
+"""What a message is worth that may be meant, and one that has a term in common with the question."""
 TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
 """What a message is worth, if near in meaning, that is rather meant than what notes say, or say in doubt."""
 MIN_SHARED = 2
@@ -227,10 +227,14 @@ class RequestPlanner:
         withheld: list[LeftOut] = []
         told_first = False
         if user and question and info.needs_evidence and not tells:
-            said, repeated, worth = self._told_before(user, typed)
-            told_first = may_be_told and bool(said) and self._is_rather_told(user, question, worth)
-            others = [] if told_first else [each for each in recalled if each.item.name not in repeated]
-            recalled = [*others, *said]
+            told, repeated, worth = self._told_before(user, typed)
+            told_first = may_be_told and bool(told) and self._is_rather_told(user, question, worth)
+            leads = chain(["- "] * len(told) if told_first else ["Earlier I said: "], repeat("Later I said: "))
+            said = [
+                _recalled_item(each, lead=lead, stays=is_sure)
+                for (each, is_sure), lead in zip(told, leads, strict=False)
+            ]
+            recalled = said if told_first else [*(each for each in recalled if each.item.name not in repeated), *said]
         beside = [*project.items, *facts.items, *recalled]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
@@ -441,7 +445,12 @@ class RequestPlanner:
         except StorageError:
             return []  # the archive's index is a cache
         by_id = {each.message.id: each for each in found}
-        return [_recalled_item(by_id[id_], is_plain=core.info.needs_evidence) for id_ in archived if id_ in by_id]
+        leads = {"user": "Earlier I said: "}  # as part of what the user says
+        return [
+            _recalled_item(each, lead=leads.get(each.message.role, "Earlier you said: ") * core.info.needs_evidence)
+            for each in map(by_id.get, archived)
+            if each
+        ]
 
     def _is_rather_told(self, user: ChatMessage, question: Question, worth: float) -> bool:
         """Whether what the user told is looked at before what notes say, which is in doubt, or clearly less meant."""
@@ -453,8 +462,9 @@ class RequestPlanner:
         is_sure = any(part.evidence and not part.is_doubtful for part in found)
         return (is_own and not is_sure) or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
 
-    def _told_before(self, user: ChatMessage, question: str) -> tuple[list[PromptItem], Set[str], float]:
-        """What the user told earlier on the subject, for a small model, which would look for it in the notes alone.
+    def _told_before(self, user: ChatMessage, question: str) -> tuple[list[tuple[Recalled, bool]], Set[str], float]:
+        """What the user told earlier on the subject, for a small model, which would look for it in the notes alone, and
+        of each whether it is surely meant.
 
         Also the ids of the messages that need not come twice, among them those that a later one takes the place of; and
         what the best is worth.
@@ -471,17 +481,16 @@ class RequestPlanner:
         ]
         holds = [{*terms(each.text)} for each in told]
         shared = [sum(is_said(term, each) for term in topic) for each in holds]
-        corrects = [bool(CORRECTS.search(each.text)) for each in told]
+        own = [topic_terms(each.text) if CORRECTS.search(each.text) else frozenset[str]() for each in told]
         is_own = not OWN.isdisjoint(words(question))  # it may be about what was told in other words
         near = self._core.relevance.scores(asked, [each.text for each in told])
         worth = [score * (is_own or bool(n)) + CLEARLY_MEANT * n for score, n in zip(near, shared, strict=True)]
-        for place in compress(range(len(told)), corrects):  # "a fortnight, not five nights" does not name the guest
-            own = topic_terms(told[place].text)
-            about = (worth[each] for each in range(place) if len(holds[each] & own) >= MIN_SHARED)
+        for place in compress(range(len(told)), own):  # "a fortnight, not five nights" does not name the guest
+            about = (worth[each] for each in range(place) if len(holds[each] & own[place]) >= MIN_SHARED)
             worth[place] = max([worth[place], *about])
         # To a question of the user's own that has few words in common with any of it, all of it may be the answer.
         most, held = max(zip(worth, shared, strict=True), default=(0.0, 0))
-        is_open = is_own and most < SURELY_MEANT and 2 * held < max(len(topic), 1)
+        is_open = is_own and 2 * held < max(len(topic), 1)
         least = 0.0 if is_open else max(MEANT, MIN_SHARE_OF_MOST * most)
         best = sorted((place for place in range(len(told)) if worth[place] >= least), key=lambda place: -worth[place])
         best = best[: MAX_OPEN_TOLD if is_open else MAX_TOLD]
@@ -489,25 +498,21 @@ class RequestPlanner:
         kept = [
             place
             for place in sorted(best)
-            if not any(corrects[later] and 0 < shared[place] <= shared[later] for later in best if later > place)
-        ]
-        items = [
-            _recalled_item(
-                told[place],
-                is_plain=True,
-                stays=place in sure and len(told[place].text) <= MAX_TOLD_CHARS,
-                when="Earlier" if place == kept[0] else "Later",
+            if not any(
+                later > place and holds[place] & own[later] and 0 < shared[place] <= shared[later] for later in best
             )
-            for place in kept
         ]
-        return items, {told[place].message.id for place in best}, most
+        found = [(replace(told[place], score=worth[place]), place in sure) for place in kept]
+        return found, {told[place].message.id for place in best}, most
 
     def find_archived(self, query: str, limit: int) -> list[tuple[ChatMessage | IndexedMessage, float]]:
         """The archived messages that answer a query best, and what tools and notes said in them."""
         assert self._core.search is not None
         archived, session = self._archived(), self._core.journal.session_id
-        found: list[tuple[ChatMessage | IndexedMessage, float]] = [*read_in(archived.values(), query)]
-        found[:0] = self._core.search.found(query, session=session, limit=limit, among=archived)
+        said = self._core.search.found(query, session=session, limit=limit, among=archived)
+        found: list[tuple[ChatMessage | IndexedMessage, float]]
+        found = sorted(read_in(archived.values(), query), key=lambda each: -each[1])
+        found[max(limit - len(said), limit // 2) :] = said  # a note holds most words, and takes the room of others
         return sorted(found, key=lambda each: -each[1])[:limit]
 
     def _archived(self) -> Mapping[str, ChatMessage]:
@@ -540,13 +545,13 @@ def _instructions(
     return prompt_item("system", agent.name, instructions(agent, tier))
 
 
-def _recalled_item(recalled: Recalled, *, is_plain: bool, stays: bool = False, when: str = "Earlier") -> PromptItem:
-    who = "I" if recalled.message.role == "user" else "you"  # as part of what the user says
+def _recalled_item(recalled: Recalled, *, lead: str = "", stays: bool = False) -> PromptItem:
+    """Quoted as what was said, or after its lead."""
     made = prompt_item(
         "recall",
         recalled.message.id,
-        f"{when} {who} said: {recalled.text}" if is_plain else recalled.quoted,
-        include="manual" if stays else "agent",
+        f"{lead}{recalled.text}" if lead else recalled.quoted,
+        include="manual" if stays and len(recalled.text) <= MAX_TOLD_CHARS else "agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",
         this_turn_only=True,

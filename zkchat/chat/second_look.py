@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.chat.context.formatting import ASKED, QUOTED, SOURCE
+from zkchat.chat.context.formatting import ASKED, QUOTED, SAID, SOURCE
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.core import ConversationCore, Emit
 from zkchat.chat.evidence_lookup import as_reference, ask_for_listing, evidence_item, relevant_evidence
@@ -192,6 +192,8 @@ async def answer_from_told(exchange: Exchange, question: Question, user: ChatMes
         await _replace_answer(
             exchange, user, (), f"said “{_quoted(text)}”, which you did not tell", hold, instead=quoted
         )
+    else:
+        await _name_sources(exchange, question, user, hold)
     return events
 
 
@@ -433,16 +435,22 @@ def _values(text: str, language: str | None = None, *, dates: bool = True) -> fr
 
 
 async def _name_sources(exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
-    """Add the places of the notes that the answer uses, unless it names some by itself; below a tiny model's answer the
-    passages themselves."""
+    """Add the places of the notes that the answer uses, unless it names some by itself, or what the user said that it
+    uses, and the latest that is surely meant; below a tiny model's answer the passages themselves."""
     assert exchange.draft is not None
-    library, text = exchange.core.library, exchange.draft.finished().text
-    given = [(place_of(each), each.text) for each in exchange.assembled.request.evidence]
-    files = (part for part in user.parts_of(FilePart) if not part.server)
-    given = [*((library.link_to(part.name.partition("#")[0]), part.text) for part in files), *given]
+    library, text, sent = exchange.core.library, exchange.draft.finished().text, exchange.assembled
     if "[[" in text:
         return
-    used = sources_of(text, question.prose, [said for _, said in given], library)
+    files = (part for part in user.parts_of(FilePart) if not part.server)
+    given = [(library.link_to(part.name.partition("#")[0]), part.text) for part in files]
+    given += [(place_of(each), each.text) for each in sent.request.evidence]
+    notes, messages = len(given), exchange.core.history.messages
+    told = [each for each in sent.context.items if each.type == "recall" and messages[each.name].role == "user"]
+    said = [said_in(messages[each.name].text) for each in told]
+    given += [(f"{SAID}“{_quoted(each)}”", each) for each in said]
+    used = sources_of(text, question.prose, [each for _, each in given], library)
+    if sent.context.told_first or any(number >= notes for number in used):
+        used += [number for number, each in enumerate(told, notes) if each.include == "manual"][-1:]
     places = dict.fromkeys(given[number][0] for number in used)
     line = f"— {' · '.join([*places][:MAX_SOURCES])}\n" if places else ""
     evidence = exchange.assembled.request.evidence

@@ -321,10 +321,10 @@ def test_what_the_user_told_is_not_looked_for_and_is_repeated_where_it_is_asked_
     assert not model.requests
     question = "Which colour did I choose for the tent?"
     answer = answer_of(events_of(talk.say(question)))
-    told = "Earlier I said: I decided to paint the tent of Mara ochre."
-    assert model.requests[0].messages[-1].text == f"{told}\n\n{question}"
-    assert "from what the user said earlier" in model.requests[0].messages[0].text
-    assert (answer.text, answer.references) == ("Ochre.", ())
+    told = "I decided to paint the tent of Mara ochre."
+    assert model.requests[0].messages[-1].text == f"- {told}\n\nQuestion: {question}"
+    assert "Repeat, word for word, the one line" in model.requests[0].messages[0].text
+    assert (answer.text, answer.references) == (f"Ochre.\n\n— you said: “{told}”\n", ())
 
 
 @pytest.mark.parametrize("first", ["The notes do not say.", "The tent is blue.", "The tent.", "."])
@@ -348,7 +348,7 @@ def test_what_may_be_meant_comes_before_the_notes_where_these_are_in_doubt_or_sa
 ) -> None:
     model = small("A man from Ghent.", "Green.")
     after(library, model, "I sold the tent to a man from Ghent.", question)
-    assert ("from what the user said earlier" in model.requests[0].messages[0].text) is is_first
+    assert ("the one line" in model.requests[0].messages[0].text) is is_first
     assert len(model.requests[0].messages) == 2
 
 
@@ -428,8 +428,8 @@ def test_what_the_user_told_beside_a_question_is_repeated_without_it(library: Li
     talk = after(library, model, "Our neighbour is called Mr Zawadzki. Who teaches physics?")
     assert "> Mara teaches physics." in model.requests[0].messages[-1].text
     answer = answer_of(events_of(talk.say("What's our neighbour's name?")))
-    assert "Earlier I said: Our neighbour is called Mr Zawadzki.\n\n" in model.requests[1].messages[-1].text
-    assert answer.text.startswith("Mr Zawadzki.")
+    assert "- Our neighbour is called Mr Zawadzki.\n\n" in model.requests[1].messages[-1].text
+    assert answer.text == "Mr Zawadzki.\n\n— you said: “Our neighbour is called Mr Zawadzki.”\n"
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_
     model = small("Noted.", "Friday.", "Friday.")
     after(library, model, "My dentist moved me to Thursday.", later, "When is the dentist?")
     asked = model.requests[-1].messages[-1].text
-    assert f"I said: {later}" in asked
+    assert later in asked
     assert ("My dentist moved me to Thursday." in asked) is not is_corrected
 
 
@@ -460,6 +460,12 @@ def test_what_was_corrected_is_not_repeated(library: Library, later: str, *, is_
         ),
         ("My tent has a blue door and no floor.", "My tent is old.", "Which colour has the door of my tent?", False),
         ("My tent has a blue door.", "The door of my tent is torn.", "How is the door of my tent?", True),
+        (
+            "I meet Leopold off the train.",
+            "Actually, my ladder was lent out.",
+            "When does Leopold bring my ladder?",
+            True,
+        ),
     ],
 )
 def test_a_second_thing_that_was_told_comes_where_it_may_be_meant_as_well(
@@ -468,7 +474,18 @@ def test_a_second_thing_that_was_told_comes_where_it_may_be_meant_as_well(
     model = small(*["The notes do not say."] * 4)
     after(library, model, told, later, question)
     asked = next(each.messages[-1].text for each in model.requests if question in each.messages[-1].text)
-    assert (f"I said: {told}" in asked, f"I said: {later}" in asked) == (True, comes)
+    assert (told in asked, later in asked) == (True, comes)
+
+
+def test_below_an_answer_from_what_was_told_stands_what_it_is_from_and_the_latest_that_is_meant(
+    library: Library,
+) -> None:
+    said = "I get 850 for my piano.", "I get only 780 for my piano, they say.", "How much do I get for my piano?"
+    talk = after(library, model := small("850.", "A sister."), *said)
+    below = "— you said: “I get 850 for my piano.” · you said: “I get only 780 for my piano, they say.”"
+    assert talk.messages[-1].text == f"850.\n\n{below}\n"
+    events_of(talk.say("And who is Mara?"))
+    assert "850." in [each.text for each in model.requests[-1].messages], "and no line that it would imitate"
 
 
 def test_a_statement_is_taken_as_told(library: Library) -> None:
@@ -492,7 +509,8 @@ def test_what_is_neither_in_the_notes_nor_told_is_not_said(library: Library) -> 
     invented = answer_of(events_of(talk.say("How is a zither tuned?")))
     assert "brass hammer" not in invented.text
     assert "> I parked the car with the zither in Linden Street." in invented.text
-    assert answer_of(events_of(talk.say("Where is the car with the zither?"))).text == "You parked in Linden Street."
+    answer = answer_of(events_of(talk.say("Where is the car with the zither?"))).text
+    assert answer.startswith("You parked in Linden Street.\n\n— you said: “I parked the car with")
 
 
 def test_a_correction_counts_though_what_it_corrects_was_kept_from_the_archive(library: Library) -> None:
@@ -541,7 +559,7 @@ def test_to_a_question_of_ones_own_in_other_words_all_that_was_told_comes_and_wh
     talk = after(library, model, "I park in Linden Street.", later, relevance=Relevance(installed()))
     answer = answer_of(events_of(talk.say("Where do I leave the vehicle?"))).text
     asked = model.requests[0].messages[-1].text
-    assert asked.index("Earlier I said: I park in Linden Street.") < asked.index(f"Later I said: {later}")
+    assert asked.startswith(f"- I park in Linden Street.\n- {later}\n\nQuestion: ")
     assert answer == "You said earlier:\n\n> I park in Linden Street.\n"
 
 
@@ -555,7 +573,7 @@ def test_to_a_question_of_ones_own_that_has_few_of_its_words_all_that_was_told_c
     model = small("Linden Street.")
     said = "I park in Linden Street.", "I bought new boots.", "Where do I leave my new lovely old vehicle?"
     after(library, model, *said, relevance=Relevance(installed()))
-    assert "I said: I park in Linden Street." in model.requests[0].messages[-1].text
+    assert "- I park in Linden Street.\n" in model.requests[0].messages[-1].text
 
 
 def test_to_a_question_that_names_what_was_told_nothing_else_comes(library: Library) -> None:

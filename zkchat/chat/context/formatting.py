@@ -33,8 +33,9 @@ ASKED: Final = "Question: "
 """Before plain quotations, and before the question after them. An answer that holds one copies its prompt."""
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""
-SOURCE: Final = lazy_pattern(r"^[—–-] *\[\[.*$", re.MULTILINE)
-"""A line that names the note, which is no statement."""
+SAID: Final = "you said: "
+SOURCE: Final = lazy_pattern(rf"^[—–-] *(?:\[\[|{SAID}“).*$", re.MULTILINE)
+"""A line that names the note, or what the user said, and is no statement."""
 NO_ROOM: Final = "there is no room for it in the context"
 """Why an image is not sent with a message that is shortened."""
 
@@ -68,6 +69,8 @@ def format_message(
         text = short[""]
     elif is_plain and not is_asked:  # nor the sources below answers, which it would write below others
         words = SOURCE.sub("", message.text).rstrip()
+        if beside:  # what was told earlier, a line each
+            words, beside = "\n".join(beside) + f"\n\n{ASKED}{words}", ()
         text = "\n\n".join(filter(None, [words, describe_images(with_reasons(message, unsent))]))
     else:
         text = augmented_text(message, can_read=can_read, is_plain=is_plain, unsent=unsent, beside=beside)
