@@ -323,12 +323,18 @@ def _is_named(exchange: Exchange, question: Question) -> bool:
     return all(is_said(term, said) for term in _named(library, question, ()) | _rarest(library, question))
 
 
+def _told_before(exchange: Exchange) -> list[tuple[str, bool]]:
+    """What was sent of what the user told earlier, and whether it is surely meant."""
+    messages = exchange.core.history.messages
+    sent = [each for each in exchange.assembled.context.items if each.type == "recall"]
+    sent = [each for each in sent if messages[each.name].role == "user"]
+    return [(said_in(messages[each.name].text), each.include == "manual") for each in sent]
+
+
 def _told_on(exchange: Exchange) -> str:
     """What the user told earlier on the subject, in the place of an answer."""
-    sent, messages = exchange.assembled.context.items, exchange.core.history.messages
-    told = [said_in(messages[each.name].text) for each in sent if each.type == "recall" and each.include == "manual"]
-    quoted = "".join("> " + text.replace("\n", "\n> ") + "\n" for text in told)
-    return f"You said earlier:\n\n{quoted}" if told else ""
+    told = [text.replace("\n", "\n> ") for text, is_sure in _told_before(exchange) if is_sure]
+    return "You said earlier:\n\n" + "".join(f"> {text}\n" for text in told) if told else ""
 
 
 def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequence[str]) -> bool:
@@ -444,13 +450,11 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
     files = (part for part in user.parts_of(FilePart) if not part.server)
     given = [(library.link_to(part.name.partition("#")[0]), part.text) for part in files]
     given += [(place_of(each), each.text) for each in sent.request.evidence]
-    notes, messages = len(given), exchange.core.history.messages
-    told = [each for each in sent.context.items if each.type == "recall" and messages[each.name].role == "user"]
-    said = [said_in(messages[each.name].text) for each in told]
-    given += [(f"{SAID}“{_quoted(each)}”", each) for each in said]
+    notes, told = len(given), _told_before(exchange)
+    given += [(f"{SAID}“{_quoted(text)}”", text) for text, _ in told]
     used = sources_of(text, question.prose, [each for _, each in given], library)
     if sent.context.told_first or any(number >= notes for number in used):
-        used += [number for number, each in enumerate(told, notes) if each.include == "manual"][-1:]
+        used += [number for number, (_, is_sure) in enumerate(told, notes) if is_sure][-1:]
     places = dict.fromkeys(given[number][0] for number in used)
     line = f"— {' · '.join([*places][:MAX_SOURCES])}\n" if places else ""
     evidence = exchange.assembled.request.evidence
