@@ -33,16 +33,7 @@ from benchmarks.retrieval.answer_set import (
 )
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
-from zkchat.chat import (
-    Figures,
-    Judged,
-    Question,
-    Shown,
-    ShownPassage,
-    evidence_of,
-    in_conversation,
-    resolve_links,
-)
+from zkchat.chat import Figures, Judged, Question, Shown, ShownPassage, evidence_of, in_conversation, resolve_links
 from zkchat.core import DEFAULT_LIMIT, Embedder
 from zkchat.index import Library, SqliteNoteIndex, TextRanking, VectorSearch
 from zkchat.models import installed

@@ -13,16 +13,7 @@ from msgspec import Struct
 
 from zkchat.app import inline_image
 from zkchat.chat import Elsewhere
-from zkchat.core import (
-    ImagePart,
-    ImageUnusable,
-    ModelInfo,
-    StorageError,
-    UsageError,
-    VaultError,
-    is_note,
-    lazy_pattern,
-)
+from zkchat.core import ImagePart, ImageUnusable, ModelInfo, StorageError, UsageError, VaultError, is_note, lazy_pattern
 from zkchat.hosting import fenced
 from zkchat.index import Library
 from zkchat.notes import privacy_of_text

@@ -8,17 +8,7 @@ from msgspec.structs import asdict, replace
 
 from zkchat.actions.base import Result, Vault
 from zkchat.answers import LONG, SHORT, make_brief
-from zkchat.core import (
-    BriefNote,
-    DailyBrief,
-    FirstOf,
-    NoteDate,
-    OpenTask,
-    Priority,
-    counted,
-    shorten,
-    without_suffix,
-)
+from zkchat.core import BriefNote, DailyBrief, FirstOf, NoteDate, OpenTask, Priority, counted, shorten, without_suffix
 from zkchat.index import Library, find_daily_note
 from zkchat.render import NumberedRow, Place, RowSection, with_labels
 

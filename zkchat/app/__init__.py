@@ -94,14 +94,7 @@ if TYPE_CHECKING:
         with_settings,
         write_setup,
     )
-    from zkchat.app.stores import (
-        FactStore,
-        StoredNames,
-        open_memory,
-        open_said,
-        open_session_store,
-        open_sessions,
-    )
+    from zkchat.app.stores import FactStore, StoredNames, open_memory, open_said, open_session_store, open_sessions
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,

@@ -50,13 +50,7 @@ from zkchat.index import (
     VectorSearch,
 )
 from zkchat.notes import unmatched
-from zkchat.storage import (
-    GitHistory,
-    SqliteExtractedTexts,
-    VaultFiles,
-    template_folders,
-    writable_cache_path,
-)
+from zkchat.storage import GitHistory, SqliteExtractedTexts, VaultFiles, template_folders, writable_cache_path
 from zkchat.subprocesses import ProcessPool
 
 if TYPE_CHECKING:

@@ -13,13 +13,7 @@ from msgspec.structs import replace
 
 from zkchat import render
 from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote
-from zkchat.app import (
-    VaultDocumentLinks,
-    Workspace,
-    action_vault,
-    embed_for_search,
-    extract_for_search,
-)
+from zkchat.app import VaultDocumentLinks, Workspace, action_vault, embed_for_search, extract_for_search
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io, flag, parameter, with_parameters
 from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, progress, tell_of_vectors
 from zkchat.cli.output import Listing, stdout_console

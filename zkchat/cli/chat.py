@@ -5,14 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from zkchat.app import ConversationOptions, WritingOptions, count_notes, find_folder
-from zkchat.cli.ask import (
-    AgentOption,
-    PlainOption,
-    PrivateOption,
-    SessionOption,
-    ShowContextOption,
-    WriteOption,
-)
+from zkchat.cli.ask import AgentOption, PlainOption, PrivateOption, SessionOption, ShowContextOption, WriteOption
 from zkchat.cli.common import CommandIO, ContinueOption, ModelOption, ResumeOption, VaultOption, current_io, flag
 from zkchat.cli.interactive_chat import InteractiveChat, choose_session
 from zkchat.cli.output import PresenterOptions

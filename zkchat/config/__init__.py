@@ -7,14 +7,7 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.config.edit import remove_entry, set_entries
     from zkchat.config.files import read_file, read_table, read_vault_file, settings_item
-    from zkchat.config.loading import (
-        InvalidSettings,
-        Loaded,
-        load,
-        make_settings,
-        read_default_vault,
-        unknown_setting,
-    )
+    from zkchat.config.loading import InvalidSettings, Loaded, load, make_settings, read_default_vault, unknown_setting
     from zkchat.config.schema import (
         FIELDS,
         Settings,

@@ -14,16 +14,7 @@ from msgspec.structs import replace
 
 from zkchat.answers import MAX_LISTED_IN_BRIEF, as_data, make_brief, report_brief, report_section
 from zkchat.app import daily_note_settings
-from zkchat.core import (
-    CatalogRow,
-    NoteNotFound,
-    NoteUnreadable,
-    UsageError,
-    counted,
-    file_title,
-    is_note,
-    shorten,
-)
+from zkchat.core import CatalogRow, NoteNotFound, NoteUnreadable, UsageError, counted, file_title, is_note, shorten
 from zkchat.index import GuardedLibrary, Library, find_daily_note, graph
 from zkchat.mcp.service import MARKDOWN, TEMPLATE, OpenVault, VaultService, uri_of
 from zkchat.mcp.tools import Context, progress_to

@@ -17,15 +17,7 @@ import mcp_types as types
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.app import (
-    UNATTENDED,
-    Notices,
-    ProposalParts,
-    Unattended,
-    Workspace,
-    WritingOptions,
-    open_change_store,
-)
+from zkchat.app import UNATTENDED, Notices, ProposalParts, Unattended, Workspace, WritingOptions, open_change_store
 from zkchat.chat import (
     Elsewhere,
     GivenBefore,

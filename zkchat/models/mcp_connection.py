@@ -26,12 +26,7 @@ from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 
-from zkchat.core import (
-    ServerAnswer,
-    ServerDefinition,
-    ServerStatus,
-    ZkchatError,
-)
+from zkchat.core import ServerAnswer, ServerDefinition, ServerStatus, ZkchatError
 from zkchat.models.mcp_contents import (
     MAX_ITEMS,
     ServerFault,

@@ -24,17 +24,7 @@ from zkchat.core import (
     page_of_anchor,
     without_suffix,
 )
-from zkchat.notes.markdown import (
-    MAX_ITEMS,
-    MAX_SPANS,
-    Lines,
-    Outline,
-    Span,
-    blank,
-    blank_escapes,
-    flatten,
-    outline,
-)
+from zkchat.notes.markdown import MAX_ITEMS, MAX_SPANS, Lines, Outline, Span, blank, blank_escapes, flatten, outline
 
 _NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 

@@ -16,14 +16,7 @@ from msgspec.structs import replace
 
 from zkchat.answers.verification.claims import LANGUAGES
 from zkchat.answers.verification.comparison import Comparison, Source, compare, weights_of
-from zkchat.answers.verification.sentence_parser import (
-    CONDITION,
-    Token,
-    listed,
-    parse_sentence,
-    plain,
-    tokenize,
-)
+from zkchat.answers.verification.sentence_parser import CONDITION, Token, listed, parse_sentence, plain, tokenize
 from zkchat.core import (
     NOTE_SUFFIXES,
     CheckedStatement,
