@@ -35,7 +35,7 @@ from zkchat.chat.context.unit_ranking import CoverageItem, content_terms, idf_we
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in
-from zkchat.chat.question import OWN, Question, said_in, wants_change
+from zkchat.chat.question import OWN, Question, said_in, terms_of, wants_change
 from zkchat.chat.references import VIA_WITHHELD, StaleNote, link_named, place_of, stale_notes, text_of, without_repeated
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
@@ -458,8 +458,9 @@ class RequestPlanner:
         is_else = not question.is_question or question.points_back or question.links or question.split.material
         if is_else or any(part.listing for part in found) or core.settings.strict or core.info.is_tiny:
             return False
-        is_own = not OWN.isdisjoint(words(question.prose))
-        is_sure = any(part.evidence and not part.is_doubtful for part in found)
+        is_own, topic = not OWN.isdisjoint(words(question.prose)), topic_terms(question.prose)
+        held = {term for part in found for each in part.evidence for term in terms_of(each)}
+        is_sure = any(part.evidence and not part.is_doubtful for part in found) and 2 * len(topic & held) > len(topic)
         return (is_own and not is_sure) or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[tuple[Recalled, bool]], Set[str], float]:

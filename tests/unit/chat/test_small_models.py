@@ -341,7 +341,11 @@ def test_where_what_was_told_does_not_answer_the_notes_are_read_too(library: Lib
 
 @pytest.mark.parametrize(
     ("question", "is_first"),
-    [("Who owns the tent now?", True), ("Is the tent of Mara green?", False), ("When do we meet our aunt?", True)],
+    [
+        ("Who owns the tent now?", True),
+        ("Is the tent of Mara green?", False),
+        ("When do we meet our aunt?", True),
+    ],
 )
 def test_what_may_be_meant_comes_before_the_notes_where_these_are_in_doubt_or_say_nothing(
     library: Library, question: str, *, is_first: bool
@@ -350,6 +354,15 @@ def test_what_may_be_meant_comes_before_the_notes_where_these_are_in_doubt_or_sa
     after(library, model, "I sold the tent to a man from Ghent.", question)
     assert ("the one line" in model.requests[0].messages[0].text) is is_first
     assert len(model.requests[0].messages) == 2
+
+
+def test_what_was_told_comes_before_notes_that_say_few_words_of_a_question_of_ones_own(tmp_path: Path) -> None:
+    notes = {"Bicycles.md": "# Bicycles\n\nThe firm leases bicycles: half of the rate is ours.\n"}
+    with library_of(tmp_path, notes) as library:
+        model = small("815 a month")
+        talk = after(library, model, "my new flat is 815 a month, heated", "how much is my rent")
+    assert talk.messages[-1].text.startswith("815 a month\n\n— you said: “my new flat is 815")
+    assert "leases" not in model.requests[0].messages[-1].text
 
 
 def test_where_it_fails_or_is_stopped_over_what_was_told_nothing_is_lost(library: Library) -> None:
@@ -592,6 +605,7 @@ def test_to_a_question_that_names_what_was_told_nothing_else_comes(library: Libr
         ("Ich suche meine Notiz über Sleep", True),
         ("our need of seven hours", True),  # each word of which a note says
         ("I forgot my umbrella in the tent", False),
+        ("my sleep is bad, how long do adults sleep", True),
         ("My tent is in the cellar.", False),
     ],
 )

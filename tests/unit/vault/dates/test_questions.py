@@ -69,6 +69,22 @@ def test_a_question_asks_for_the_newest_or_the_oldest(text: str, order: str, ask
     assert (found.period, found.order, found.asks_when) == (None, order, asks_when)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is in my last diary entry?",
+        "show my latest daily note",
+        "Was steht in meinem letzten Tagebucheintrag?",
+        "Que contient ma dernière entrée de journal ?",
+        "Co jest w moim ostatnim wpisie w dzienniku?",
+    ],
+)
+def test_the_last_entry_of_a_diary_is_the_newest_note_whatever_it_is_about(text: str) -> None:
+    found = asked(text)
+    assert found
+    assert (found.order, found.topic) == ("newest", "")
+
+
 @pytest.mark.parametrize("text", [text for half, _, text in rows("time_words.tsv") if half == "dev"])
 def test_a_time_that_is_the_subject_is_none(text: str) -> None:
     assert asked(text) is None
