@@ -59,6 +59,7 @@ from zkchat.language import (
     POINTS_BACK,
     REQUEST,
     REQUESTS,
+    SUBJECTS,
     TELLING,
     UNSPACED,
     UNSPACED_CHANGES,
@@ -130,11 +131,14 @@ _SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
 
 
 OWN: Final = frozenset(words(FIRST_PERSON))
+MINE: Final = OWN - frozenset(words(SUBJECTS))
 _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
 _END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
+_GREETING: Final = lazy_pattern(r"\A\W*\w+[,!…]+\s*")
+"""A word before a question: "Moin, wie oft …"."""
 _WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
 _WISHES: Final = _CHANGES.union(words(ABOUT_THE_ANSWER), *map(words, REQUESTS.values())) - OWN
@@ -167,7 +171,7 @@ def terms_of(evidence: Evidence) -> frozenset[str]:
 def said_in(text: str, *, counts: Callable[[str], bool] = lambda sentence: not _asks(sentence)) -> str:
     """What a message says beside what it asks: all where it asks for nothing, else "I'm off to Trieste." before "What
     is compost?". A later question may be about any of it."""
-    said = [*_sentences(text)] if REQUEST.search(text) else [text]
+    said = [*_sentences(text)]
     return " ".join(filter(counts, said)) if any(map(_asks, said)) else text
 
 
@@ -185,7 +189,8 @@ def _sentences(text: str) -> Iterator[str]:
 def _asks(sentence: str) -> bool:
     is_request = REQUEST.search(sentence) and DECIDED.isdisjoint(words(sentence))  # "Please remember: …"
     goes_on = GOES_ON.match(sentence) and _asks_early(sentence, len(sentence))  # "and his wife, what did she do"
-    return bool(is_request or ENDS_AS_QUESTION.search(sentence) or goes_on) or _asks_early(sentence, 1)
+    is_put = _asks_early(sentence, 1) or _asks_early(_GREETING.sub("", sentence), 1)
+    return bool(is_request or ENDS_AS_QUESTION.search(sentence) or goes_on) or is_put
 
 
 def _tells(sentence: str) -> bool:
@@ -358,7 +363,7 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def asks(self) -> bool:
         """Whether it asks for something, rather than to tell something of the user's own."""
-        return not _is_own(self.prose) or bool(REQUEST.search(self.prose)) or _asks_early(self.prose, 2)
+        return not _is_own(self.prose) or _asks_early(self.prose, 2) or any(map(_asks, _sentences(self.prose)))
 
     @property
     def tells(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import chain, compress, repeat
+from itertools import chain, compress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ from zkchat.chat.context.unit_ranking import CoverageItem, content_terms, idf_we
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.memory import MAX_TITLE_CHARS, MemoryState, memory_state, project_memory
 from zkchat.chat.message_search import ConversationSearch, read_in
-from zkchat.chat.question import OWN, Question, said_in, terms_of, wants_change
+from zkchat.chat.question import MINE, OWN, Question, said_in, terms_of, wants_change
 from zkchat.chat.references import VIA_WITHHELD, StaleNote, link_named, place_of, stale_notes, text_of, without_repeated
 from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
 from zkchat.core import (
@@ -57,6 +57,7 @@ from zkchat.core import (
 )
 from zkchat.index import is_said, terms, topic_terms, words
 from zkchat.language import CORRECTS
+from zkchat.notes import asks_of_own_past
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
@@ -173,7 +174,7 @@ MEANT, CLEARLY_MEANT = 0.15, 0.3
 """What a message is worth that may be meant, and one that has a term in common with the question."""
 TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
 """What a message is worth, if near in meaning, that is rather meant than what notes say, or say in doubt."""
-MIN_SHARED = 2
+MIN_SHARED = 1
 """Terms that a correction has in common with what it corrects."""
 
 
@@ -229,12 +230,8 @@ class RequestPlanner:
         if user and question and info.needs_evidence and not tells:
             told, repeated, worth = self._told_before(user, typed)
             told_first = may_be_told and bool(told) and self._is_rather_told(user, question, worth)
-            leads = chain(["- "] * len(told) if told_first else ["Earlier I said: "], repeat("Later I said: "))
-            said = [
-                _recalled_item(each, lead=lead, stays=is_sure)
-                for (each, is_sure), lead in zip(told, leads, strict=False)
-            ]
-            recalled = said if told_first else [*(each for each in recalled if each.item.name not in repeated), *said]
+            others = [] if told_first else [each for each in recalled if each.item.name not in repeated]
+            recalled = [*others, *_told_items(told, as_list=told_first)]
         beside = [*project.items, *facts.items, *recalled]
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
@@ -458,10 +455,15 @@ class RequestPlanner:
         is_else = not question.is_question or question.points_back or question.links or question.split.material
         if is_else or any(part.listing for part in found) or core.settings.strict or core.info.is_tiny:
             return False
-        is_own, topic = not OWN.isdisjoint(words(question.prose)), topic_terms(question.prose)
+        topic = topic_terms(question.prose)
         held = {term for part in found for each in part.evidence for term in terms_of(each)}
         is_sure = any(part.evidence and not part.is_doubtful for part in found) and 2 * len(topic & held) > len(topic)
-        return (is_own and not is_sure) or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
+        is_own = not is_sure and self._is_own(question.prose)
+        return is_own or worth >= (TOLD_FIRST if is_sure else TOLD_FIRST_IN_DOUBT)
+
+    def _is_own(self, question: str) -> bool:
+        """Whether it is about the user: "my keys", or what "I" did. "How do I sharpen shears?" anybody asks."""
+        return not MINE.isdisjoint(words(question)) or asks_of_own_past(question, self._core.library.calendar())
 
     def _told_before(self, user: ChatMessage, question: str) -> tuple[list[tuple[Recalled, bool]], Set[str], float]:
         """What the user told earlier on the subject, for a small model, which would look for it in the notes alone, and
@@ -491,7 +493,7 @@ class RequestPlanner:
             worth[place] = max([worth[place], *about])
         # To a question of the user's own that has few words in common with any of it, all of it may be the answer.
         most, held = max(zip(worth, shared, strict=True), default=(0.0, 0))
-        is_open = is_own and 2 * held < max(len(topic), 1)
+        is_open = self._is_own(question) and 2 * held < max(len(topic), 1)
         least = 0.0 if is_open else max(MEANT, MIN_SHARE_OF_MOST * most)
         best = sorted((place for place in range(len(told)) if worth[place] >= least), key=lambda place: -worth[place])
         best = best[: MAX_OPEN_TOLD if is_open else MAX_TOLD]
@@ -544,6 +546,12 @@ def _instructions(
         is_given = user is None or any(isinstance(part, FilePart | EvidencePart) for part in parts)
         tier = "told" if told_first else "small" if is_given else "talk"
     return prompt_item("system", agent.name, instructions(agent, tier))
+
+
+def _told_items(told: Sequence[tuple[Recalled, bool]], *, as_list: bool) -> list[PromptItem]:
+    """What the user told, and of each whether it is surely meant: lines of a list, or in the order it was said."""
+    leads = ["- "] * len(told) if as_list else ["Earlier I said: ", *["Later I said: "] * len(told)]
+    return [_recalled_item(each, lead=lead, stays=is_sure) for (each, is_sure), lead in zip(told, leads, strict=False)]
 
 
 def _recalled_item(recalled: Recalled, *, lead: str = "", stays: bool = False) -> PromptItem:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         SINGLE_VALUED,
         STOP_WORDS,
         STOP_WORDS_BY_CODE,
+        SUBJECTS,
         SYNONYMS,
         TELLING,
         TIME_WORDS,

@@ -115,6 +115,8 @@ CHANGES: Final = of_all("changes", spaced=True)
 UNSPACED_CHANGES: Final = tuple(of_all("changes", spaced=False).split())
 DECISIONS: Final = of_all("decisions")
 FIRST_PERSON: Final = of_all("first_person")
+SUBJECTS: Final = of_all("first_person_subjects")
+"""Those of the first person with which anybody asks how something is done: "How do I …?"."""
 UNSPACED_STATEMENTS: Final = tuple(of_all("statements").split())
 PREFERENCES: Final = of_all("preferences")
 TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGNORECASE)

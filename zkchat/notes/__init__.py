@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Order,
         TimeInQuestion,
         asks_for_own_writing,
+        asks_of_own_past,
         find_period,
         missing_day,
         time_in_question,

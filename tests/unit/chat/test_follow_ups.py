@@ -128,6 +128,16 @@ def test_a_question_stays_with_what_was_spoken_of(
     assert answer_of(asked(library, question, *before)).text.startswith(first)
 
 
+def test_a_question_leaves_the_topic_where_another_passage_has_more_of_its_words(tmp_path: Path) -> None:
+    returns = {
+        "Returns.md": "# Returns\n\nUsed wicks are never taken back.\n",
+        "Releases.md": "# Releases\n\nA release goes back, send a note to all.\n",
+    }
+    with library_of(tmp_path, NOTES | returns) as library:
+        events = asked(library, "are used wicks okay to send back again", "How does a release go?")
+    assert answer_of(events).text.startswith("> Used wicks are never")
+
+
 def test_a_topic_that_is_named_again_brings_its_note(library: Library) -> None:
     before = ["What plays films?", "How long does bread bake?"]
     assert in_conversation(library, "and films, what does it need?", before).notes == ("Jellyfin.md",)

@@ -89,6 +89,11 @@ def asks_for_own_writing(text: str) -> bool:
     )
 
 
+def asks_of_own_past(text: str, calendar: Calendar) -> bool:
+    """Whether a question asks what the user did, or what happened to them: "Where did I put the keys?"."""
+    return any(each.said.personal and each.said.past for each in _questions(_plain(text), calendar))
+
+
 def find_period(text: str, language: str, calendar: Calendar) -> tuple[DayRange, Place] | None:
     """The first period that a text in this language names, whatever the text is about, and where it stands."""
     if language in by_code("calendar", spaced=True):
