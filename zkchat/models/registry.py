@@ -438,8 +438,8 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
     raise ConfigError(f"There is no model '{name}'.", hint=f"{way_out} `zkchat models` lists the available ones.")
 
 
-PROBE_TIMEOUT = 0.3
-"""Seconds that a server may take to accept a connection."""
+PROBE_TIMEOUT = 1.0
+"""Seconds that a server may take to accept a connection: one that is not there refuses at once, on a busy machine too."""
 SETUP_HELPS: Final = "; `zkchat setup` helps"
 """The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
