@@ -439,7 +439,7 @@ def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, Named
 
 
 PROBE_TIMEOUT = 1.0
-"""Seconds that a server may take to accept a connection: one that is not there refuses at once, on a busy machine too."""
+"""Seconds that a server may take to accept a connection: where none is, that is said at once, on a busy machine too."""
 SETUP_HELPS: Final = "; `zkchat setup` helps"
 """The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
