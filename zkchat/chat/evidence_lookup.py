@@ -115,7 +115,7 @@ def _in_conversation(
         found = Findings(tuple(replace(each, linked=False) for each in of_note), is_doubtful=True) if is_held else found
     here, there = ({term for each in every[:1] for term in own & terms_of(each)} for every in (best, found.evidence))
     if len(here) > len(there) and not question.goes_on:
-        return alone  # "Who are the first aiders?" is not about what was spoken of
+        return alone  # "Are used wicks ok to send back?" is not about what was spoken of
     if question.points_back and not question.refers and any(each.linked for each in best):
         return find(question.sought, [(best[0].relative_path, "")])  # "and the Pebble?"
     if not (question.refers or _is_better(library, question, found, best)):

@@ -174,8 +174,6 @@ MEANT, CLEARLY_MEANT = 0.15, 0.3
 """What a message is worth that may be meant, and one that has a term in common with the question."""
 TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
 """What a message is worth, if near in meaning, that is rather meant than what notes say, or say in doubt."""
-MIN_SHARED = 1
-"""Terms that a correction has in common with what it corrects."""
 
 
 class RequestPlanner:
@@ -489,7 +487,7 @@ class RequestPlanner:
         near = self._core.relevance.scores(asked, [each.text for each in told])
         worth = [score * (is_own or bool(n)) + CLEARLY_MEANT * n for score, n in zip(near, shared, strict=True)]
         for place in compress(range(len(told)), own):  # "a fortnight, not five nights" does not name the guest
-            about = (worth[each] for each in range(place) if len(holds[each] & own[place]) >= MIN_SHARED)
+            about = (worth[each] for each in range(place) if holds[each] & own[place])
             worth[place] = max([worth[place], *about])
         # To a question of the user's own that has few words in common with any of it, all of it may be the answer.
         most, held = max(zip(worth, shared, strict=True), default=(0.0, 0))

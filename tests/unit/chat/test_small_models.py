@@ -552,6 +552,13 @@ def test_a_correction_comes_along_that_does_not_name_what_it_corrects(library: L
     assert "tea" not in asked
 
 
+def test_a_correction_comes_along_by_one_word_that_it_has_in_common(library: Library) -> None:
+    model = small(*["Brittany."] * 3)
+    said = "We go to Brittany for our summer holiday.", "I like tea.", "Our Brittany is booked up, Slovenia instead."
+    after(library, model, *said, "Where do we spend our summer holiday?")
+    assert "Slovenia instead" in model.requests[0].messages[-1].text
+
+
 def test_what_is_said_after_a_question_is_told_too_and_repeated_where_the_model_finds_nothing(library: Library) -> None:
     model = small("Physics.", "The notes do not say.")
     talk = after(library, model, "What does Mara teach? He brought his nephew along yesterday, Anselmo.")
