@@ -53,3 +53,51 @@ def test_a_note_that_is_never_read_is_in_no_list(world: World) -> None:
     assert world.run("ask", "how many notes do I have?").out == (
         "3 notes in 1 folder, with 4 links, 2 tags and 0 other files.\n"
     )
+
+
+GREENHOUSE = """---
+aliases: [The glass house]
+tags: [garden]
+status: building
+due: 2026-05-16
+colour: white
+---
+# Balcony greenhouse
+
+It stands on the balcony and has eight panes.
+
+## Colour
+
+Green outside.
+"""
+NOT_ASKED = "not a question of properties"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "What status does the balcony greenhouse have right now, and what's the due date?",
+            "- status: building\n- due:",
+        ),
+        ("When is the greenhouse due?", "due: 2026-05-16"),
+        ("what tags did i give the glass house", "tags: #garden"),
+        ("Which aliases has [[Balcony greenhouse]]?", "aliases: The glass house"),
+        ("Give me an outline of the balcony greenhouse note, headings only.", "headings: Balcony greenhouse, Colour"),
+        ("Which metadata has the balcony greenhouse?", "What is known of [[Balcony greenhouse]]:"),
+        ("What colour is the greenhouse?", NOT_ASKED),  # a heading says more than the property of that name
+        ("Who gave the greenhouse its status of a monument?", NOT_ASKED),
+        ("What is the status of the shed?", NOT_ASKED),
+    ],
+)
+def test_a_property_of_a_note_is_told(world: World, question: str, told: str) -> None:
+    world.note("Projects/Balcony greenhouse.md", GREENHOUSE)
+    world.note("Greenhouse budget.md", "Panes and plates cost 400 euros.\n")
+    said = world.run("ask", question).out
+    if told == NOT_ASKED:
+        assert "status:" not in said
+        assert "colour:" not in said
+    elif told.startswith("What"):
+        assert said.startswith(told)
+    else:
+        assert said.startswith(f"[[Balcony greenhouse]]:\n\n{told}")

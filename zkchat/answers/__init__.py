@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NOTE_WORDS,
         CatalogQuery,
         QueryKind,
+        asking_terms,
         parse_question,
         vault_words,
     )

@@ -394,8 +394,12 @@ def _tell_note(asked: _Asked) -> CatalogAnswer:
         others = [*dict.fromkeys(each for each in paths if each != path)]
         told[what] = [*map(library.link_to, library.confirmed(others))]
     shown = {what: ", ".join(map(str, values[:MAX_ASKED])) for what, values in told.items() if values}
-    rows = tuple(Row(details=f"{what} ({len(told[what])}): {values}") for what, values in shown.items())
-    return CatalogAnswer(heading=f"What is known of {library.link_to(path)}:", rows=rows)
+    link, parts = library.link_to(path), asked.query.parts
+    if parts:
+        rows = [Row(details=f"{what}: {shown[what]}") for what in parts if what in shown]
+        return CatalogAnswer(heading=f"{link}:", rows=tuple(rows))
+    rows = [Row(details=f"{what} ({len(told[what])}): {values}") for what, values in shown.items()]
+    return CatalogAnswer(heading=f"What is known of {link}:", rows=tuple(rows))
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import Calendar, DayRange, lazy_pattern
-from zkchat.index import UNSPACED_RUN, begins_unspaced
+from zkchat.index import UNSPACED_RUN, begins_unspaced, terms
 from zkchat.language import by_code, phrases
 from zkchat.notes import Phrases, Token, find_period, fold
 
@@ -66,6 +66,15 @@ def vault_words(text: str) -> frozenset[str]:
     readers = [_phrases_of(language, False) for language in by_code("catalog")]
     tokens = filter(None, (each.longest(folded, at, _is_inside_word) for each in readers for at in places))
     return VAULT_WORDS.intersection(meaning for token in tokens for meaning in token.meanings)
+
+
+@cache
+def asking_terms() -> frozenset[str]:
+    """Those of the words, in any language, with which one asks for something of a note."""
+    listed = (
+        words.get(kind, "") for words in by_code("catalog").values() for kind in ("ask", "list", "page", "linkto")
+    )
+    return frozenset(term for each in listed for term in terms(" ".join(phrases(each))))
 
 
 def _literal(text: str, at: int) -> Token | None:
@@ -153,6 +162,8 @@ class CatalogQuery(Struct, frozen=True, kw_only=True):
     """The link whose links are asked for, as it is written; or the name of a note."""
     words: str = ""
     """Those that the notes hold, or the tasks or their places."""
+    parts: tuple[str, ...] = ()
+    """What is asked of a note beside its text: names of its properties, or `headings`; all where none is named."""
 
 
 MAX_CHARACTERS: Final = 160
@@ -168,7 +179,7 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
     ("unlinked", "unlinked", _ANY),
     ("untagged", "untagged", _ANY),
     ("hubs", "mostlinked", _ANY | {"number"}),
-    ("tags", "tags", _ANY | {"frequent"}),
+    ("tags", "tags", _ANY | {"frequent", "on", "and"}),
     ("folders", "folder", _ANY | {"frequent"}),
 )
 """What is asked for, the word that it takes, and the others that may stand beside it."""
@@ -192,12 +203,13 @@ _LINK_WORDS: Final = _ANY | {
     "on",
 }
 _NOTE_WORDS: Final = (
-    _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
+    _ANY | _CHANGES | {*_ORDERS, "page", "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
 _SILENT: Final = frozenset({"ask", "list", "or"})
 NOTE_WORDS: Final = frozenset({"note", "single", "page"})
 VAULT_WORDS: Final = NOTE_WORDS | {"tag", "tags", "tagged", "untagged", "folder", "infolder"} | {*_OF_LINKS}
 _HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "vault", "count", *_SILENT})
+_MAX_WORDS_HELD: Final = 5
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _MAX_FOLDER_TOKENS: Final = 4
@@ -317,7 +329,7 @@ def _named_notes(text: str, tokens: Sequence[Token], names: Names) -> Iterator[t
             yield tokens[first].start, tokens[end - 1].end, name
     if unknown and any(token.meaning in {"single", "linkto", "backlink"} for token in tokens):
         start, stop = tokens[unknown[0]].start, tokens[unknown[-1]].end
-        if path := names.note_like(text[start:stop]):
+        if path := names.note_like(text[start:stop].replace("’", "'").removesuffix("'s")):
             yield start, stop, path
 
 
@@ -360,7 +372,7 @@ def _words_held(text: str, phrase: _Phrase) -> str:
     asks = {word for word in _HOLDING_WORDS for token in others if token.may_mean(word)}
     is_asked = ("occur" in asks and asks & {"note", "where"}) or {"appear", "note"} <= asks
     is_all = all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others)
-    return words if is_asked and is_all else ""
+    return words if is_asked and is_all and len(words.split()) <= _MAX_WORDS_HELD else ""
 
 
 def _apart(text: str, tokens: Sequence[Token]) -> tuple[str, list[Token]]:
@@ -380,7 +392,8 @@ def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
         return CatalogQuery(kind="dates", note=phrase.note)
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
-    if "backlink" in meanings or ("whereis" in meanings and meanings & {"linked", "mention", "occur"}):
+    is_where = "whereis" in meanings and meanings & {"linked", "mention", "occur"}
+    if "backlink" in meanings or is_where or phrase.tokens[-1].meaning == "linked":  # "is [[Roof]] linked"
         return CatalogQuery(kind="backlinks", note=phrase.note)
     if "outlink" in meanings or {"whereto", "linkto"} <= meanings:
         return CatalogQuery(kind="links", note=phrase.note)
@@ -492,10 +505,11 @@ def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]
 
 
 def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
-    """The phrase that counts or lists what a folder is named after: "how many daily notes", "list my projects"."""
+    """The phrase that counts or lists what a folder is named after, or asks for those of some days: "how many daily
+    notes", "list my projects", "which meetings were there this month"."""
     tokens = phrase.tokens
     at = next((at for at, token in enumerate(tokens) if token.meaning == UNKNOWN), None)
-    is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
+    is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own")) or phrase.period
     if at is None or not is_list or not phrase.meanings <= {"count", "note", "period", UNKNOWN}:
         return phrase
     has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
@@ -541,10 +555,12 @@ def _is_tag(phrase: _Phrase, at: int, places: Sequence[int], names: Names) -> bo
     """Whether a word that is not understood is a tag: it follows "tagged", or a tag and "or"."""
     token, before = phrase.tokens[at], phrase.tokens[at - 1] if at else None
     after = phrase.tokens[at + 1].meaning if at + 1 < len(phrase.tokens) else ""
-    if before is None or " " in token.text:
+    if " " in token.text:
         return False
     if after in {"tag", "tagged"} and phrase.has("note") and names.is_tag(token.text):
         return True  # "notes with the book tag"
+    if before is None:
+        return False
     if before.meaning == "tagged" or (before.meaning == "tag" and (phrase.has("note") or phrase.has("single"))):
         return True
     is_joined = any(before.may_mean(word) for word in ("or", "and", "not")) and bool(places)

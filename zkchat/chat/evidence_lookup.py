@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.answers import LINK_MARK, MAX_LISTED, NOTE_WORDS, CatalogQuery, parse_question, vault_words
+from zkchat.answers import LINK_MARK, MAX_LISTED, NOTE_WORDS, CatalogQuery, asking_terms, parse_question, vault_words
 from zkchat.chat.agents import look_ups
 from zkchat.chat.context.assembly import PromptItem, prompt_item
 from zkchat.chat.context.formatting import format_evidence
@@ -41,8 +41,8 @@ from zkchat.core import (
     as_open_as,
 )
 from zkchat.index import Library, own_terms, terms, topic_terms
-from zkchat.language import NOTE_PARTS
-from zkchat.notes import is_folder, link_catalog
+from zkchat.language import HEADINGS, NOTE_PARTS
+from zkchat.notes import frontmatter_of, is_folder, link_catalog
 
 if TYPE_CHECKING:
     from zkchat.answers import CatalogAnswer, QueryKind
@@ -353,6 +353,8 @@ OF_ALL: Final[Mapping[str, "QueryKind"]] = {"tags": "tags", "orphans": "orphans"
 """What is asked of the vault as a whole."""
 _NOTES_LIKE: Final = 5
 """Notes that are looked at for one that is named by a part of its title, or by what it says."""
+_MOST_OWN: Final = 6
+"""Words of a question that asks for a property of a note, beside those that only ask."""
 _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
 
 
@@ -376,10 +378,9 @@ def answer_about_vault(
     names = _LibraryNames(library)
     try:
         query = parse_question(_marked(question), targets, names, library.calendar())
-        rest = NOTE_PARTS.sub(" ", question.prose)
-        if query is None and (len(targets) != 1 or rest == question.prose or own_terms(rest)):
+        query = query or _parts_query(library, question, targets)
+        if query is None:
             return None
-        query = query or CatalogQuery(kind="note", note=targets[0])  # "the headings of [[Sleep]]"
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         return _listing(library, query, path or "", most, after)
@@ -387,11 +388,32 @@ def answer_about_vault(
         return None
 
 
+def _parts_query(library: Library, question: Question, targets: Sequence[str]) -> CatalogQuery | None:
+    """What is asked of one note beside its text, in words that say nothing else: "the headings of [[Sleep]]", "which
+    status does the greenhouse have"."""
+    asked, own = {*terms(question.prose)}, own_terms(NOTE_PARTS.sub(" ", question.prose)) - asking_terms()
+    if len(own) > _MOST_OWN:
+        return None
+    paths = targets or [each.path for each in library.documents(question.prose, limit=_NOTES_LIKE)]
+    has_parts, has_headings = NOTE_PARTS.search(question.prose), HEADINGS.search(question.prose)
+    queries: list[CatalogQuery] = []
+    for path, known in zip(paths, map(library.outline, paths), strict=True):
+        title = {term for name in (known.title, *known.aliases) for term in terms(name)} if known else set[str]()
+        if known is None or not (targets or own & title):
+            continue
+        told = {term for each in known.headings for term in terms(each.text)} - title
+        parts = {key: {*terms(key)} for key in ("tags", *frontmatter_of(library.read(path)).properties)}
+        named = tuple(key for key, words in parts.items() if words and words <= asked - told)
+        if (named or has_parts) and not own - title - {term for key in named for term in parts[key]}:
+            queries.append(CatalogQuery(kind="note", note=path, parts=(*named, *["headings"] * bool(has_headings))))
+    return queries[0] if len(queries) == 1 else None
+
+
 def _listing(library: Library, query: CatalogQuery, path: str, most: int, after: int = 0) -> VaultListing | None:
     from zkchat.answers import answer_query
 
     answer = answer_query(library, query, path, library.calendar(), most=after + most)
-    if query.words and not answer.rows:
+    if (query.words or query.parts) and not answer.rows:
         return None
     text = _text(library, answer, after)
     return VaultListing(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         FOR_A_TIME,
         GOES_ON,
         GREETINGS,
+        HEADINGS,
         HOW_TO,
         INTERROGATIVES,
         LANGUAGE_NAMES,

@@ -123,7 +123,8 @@ TELLING: Final = lazy_pattern(rf"\A\W*(?:{any_of('telling_phrases')})\b", re.IGN
 """How a message begins that tells something."""
 CORRECTS: Final = lazy_pattern(any_of("correcting_phrases"), re.IGNORECASE)
 """What a message says that takes the place of one before."""
-NOTE_PARTS: Final = lazy_pattern(any_of("note_parts"), re.IGNORECASE)
+HEADINGS: Final = lazy_pattern(any_of("headings"), re.IGNORECASE)
+NOTE_PARTS: Final = lazy_pattern(f"{any_of('headings')}|{any_of('metadata')}", re.IGNORECASE)
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 STOP_WORDS: Final = by_name("stop_words")
