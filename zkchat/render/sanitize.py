@@ -127,7 +127,9 @@ def error_lines(message: str, hint: str = "") -> str:
     return sanitize_text(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
 
 
-_ASCII_FALLBACKS: Final = dict(zip("…→⌕≈›–—“”‘’•·│╱─▌█▓▒░▤■␛", "~>*~>--\"\"''*.|/-|#%+=@:^", strict=True))
+_ASCII_FALLBACKS: Final = dict(
+    zip("…→←↑↓⌕≈×›–—“”‘’•●·│╱─⋮▌█▓▒░▤■□␛␍␡⍽✓✗☑☐☒‼", "~><^v*~x>--\"\"''**.|/-:|#%+=@:o^^^_+!xo-!", strict=True)
+)
 """One ASCII character for each, so that the layout keeps its columns."""
 
 

@@ -82,6 +82,12 @@ def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> Non
     assert raw.getvalue() == b'lines 3-9 > "ok" ~ ? #'
 
 
+def test_marks_of_what_is_right_and_wrong_open_and_done_differ_in_ascii() -> None:
+    marks = "✓✗?☑☐☒"
+    seen = marks.encode("ascii", errors="zkchat.ascii_fallback").decode()
+    assert (len({*seen}), seen.count("?")) == (len(marks), 1)
+
+
 def test_a_reader_that_went_away_is_no_error_and_bytes_that_cannot_be_read_are() -> None:
     console = console_for(GoneReader(), is_tty=True, variables=XTERM)
     console.print("hello")
