@@ -241,6 +241,10 @@ class Names(Protocol):
 
     def is_tag(self, name: str) -> bool: ...
 
+    def tag_for(self, plural: str) -> str:
+        """The tag that a word is another form of: `recipe` for "recipes"; empty where there is none."""
+        ...
+
 
 class _Phrase(Struct, frozen=True, kw_only=True):
     """A question in one language: its tokens, and the names in it."""
@@ -478,7 +482,8 @@ def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, cha
         return changes or not meanings.isdisjoint(
             {"tag", "tagged"} if phrase.names_tags else {"define", "folder", "infolder"}
         )
-    return changes and (phrase.period is not None or ("recent" in meanings and bool(meanings & {"changed", "vault"})))
+    is_recent = "recent" in meanings and (meanings & {"changed", "vault"} or len(phrase.tokens) == 1)
+    return changes and (phrase.period is not None or bool(is_recent))
 
 
 def _with_named_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
@@ -505,21 +510,28 @@ def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]
 
 
 def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
-    """The phrase that counts or lists what a folder is named after, or asks for those of some days: "how many daily
-    notes", "list my projects", "which meetings were there this month"."""
+    """The phrase that asks for what a folder or a tag is named after: "how many daily notes", "what are my projects",
+    "which recipes do I have" where notes are tagged `recipe`."""
     tokens = phrase.tokens
     at = next((at for at, token in enumerate(tokens) if token.meaning == UNKNOWN), None)
-    is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own")) or phrase.period
-    if at is None or not is_list or not phrase.meanings <= {"count", "note", "period", UNKNOWN}:
+    if at is None or not phrase.meanings <= {"count", "note", "period", "define", UNKNOWN}:
         return phrase
+    is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
     has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
-    if phrase.has("note") and not has_note:
+    if phrase.has("define") and not phrase.may_have("own"):
+        return phrase
+    if phrase.has("note") and not (is_list and has_note):
         return phrase
     for end in (at + 2, at + 1) if has_note else (at + 1,):
         name = text[tokens[at].start : tokens[end - 1].end]
+        before, after = tokens[:at], tokens[end:]
         if names.is_folder(name):
-            named = replace(tokens[at], meanings={"infolder": ""})
-            return replace(phrase, tokens=[*tokens[:at], named, *tokens[at + 1 :]], folder=name)
+            inside = replace(tokens[at], meanings={"infolder": ""})
+            return replace(phrase, tokens=[*before, inside, *after], folder=name)
+        if tag := names.tag_for(name):
+            tagged, hashtag = ({"tagged": ""}, tokens[at].text), ({"hashtag": ""}, tag)
+            named = (replace(tokens[at], meanings=meanings, text=said) for meanings, said in (tagged, hashtag))
+            return replace(phrase, tokens=[*before, *named, *after])
     return phrase
 
 
@@ -650,7 +662,8 @@ def _task_query(
     if has("remaining") and not has("task"):
         return CatalogQuery(kind="tasks", tasks="due" if period else "open", period=period)
     times = [time for time in _TASK_TIMES if has(time)]
-    if not has("task") or not (times or period or has("own") or has("list") or has("link")):
+    is_due = "due" in times or "overdue" in times  # "what is due this week", "anything overdue?"
+    if not (is_due or has("task")) or not (times or period or has("own") or has("list") or has("link")):
         return None
     when = times[0] if times else "due" if period else "open"
     return CatalogQuery(kind="tasks", tasks=when, period=period, wants_all=has("all"))

@@ -484,6 +484,11 @@ class _LibraryNames:
     def is_tag(self, name: str) -> bool:
         return name.casefold() in self._library.tags()
 
+    def tag_for(self, plural: str) -> str:
+        wanted, name = [*terms(plural)], plural.casefold()
+        tags = [] if " " in name else [each for each in self._library.tags() if [*terms(each)] == wanted]
+        return "" if name in tags else next(iter(tags), "")
+
     def path_of(self, name: str) -> str:
         found = self._library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0) if name else None
         return found.path if isinstance(found, Resolved | Ambiguous) and found.via in _EXACT else ""

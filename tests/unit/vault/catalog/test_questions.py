@@ -37,6 +37,9 @@ class Names:
     def is_tag(self, name: str) -> bool:
         return name.casefold() in {"python", "solver"}
 
+    def tag_for(self, plural: str) -> str:
+        return {"recipes": "recipe"}.get(plural, "")
+
 
 def ask(text: str) -> CatalogQuery | None:
     links = wikilink.scan(text)
@@ -78,6 +81,8 @@ def test_the_words_are_written_as_questions_are_read() -> None:
         ("orphans in Notes", CatalogQuery(kind="orphans", folder="Notes")),
         ("broken links in Projects", CatalogQuery(kind="broken_links", folder="Projects")),
         ("how many daily notes do I have?", CatalogQuery(kind="notes", folder="daily")),
+        ("what are my projects", CatalogQuery(kind="notes", folder="projects")),
+        ("what recipes do I have?", CatalogQuery(kind="notes", tags=("recipe",))),
         ("show all my projects", CatalogQuery(kind="notes", folder="projects", wants_all=True)),
         (
             "notes in [[Projects/]] changed",
@@ -156,7 +161,7 @@ def test_what_was_written_is_told_from_what_was_changed(text: str, by_change: bo
         "notes tagged #a or in Projects/",
         "notes tagged python or gardening tools",
         "orphans in Attic",
-        "list my recipes",
+        "list my gadgets",
         "How many projects failed?",
         *("Where do badgers occur?", "When did I add the bell?", "what does the ferry cost?"),
         *("When did the ferry note a delay?", "What does the bell refer to in the poem?"),

@@ -18,6 +18,9 @@ CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
     [
         ("Which tasks are due this week?", "due", True),
         ("overdue tasks", "overdue", False),
+        ("anything due soon?", "due", False),
+        ("what's due this week", "due", True),
+        ("is anything overdue?", "overdue", False),
         ("What do I have to do today?", "due", True),
         ("What is left to do this week?", "due", True),
         ("O que falta fazer?", "open", False),
