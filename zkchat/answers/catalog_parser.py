@@ -213,10 +213,12 @@ _MAX_WORDS_HELD: Final = 5
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _MAX_FOLDER_TOKENS: Final = 4
+_MIN_ASKING: Final = 3
+"""Words of a question for what a folder or tag is named after: a name alone, or after "my", is a topic."""
 
 
 _TASK_WORDS: Final = frozenset(
-    {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "list", "on"}
+    {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "define", "list", "on"}
 )
 _OF_A_NOTE: Final = frozenset({"within", "link", "single", "topic"})
 _MAX_TASK_WORDS: Final = 3
@@ -518,7 +520,7 @@ def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
         return phrase
     is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
     has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
-    if phrase.has("define") and not phrase.may_have("own"):
+    if (phrase.has("define") and not phrase.may_have("own")) or len(text.split()) < _MIN_ASKING:
         return phrase
     if phrase.has("note") and not (is_list and has_note):
         return phrase
