@@ -230,7 +230,9 @@ def test_a_word_that_no_note_has_is_read_as_the_one_that_it_is_near(library: Lib
     assert "port" in answer_of(events).text
 
 
-@pytest.mark.parametrize("question", ["Which port does Jellyfish use?", "That was brad!", "How long is it baking?"])
+@pytest.mark.parametrize(
+    "question", ["Which port does Jellyfish use?", "That was brad!", "How long is it baking?", "Where do the portsit?"]
+)
 def test_other_words_are_left_as_they_are(library: Library, question: str) -> None:
     events = asked(library, question)
     assert not any("was read as" in each.text for each in of_kind(events, Remarked))

@@ -72,7 +72,7 @@ _MIN_COMPOUND: Final = 6
 """Letters of two words that may be one, with the space between them."""
 _MIN_MISSPELLED: Final = 6
 """Letters of a word that may be spelled wrongly: a shorter one is near to too many others."""
-_MIN_PARTED: Final = 3
+_MIN_PARTED: Final = 4
 """Letters of each of two words that were written as one."""
 _MAX_KNOWN_QUESTIONS: Final = 16
 """And their topics, of which the language is asked for again and again."""
