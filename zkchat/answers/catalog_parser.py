@@ -664,8 +664,7 @@ def _task_query(
     if has("remaining") and not has("task"):
         return CatalogQuery(kind="tasks", tasks="due" if period else "open", period=period)
     times = [time for time in _TASK_TIMES if has(time)]
-    is_due = "due" in times or "overdue" in times  # "what is due this week", "anything overdue?"
-    if not (is_due or has("task")) or not (times or period or has("own") or has("list") or has("link")):
+    if not has("task") or not (times or period or has("own") or has("list") or has("link")):
         return None
     when = times[0] if times else "due" if period else "open"
     return CatalogQuery(kind="tasks", tasks=when, period=period, wants_all=has("all"))

@@ -408,6 +408,8 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
+    said: str = ""
+    said_before: str = ""
 
     @classmethod
     def of(
@@ -436,7 +438,14 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
             wants_number=wants_number(question),
             wants_time=wants_time(question),
             wants_list=wants_list(question),
+            said=_stems(question),
+            said_before=_stems(about),
         )
+
+    def names(self, title: str) -> bool:
+        """Whether it says all of a title of several words: "can I work from home" names "Working from home"."""
+        stems = _stems(title)
+        return " " in stems.strip() and stems in self.said and stems not in self.said_before
 
     def share(self, held: Held) -> float:
         return sum(self.weights[unit] * worth for unit, worth in held.items())
@@ -474,6 +483,10 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         return tuple(place for place in order if shares[place] >= least)
 
 
+def _stems(text: str) -> str:
+    return f" {' '.join(map(stem, words(text)))} "
+
+
 def _units(topic: str) -> Iterator[Unit]:
     for run in UNSPACED_RUN.findall(topic):
         size = _PAIR if _IDEOGRAPHIC.match(run) else _SYLLABLE
@@ -509,6 +522,8 @@ SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
 LIST_WEIGHT = 0.25
 """What a list adds where the question asks for one."""
+NAMED_WEIGHT = 0.5
+"""What it adds that the question says all of the note's title."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 128
@@ -552,6 +567,7 @@ def rank_blocks(
     met = {path: _best_of(held) for path, held in of_notes.items()}
     titles = {passage.path: passage.title for passage, *_ in matched}
     families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
+    of_name = {path: NAMED_WEIGHT * question.names(title) for path, title in titles.items()}
     ranked: list[RankedBlock] = []
     for passage, block, frame, whole in matched:
         coverage, framed = question.share(whole), question.share(frame)
@@ -563,7 +579,7 @@ def rank_blocks(
                 passage=passage,
                 block=block,
                 best_sentences=question.best_sentences(block),
-                score=own_score + FAMILY_WEIGHT * families[passage.path] + of_search,
+                score=own_score + FAMILY_WEIGHT * families[passage.path] + of_search + of_name[passage.path],
                 coverage=coverage,
                 framed=framed,
                 own_score=own_score,
