@@ -345,6 +345,12 @@ def test_all_sessions_of_zk_chat_come_with_their_references_and_counts() -> None
     assert file.tally.phrases() == ["1 part left out: 1 unanswered tool call"]
 
 
+@pytest.mark.parametrize(("content", "texts"), [(None, []), (["Be brief."], ["Be brief."])])
+def test_an_instruction_of_zk_chat_need_not_be_text(content: object, texts: list[str]) -> None:
+    (said,) = read({"m": {"messages": [{**SUMMARY, "content": content}, LIGHT]}}).conversations
+    assert [message.text for message in said.messages.values()] == [*texts, "What of [[Light]]?"]
+
+
 # ChatGPT
 
 

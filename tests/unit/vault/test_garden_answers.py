@@ -1,0 +1,46 @@
+"""What questions about the garden find: whoever changes how passages are ranked sees what becomes of each.
+
+To write the answers anew, and then to look at what differs: python -m tests.unit.vault.test_garden_answers
+"""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.support.libraries import library_of
+from tests.support.world import GARDEN
+from zkchat.answers import find_evidence
+from zkchat.index import Library
+
+ANSWERS = Path(__file__).parent / "garden_answers.json"
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+def answer(library: Library, question: str) -> str:
+    """Where its passages stand, how well they fit, what is in doubt, and how many more there are."""
+    name, _, asked = question.rpartition("| ")
+    found = find_evidence(library, asked, [(name, "")] if name else (), limit=4)
+    told = [
+        f"{each.title}:{each.lines.first}-{each.lines.last} {each.score:.2f}{' named' * each.linked}"
+        for each in found.evidence
+    ]
+    near = [f"near {each.title}:{each.lines.first}-{each.lines.last}" for each in found.nearest]
+    rest = ["in doubt"] * found.is_doubtful + [f"{found.more} more"] * bool(found.more)
+    return "; ".join(filter(None, [*told, *near, *rest, found.remark]))
+
+
+def answers(questions: list[str]) -> dict[str, str]:
+    notes = {path.relative_to(GARDEN).as_posix(): path.read_text("utf-8") for path in GARDEN.rglob("*.md")}
+    with TemporaryDirectory() as folder, library_of(Path(folder), notes, now=lambda: NOON) as library:
+        return {question: answer(library, question) for question in questions}
+
+
+def test_questions_find_what_they_found_before() -> None:
+    expected = json.loads(ANSWERS.read_text("utf-8"))
+    assert answers([*expected]) == expected
+
+
+if __name__ == "__main__":
+    known = json.loads(ANSWERS.read_text("utf-8"))
+    ANSWERS.write_text(json.dumps(answers([*known]), ensure_ascii=False, indent=0) + "\n", "utf-8")
