@@ -98,6 +98,7 @@ def test_of_code_nothing_is_taken_for_a_block_id() -> None:
         ("Hoe\n: A tool.\nRake\n: Another.", ["Hoe\n: A tool.", "Rake\n: Another."]),
         ("- a\n- b\nNext steps:\n- c", ["- a\n- b", "Next steps:\n- c"]),
         ("- a\n  - b\n\n  more of a\n\n- c\n\nEnd.", ["- a\n  - b\n\n  more of a\n\n- c", "End."]),
+        ("It is so.\n| a | b |\nMore.", ["It is so.", "| a | b |", "More."]),
         ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
         ("---\ntitle: X\ntags: [y]\n---\n# X\nBody.", ["Body."]),
         ("Is it?\n\nWas it?\n\nYes.", ["Is it?", "Was it?\n\nYes."]),
@@ -144,6 +145,7 @@ def test_a_long_item_is_cut_into_sentences_that_belong_to_its_first() -> None:
     block = only(f"- First. {long}\n- second")
     assert [unit.parent for unit in block.sentences] == [None, *[0] * 6, None]
     assert block.sentences[0].text == "- First."
+    assert [len(only(f"- One. {'X' * more}").sentences) for more in (233, 234)] == [1, 2]
 
 
 @pytest.mark.parametrize(
