@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
-from zkchat.answers import find_evidence
+from zkchat.answers import CatalogQuery, answer_query, find_evidence
 from zkchat.index import Library
 
 ANSWERS = Path(__file__).parent / "garden_answers.json"
@@ -30,10 +30,21 @@ def answer(library: Library, question: str) -> str:
     return "; ".join(filter(None, [*told, *near, *rest, found.remark]))
 
 
+def listed(library: Library, kind: str, **asked: str | int) -> str:
+    """What is listed of the vault, in full."""
+    path = str(asked.pop("path", ""))
+    found = answer_query(library, CatalogQuery(kind=kind, **asked), path, library.calendar())  # type: ignore[arg-type]
+    rows = [f"{each.path or ''} {each.details}".strip() for each in found.rows]
+    return "; ".join(filter(None, [found.heading, *rows, f"{found.more} more" * bool(found.more)]))
+
+
 def answers(questions: list[str]) -> dict[str, str]:
     notes = {path.relative_to(GARDEN).as_posix(): path.read_text("utf-8") for path in GARDEN.rglob("*.md")}
     with TemporaryDirectory() as folder, library_of(Path(folder), notes, now=lambda: NOON) as library:
-        return {question: answer(library, question) for question in questions}
+        return {
+            each: listed(library, **json.loads(each)) if each.startswith("{") else answer(library, each)
+            for each in questions
+        }
 
 
 def test_questions_find_what_they_found_before() -> None:
