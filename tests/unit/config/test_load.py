@@ -140,6 +140,11 @@ def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: Setti
         ("context.threshold = {a = 1}", "must be a number above 0 and up to 1, but it is a table."),
         ("model = 2026-03-01", "must be a text, but it is 2026-03-01."),
         ("vault.exclude = ['a', 7]", "each), but it holds 7."),
+        (f"vault.exclude = {['a'] * 201}", "must be a list of texts (at most 200, of up to 300 characters each), but"),
+        (
+            f"vault.exclude = ['{'a' * 301}']",
+            "must be a list of texts (at most 200, of up to 300 characters each), but",
+        ),
         ("ui.color = 'red'", 'must be "auto", "always" or "never", but it is the text "red".'),
         (
             "ollama.host = 'localhost'",

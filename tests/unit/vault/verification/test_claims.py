@@ -20,6 +20,14 @@ def test_a_quantity_has_a_unit_and_a_value_in_each_country(sentence: str, expect
     assert {(value, each.unit) for each in found for value in each.values} == expected
 
 
+@pytest.mark.parametrize(
+    ("written", "value"), [("二十三", 23), ("三百零五", 305), ("两千", 2_000), ("一万二千", 12_000)]
+)
+def test_a_number_in_chinese_has_a_value(written: str, value: float) -> None:
+    (found,) = parse_claim(f"他有{written}只猫。", "zh").quantities
+    assert found.values == {value}
+
+
 def test_days_of_the_week_and_months_are_numbered() -> None:
     assert parse_claim("It opens on Tuesday in May.", "en").weekdays == {2}
     assert parse_claim("It opens on Tuesday in May.", "en").months == {5}
