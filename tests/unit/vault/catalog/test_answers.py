@@ -122,6 +122,23 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
         assert ask(library, kind="orphans", wants_all=True).more == 0
 
 
+def test_of_many_tags_and_links_some_are_named_and_tasks_of_a_week_are_due(tmp_path: Path) -> None:
+    tags = " ".join(f"#tag{number:02}" for number in range(41))
+    tasks = "".join(f"- [ ] water 📅 {NOW.date() + timedelta(days)}\n" for days in (7, 8))
+    notes = {
+        "Many.md": f"{tags}\n\n[[A1]] [[A2]] [[A3]] [[A4]]\n\n{tasks}",
+        "Leaf.md": "🌿" * 10,
+        "Word.md": "eleven word",
+    }
+    with library_of(tmp_path, notes) as library:
+        ((_, named),) = rows(ask(library, kind="tags"))
+        assert "#tag39 (1)" in named
+        assert "#tag40" not in named
+        assert rows(ask(library, kind="broken_links"))[0][1].endswith("`[[A3]]` in line 3 and 1 more")
+        assert len(ask(library, kind="tasks", tasks="due").rows) == 1
+        assert rows(ask(library, kind="notes", order="shortest", limit=1)) == [("Leaf.md", "10 characters")]
+
+
 def test_templates_are_said_not_to_be_counted(tmp_path: Path) -> None:
     notes = {"Templates/Daily.md": "{{date}}", "Templates/Book.md": "", "A.md": "#x [[B]]", "B.md": "#x"}
     notes[".obsidian/templates.json"] = '{"folder": "Templates"}'
