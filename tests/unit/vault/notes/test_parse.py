@@ -22,6 +22,7 @@ def nested(levels: int) -> str:
         ("---\ntags: [a]\n---\n#tag\n\nTitle\n===\n", "Title"),
         ("# A *strong* [[Note|word]], `code` &amp; [link](x.md) #", "A strong word, code & link"),
         ("# \n\n# Second", "File name"),
+        ("## From a section", "File name"),
         ("%%\n# In a comment\n%%", "File name"),
     ],
 )
