@@ -99,3 +99,5 @@ def test_no_name_and_no_format_raises(name: str, notation: str) -> None:
 def test_a_format_with_many_tokens_is_refused_because_it_could_be_compared_for_ever() -> None:
     assert moment_format("YYYY MM DD " + "MMMM" * 20) is None
     assert moment_format("YYYY" + "M" * 40 + "-DD") is None
+    for token, most in ((" HH", 9), (" dddd", 3)):
+        assert [moment_format("YYYY-MM-DD" + token * more) is None for more in (most, most + 1)] == [False, True]
