@@ -75,6 +75,7 @@ def test_names_that_cannot_be(name: str) -> None:
         ({"url": "https://a.example", "headers": {"A: b\r\nC": "d"}}, "has an invalid name in 'headers'"),
         ({"command": "a", "disabled": "no"}, "that is neither true nor false"),
         ({"command": "a", "timeout": "60"}, "has a 'timeout' that is not a number"),
+        ({"command": "a", "timeout": 3_601}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 0}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": float("nan")}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 10**400}, "is not between 0 and 3,600 seconds"),
@@ -97,6 +98,7 @@ def test_only_so_many_are_read() -> None:
 @pytest.mark.parametrize(("written", "seconds"), [(5, 5), (0.5, 0.5), (999, 999), (1000, 1), (600_000, 600)])
 def test_a_time_out_of_1000_or_more_is_in_milliseconds(written: float, seconds: float) -> None:
     assert parse_server("time", {**RUN, "timeout": written}, "user").call_seconds == seconds
+    assert parse_server("time", RUN, "user").call_seconds == 60
 
 
 def test_keys_of_other_programs_are_passed_over_and_misspelled_ones_told() -> None:

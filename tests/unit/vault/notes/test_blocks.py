@@ -135,6 +135,11 @@ def test_a_block_knows_the_headings_above_it() -> None:
     ]
 
 
+def test_a_long_line_is_no_name_of_a_field_and_no_heading() -> None:
+    assert [len(blocks(f"{'k' * length}:: one\nOne.")) for length in (60, 61)] == [2, 1]
+    assert [len(blocks(f"{'k' * length}\n---\nOne.")) for length in (120, 121)] == [1, 2]
+
+
 def test_each_unit_names_the_one_that_it_needs() -> None:
     block = only("Is it ready?\n\nAlmost. Missing:\n\n- roof\n  - tiles\n- door")
     assert [unit.parent for unit in block.sentences] == [None, 0, 0, 2, 3, 2]
