@@ -75,7 +75,7 @@ def test_names_that_cannot_be(name: str) -> None:
         ({"url": "https://a.example", "headers": {"A: b\r\nC": "d"}}, "has an invalid name in 'headers'"),
         ({"command": "a", "disabled": "no"}, "that is neither true nor false"),
         ({"command": "a", "timeout": "60"}, "has a 'timeout' that is not a number"),
-        ({"command": "a", "timeout": 3_601}, "is not between 0 and 3,600 seconds"),
+        ({"command": "a", "timeout": 3_600_001}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 0}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": float("nan")}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 10**400}, "is not between 0 and 3,600 seconds"),
