@@ -197,6 +197,14 @@ def test_a_file_nested_beyond_all_reason_is_refused_and_no_crash(files: Settings
         tracemalloc.stop()
 
 
+def test_a_settings_file_may_be_long_but_not_without_end(files: SettingsFiles) -> None:
+    files.user.write_text("#" * 256_000)
+    assert files.load().settings == Settings()
+    files.user.write_text("#" * 256_001)
+    with pytest.raises(ConfigError):
+        files.load()
+
+
 def test_dots_in_texts_and_comments_make_no_deep_key(files: SettingsFiles) -> None:
     dots = ".".join("a" * 50)
     files.user.write_text(f'# {dots}\nvault.exclude = [\'{dots}\', """\n{dots}\\"""", \'{dots}\'] # {dots}\n')

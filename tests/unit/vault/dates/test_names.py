@@ -56,6 +56,10 @@ def test_other_numbers_are_no_dates(name: str) -> None:
     assert name_date(f"{name}.md") is None
 
 
+def test_a_name_without_end_is_not_looked_at() -> None:
+    assert [name_date(f"{'x' * length} 2026-03-01.md") for length in (239, 240)] == ["2026-03-01", None]
+
+
 @pytest.mark.parametrize(
     ("notation", "path"),
     [
