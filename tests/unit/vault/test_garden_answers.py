@@ -18,11 +18,11 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
 
 def answer(library: Library, question: str) -> str:
-    """Where its passages stand, how well they fit, what is in doubt, and how many more there are."""
+    """Where its passages stand, how well they fit, how long they are, what is in doubt, and how many more there are."""
     name, _, asked = question.rpartition("| ")
     found = find_evidence(library, asked, [(name, "")] if name else (), limit=4)
     told = [
-        f"{each.title}:{each.lines.first}-{each.lines.last} {each.score:.2f}{' named' * each.linked}"
+        f"{each.title}:{each.lines.first}-{each.lines.last} {each.score:.2f} {len(each.text)}{' named' * each.linked}"
         for each in found.evidence
     ]
     near = [f"near {each.title}:{each.lines.first}-{each.lines.last}" for each in found.nearest]
