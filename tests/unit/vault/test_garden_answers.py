@@ -1,12 +1,16 @@
 """What questions about the garden find: whoever changes how passages are ranked sees what becomes of each.
 
-To write the answers anew, and then to look at what differs: python -m tests.unit.vault.test_garden_answers
+To write the answers anew, and then to look at what differs: TZ=UTC python -m tests.unit.vault.test_garden_answers
 """
 
 import json
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pytest
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
@@ -19,6 +23,11 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
 def answer(library: Library, question: str) -> str:
     """Where its passages stand, how well they fit, how long they are, what is in doubt, and how many more there are."""
+    if question.startswith("search: "):
+        passages = library.search(question.removeprefix("search: "), limit=6)
+        return "; ".join(
+            f"{each.title}:{each.first_line} {each.score:.2f} {each.why} {len(each.snippet)}" for each in passages
+        )
     name, _, asked = question.rpartition("| ")
     found = find_evidence(library, asked, [(name, "")] if name else (), limit=4)
     told = [
@@ -47,6 +56,16 @@ def answers(questions: list[str]) -> dict[str, str]:
         }
 
 
+@pytest.fixture
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as context:
+        context.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("utc")
 def test_questions_find_what_they_found_before() -> None:
     expected = json.loads(ANSWERS.read_text("utf-8"))
     assert answers([*expected]) == expected
