@@ -13,7 +13,7 @@ from zkchat.answers import find_contradiction, verify
 from zkchat.core.message import Evidence, LineRange
 
 EXPECTED = Path(__file__).parent / "benchmark_verdicts.txt"
-ANSWERS = Path("benchmarks/retrieval/contradictions.json")
+ANSWERS = Path(__file__).parents[4] / "benchmarks/retrieval/contradictions.json"
 
 
 def verdicts() -> dict[str, str]:
