@@ -3,7 +3,6 @@ from pathlib import Path
 
 from zkchat.core import ExitCode
 
-
 PAGE = Path(__file__).parents[3] / "docs/exit-codes.md"
 
 
