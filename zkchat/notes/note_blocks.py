@@ -254,7 +254,7 @@ class _Units:
                 return
             rest = self._text.flat[run.question_end : end]
             start = run.question_end + len(rest) - len(rest.lstrip())
-        if run.question_end or run.kind == "paragraph":
+        if run.kind == "paragraph":
             self._pieces([_Piece(start, end, "text", 0)])
         elif run.kind == "code":
             self._append((start, end), self._last())

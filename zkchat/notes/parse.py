@@ -119,7 +119,7 @@ def parse_note(path: str, text: str) -> Note:
         path=path,
         title=matter.title or _title_of(path, headings[:1], read),
         aliases=matter.aliases,
-        tags=distinct((*matter.tags, *tags)),
+        tags=distinct((*matter.tags, *tags[:MAX_TAGS])),
         frontmatter=matter.properties,
         headings=headings,
         blocks=tuple(blocks),

@@ -1,5 +1,6 @@
 """Approvals of servers' tools on disk: by definition and tool, and by vault where the definition came with one."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,10 @@ def test_a_file_that_cannot_be_understood_approves_nothing(tmp_path: Path, conte
     file = tmp_path / "approvals.json"
     file.write_bytes(content)
     assert not StoredApprovals(file, "").is_approved(WEB, SEND)
+
+
+def test_of_many_approvals_the_oldest_is_forgotten(tmp_path: Path) -> None:
+    file = tmp_path / "approvals.json"
+    file.write_text(json.dumps({"tools": dict.fromkeys(map(str, range(2_000)), "web/send")}))
+    StoredApprovals(file, "").approve(WEB, SEND)
+    assert [*json.loads(file.read_text())["tools"]][:-1] == [str(number) for number in range(1, 2_000)]

@@ -140,6 +140,11 @@ def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: Setti
         ("context.threshold = {a = 1}", "must be a number above 0 and up to 1, but it is a table."),
         ("model = 2026-03-01", "must be a text, but it is 2026-03-01."),
         ("vault.exclude = ['a', 7]", "each), but it holds 7."),
+        (f"vault.exclude = {['a'] * 201}", "must be a list of texts (at most 200, of up to 300 characters each), but"),
+        (
+            f"vault.exclude = ['{'a' * 301}']",
+            "must be a list of texts (at most 200, of up to 300 characters each), but",
+        ),
         ("ui.color = 'red'", 'must be "auto", "always" or "never", but it is the text "red".'),
         (
             "ollama.host = 'localhost'",
@@ -190,6 +195,14 @@ def test_a_file_nested_beyond_all_reason_is_refused_and_no_crash(files: Settings
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_a_settings_file_may_be_long_but_not_without_end(files: SettingsFiles) -> None:
+    files.user.write_text("#" * 256_000)
+    assert files.load().settings == Settings()
+    files.user.write_text("#" * 256_001)
+    with pytest.raises(ConfigError):
+        files.load()
 
 
 def test_dots_in_texts_and_comments_make_no_deep_key(files: SettingsFiles) -> None:

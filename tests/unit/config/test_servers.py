@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.config.servers import MAX_SERVERS, MAX_TEXT, parse_server, parse_servers, server_table
+from zkchat.config.servers import parse_server, parse_servers, server_table
 from zkchat.core.tool_server import ServerDefinition
 
 RUN = {"command": "uvx", "args": ["mcp-server-time"]}
@@ -67,14 +67,15 @@ def test_names_that_cannot_be(name: str) -> None:
         ({"command": "a", "url": "https://a.example"}, "has both a command and a url"),
         ({"command": "a", "args": "b c"}, "that are not a list of texts"),
         ({"command": "a", "args": ["b", 3]}, "has a value in 'args' that is not text"),
-        ({"command": "a", "args": ["b"] * (MAX_TEXT + 1)}, "more than 4,000 characters in its command"),
+        ({"command": "a", "args": ["b"] * 4_000}, "more than 4,000 characters in its command"),
         ({"command": "a", "env": ["A=b"]}, "has a 'env' that is not a table"),
         ({"command": "a", "env": {"A": 1}}, "has a value in 'env.A' that is not text"),
         ({"command": "a", "env": {"A=B": "c"}}, "has an invalid name in 'env'"),
-        ({"command": "a", "env": {"A": "x" * MAX_TEXT}}, "more than 4,000 characters in its env"),
+        ({"command": "a", "env": {"A": "x" * 4_000}}, "more than 4,000 characters in its env"),
         ({"url": "https://a.example", "headers": {"A: b\r\nC": "d"}}, "has an invalid name in 'headers'"),
         ({"command": "a", "disabled": "no"}, "that is neither true nor false"),
         ({"command": "a", "timeout": "60"}, "has a 'timeout' that is not a number"),
+        ({"command": "a", "timeout": 3_600_001}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 0}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": float("nan")}, "is not between 0 and 3,600 seconds"),
         ({"command": "a", "timeout": 10**400}, "is not between 0 and 3,600 seconds"),
@@ -90,13 +91,14 @@ def test_what_cannot_be_used_is_told_in_a_sentence(entry: object, said: str) -> 
 
 
 def test_only_so_many_are_read() -> None:
-    parsed = parse_servers({f"s{number}": RUN for number in range(MAX_SERVERS + 2)}, "vault")
-    assert (len(parsed.definitions), len(parsed.problems)) == (MAX_SERVERS, 2)
+    parsed = parse_servers({f"s{number}": RUN for number in range(52)}, "vault")
+    assert (len(parsed.definitions), len(parsed.problems)) == (50, 2)
 
 
 @pytest.mark.parametrize(("written", "seconds"), [(5, 5), (0.5, 0.5), (999, 999), (1000, 1), (600_000, 600)])
 def test_a_time_out_of_1000_or_more_is_in_milliseconds(written: float, seconds: float) -> None:
     assert parse_server("time", {**RUN, "timeout": written}, "user").call_seconds == seconds
+    assert parse_server("time", RUN, "user").call_seconds == 60
 
 
 def test_keys_of_other_programs_are_passed_over_and_misspelled_ones_told() -> None:

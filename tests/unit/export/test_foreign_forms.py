@@ -345,6 +345,18 @@ def test_all_sessions_of_zk_chat_come_with_their_references_and_counts() -> None
     assert file.tally.phrases() == ["1 part left out: 1 unanswered tool call"]
 
 
+def test_a_number_of_tokens_beyond_all_reason_is_left_out() -> None:
+    counts = (2**40 - 1, 2**40)
+    found = [read({"m": {"messages": [{**LIGHT, "token_count": count}]}}).conversations[0] for count in counts]
+    assert [said.token_count for each in found for said in each.messages.values()] == [2**40 - 1, 0]
+
+
+@pytest.mark.parametrize(("content", "texts"), [(None, []), (["Be brief."], ["Be brief."])])
+def test_an_instruction_of_zk_chat_need_not_be_text(content: object, texts: list[str]) -> None:
+    (said,) = read({"m": {"messages": [{**SUMMARY, "content": content}, LIGHT]}}).conversations
+    assert [message.text for message in said.messages.values()] == [*texts, "What of [[Light]]?"]
+
+
 # ChatGPT
 
 

@@ -89,6 +89,7 @@ def test_a_session_is_titled_by_its_file_or_by_what_the_user_said_first() -> Non
     assert title([greeting, {"role": "user", "content": "What\nis  sleep?"}]) == "What is sleep?"
     assert title([{"role": "user", "content": "x" * 100}]) == "x" * 59 + "…"
     assert title([greeting]) == ""
+    assert title({"title": "x " * 200, "messages": [greeting]}) == "x " * 99 + "x…"
     for named in ({"title": "Rest"}, {"session": {"title": "Rest"}}):
         assert title({**named, "messages": [greeting]}) == "Rest"
 

@@ -105,6 +105,12 @@ def test_a_line_that_moves_leaves_the_others_where_they_are() -> None:
     assert changed_blocks([*"abcdef"], [*"abdecf"]) in ([Block(2, 3, 2, 2), Block(5, 5, 4, 5)],)
 
 
+def test_of_lines_that_all_repeat_only_so_many_are_compared_closely() -> None:
+    old, new = [*("pqp" * 40)], [*("qqpp" * 40)]
+    found = [changed_blocks(["x", *old[:98], "z"], ["y", *new[:count], "v"]) for count in (98, 99)]
+    assert [len(blocks) for blocks in found] == [18, 1]
+
+
 def test_changes_that_stand_close_to_each_other_are_one_hunk() -> None:
     old = [str(number) for number in range(40)]
     new = ["x" if number in {10, 17, 25} else str(number) for number in range(40)]

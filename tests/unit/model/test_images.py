@@ -52,3 +52,11 @@ def test_an_image_that_is_made_to_fit_takes_no_more_than_there_is_room(
     assert max(size) <= max(whole) <= max(rule.max_side, 1)
     if rule.tokens(*whole) <= room:
         assert size == whole
+
+
+def test_an_image_is_made_smaller_step_by_step_but_not_beyond_all_use() -> None:
+    rule = ImageRule()
+    assert rule.sized(2_688, 1_344) == (1_344, 672)
+    fitting = [rule.fitting(1_344, 672, room) for room in (1_152, 1_151, 55, 54)]
+    assert fitting == [(1_344, 672), (1_075, 538), (281, 140), None]
+    assert ImageRule(detail="low").sized(1_024, 512) == (512, 256)

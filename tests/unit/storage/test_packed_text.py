@@ -21,6 +21,11 @@ def test_a_text_that_is_too_long_to_be_unpacked_is_stored_as_it_is(monkeypatch: 
     assert unpack(pack("\U0001f33f" * 1000)) == "\U0001f33f" * 1000
 
 
+def test_short_texts_and_endless_ones_are_stored_as_they_are() -> None:
+    kinds = [type(pack("x" * length)) for length in (511, 512, 1 << 24, (1 << 24) + 1)]
+    assert kinds == [str, bytes, bytes, str]
+
+
 def test_what_was_packed_once_can_be_read_for_ever() -> None:
     assert unpack(STORED) == RECORD * 6
 

@@ -70,6 +70,7 @@ def test_a_folder_of_the_vault_that_is_a_link_holds_nothing_and_nothing_is_writt
     assert not (tmp_path / "Mood.md").exists()
     folders.write("vault", folders.path_of("vault", "agent", "a"), "You help.")
     assert (folders.vault / ".zkchat/agents/a.md").read_text() == "You help."
+    assert (folders.vault / ".zkchat/agents/a.md").stat().st_mode & 0o777 == 0o644
 
 
 def test_of_a_thousand_files_the_first_are_read(folders: ProfileFolders) -> None:

@@ -197,3 +197,9 @@ def test_a_row_that_is_lost_or_damaged_takes_no_other_item_with_it(store: Sqlite
         connection.execute("DROP TRIGGER request_items_stay_as_written")
         connection.execute("UPDATE request_items SET item = x'789c' WHERE number = 4")
     assert bodies(store)[-1].message.request_context.items == items_up_to(15)[10:]  # type: ignore[attr-defined]
+
+
+def test_what_a_request_held_is_counted_by_type_and_but_for_messages_by_mode() -> None:
+    note = RequestItem(type="document", name="Sleep.md", include="agent")
+    held = RequestContext(items=(*items_up_to(2), note))
+    assert held.counts == {"by_type": {"message": 2, "document": 1}, "by_mode": {"agent": 1}}

@@ -226,7 +226,7 @@ def test_a_question_for_notes_gets_a_passage_of_each(tmp_path: Path) -> None:
             found = find_evidence(library, question, ()).evidence
             assert sorted(each.relative_path for each in found) == notes
         said = find_evidence(library, "What does Owen speak of?", ()).evidence
-    assert len(said) == DEFAULT_LIMIT
+    assert len(said) == 3
 
 
 def test_of_each_note_that_a_question_names_a_passage_is_shown(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from zkchat.core.note import Ambiguous
 from zkchat.index import graph
 from zkchat.index.search.passages import snippet
 from zkchat.index.search.postings import SegmentBuilder
-from zkchat.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS, sections_of
+from zkchat.notes.markdown import sections_of
 from zkchat.notes.note_blocks import blocks, excerpt, sentences
 from zkchat.notes.parse import parse_note
 
@@ -104,16 +104,17 @@ def test_links_to_headings_look_up_the_headings_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "known"),
     [
-        ("# h\n" * (MAX_ITEMS + 1), "headings", lambda note: note.headings),
-        ("[[Target]] " * (MAX_ITEMS + 1), "links", lambda note: note.links),
-        ("a ^id\n\n" * (MAX_ITEMS + 1), "block ids", lambda note: note.blocks),
+        ("# h\n" * 10_001, "headings", lambda note: note.headings),
+        ("[[Target]] " * 10_001, "links", lambda note: note.links),
+        ("a ^id\n\n" * 10_001, "block ids", lambda note: note.blocks),
+        (" ".join(f"#t{number}" for number in range(5_001)), "tags", lambda note: note.tags),
     ],
 )
 def test_more_than_is_looked_at_is_text_and_the_note_says_so(
     text: str, kind: str, known: Callable[[object], tuple[object, ...]]
 ) -> None:
     note = parse_note("Odd.md", text)
-    assert len(known(note)) == MAX_ITEMS
+    assert len(known(note)) == (5_000 if kind == "tags" else 10_000)
     assert [warning.text for warning in note.warnings] == [
         f"It has more {kind} than zkchat reads; the rest is read as plain text."
     ]
@@ -122,5 +123,5 @@ def test_more_than_is_looked_at_is_text_and_the_note_says_so(
 
 def test_a_heading_is_cut_where_it_is_no_heading_any_more() -> None:
     note = parse_note("Odd.md", "# " + "long " * 10_000)
-    assert [len(heading.text) for heading in note.headings] == [MAX_TITLE_CHARACTERS]
-    assert len(note.title) <= MAX_TITLE_CHARACTERS
+    assert [len(heading.text) for heading in note.headings] == [1_000]
+    assert len(note.title) <= 1_000

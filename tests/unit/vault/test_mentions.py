@@ -93,6 +93,7 @@ def test_scripts_without_spaces_have_names_inside_of_runs() -> None:
     assert found("いるから", "いる") == []
     assert found("서울에서 남서울", "서울") == ["서울"]
     assert found("ไปเชียงใหม่กัน", "เชียงใหม่") == ["เชียงใหม่"]
+    assert found("ดื่มกาแฟไทยกัน", "กาแฟ", "ไทย") == ["กาแฟ"]
 
 
 def test_common_names_are_marked() -> None:

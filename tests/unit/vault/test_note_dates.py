@@ -204,7 +204,8 @@ facts = st.builds(
     st.none() | seconds,
     st.none() | seconds,
     seconds.map(lambda each: each * 1_000_000_000),
-)
+).filter(lambda each: each.committed is None or each.first_committed is not None)
+"""What has a last commit has a first one."""
 
 
 headings = st.lists(st.none() | st.dates(date(2017, 10, 1), date(2018, 3, 1)), max_size=4)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.libraries import Located, library_of
 from zkchat.answers.catalog import CatalogAnswer, answer_query
-from zkchat.answers.catalog_parser import MAX_LISTED, CatalogQuery
+from zkchat.answers.catalog_parser import CatalogQuery
 from zkchat.core.note import Calendar, DayRange
 from zkchat.index.library import Library
 
@@ -115,11 +115,28 @@ def test_orphans_and_untagged_notes_are_listed(library: Library) -> None:
 
 
 def test_long_lists_are_cut(tmp_path: Path) -> None:
-    with library_of(tmp_path, {f"{number:02}.md": "" for number in range(MAX_LISTED + 1)}) as library:
+    with library_of(tmp_path, {f"{number:02}.md": "" for number in range(16)}) as library:
         answer = ask(library, kind="orphans")
-        assert (len(answer.rows), answer.more) == (MAX_LISTED, 1)
-        assert answer.heading.startswith(f"{MAX_LISTED + 1} notes have")
+        assert (len(answer.rows), answer.more) == (15, 1)
+        assert answer.heading.startswith("16 notes have")
         assert ask(library, kind="orphans", wants_all=True).more == 0
+
+
+def test_of_many_tags_and_links_some_are_named_and_tasks_of_a_week_are_due(tmp_path: Path) -> None:
+    tags = " ".join(f"#tag{number:02}" for number in range(41))
+    tasks = "".join(f"- [ ] water 📅 {NOW.date() + timedelta(days)}\n" for days in (7, 8))
+    notes = {
+        "Many.md": f"{tags}\n\n[[A1]] [[A2]] [[A3]] [[A4]]\n\n{tasks}",
+        "Leaf.md": "🌿" * 10,
+        "Word.md": "eleven word",
+    }
+    with library_of(tmp_path, notes) as library:
+        ((_, named),) = rows(ask(library, kind="tags"))
+        assert "#tag39 (1)" in named
+        assert "#tag40" not in named
+        assert rows(ask(library, kind="broken_links"))[0][1].endswith("`[[A3]]` in line 3 and 1 more")
+        assert len(ask(library, kind="tasks", tasks="due").rows) == 1
+        assert rows(ask(library, kind="notes", order="shortest", limit=1)) == [("Leaf.md", "10 characters")]
 
 
 def test_templates_are_said_not_to_be_counted(tmp_path: Path) -> None:

@@ -56,6 +56,10 @@ def test_other_numbers_are_no_dates(name: str) -> None:
     assert name_date(f"{name}.md") is None
 
 
+def test_a_name_without_end_is_not_looked_at() -> None:
+    assert [name_date(f"{'x' * length} 2026-03-01.md") for length in (239, 240)] == ["2026-03-01", None]
+
+
 @pytest.mark.parametrize(
     ("notation", "path"),
     [
@@ -99,3 +103,5 @@ def test_no_name_and_no_format_raises(name: str, notation: str) -> None:
 def test_a_format_with_many_tokens_is_refused_because_it_could_be_compared_for_ever() -> None:
     assert moment_format("YYYY MM DD " + "MMMM" * 20) is None
     assert moment_format("YYYY" + "M" * 40 + "-DD") is None
+    for token, most in ((" HH", 9), (" dddd", 3)):
+        assert [moment_format("YYYY-MM-DD" + token * more) is None for more in (most, most + 1)] == [False, True]

@@ -1,6 +1,7 @@
 """Images as they are sent, with and without Pillow, and files that are none."""
 
 from io import BytesIO
+from random import Random
 
 import pytest
 from PIL import Image
@@ -8,7 +9,7 @@ from PIL import Image
 from tests.support.images import SECRET, animation, exif, first_pixel, picture, told
 from zkchat.core.errors import ImageUnusable
 from zkchat.notes import images as encoding
-from zkchat.notes.images import MAX_SCANS, encode_image, inspect_image
+from zkchat.notes.images import encode_image, inspect_image
 
 BOX = (2048, 2048)
 RED = (256, 0, 0)
@@ -81,6 +82,9 @@ def test_without_pillow_a_large_image_is_refused_with_a_way_out() -> None:
     with pytest.raises(ImageUnusable, match=r"3,000 × 10 pixels .* smaller") as refused:
         encode_image(picture(size=(3000, 10)), BOX, "wide.png")
     assert "zkchat[images]" in refused.value.hint
+    assert encode_image(picture() + bytes(5_000_000 - len(picture())), BOX, "full.png").width
+    with pytest.raises(ImageUnusable, match="in 5,000,001 bytes"):
+        encode_image(picture() + bytes(5_000_001 - len(picture())), BOX, "full.png")
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG"])
@@ -100,7 +104,10 @@ def test_an_animated_webp_needs_pillow(pillow: bool) -> None:
             encode_image(data, BOX, "moving.webp")
 
 
-@pytest.mark.parametrize(("ink", "paper"), [("black", (256, 256, 256)), ("white", (0, 0, 0))])
+@pytest.mark.parametrize(
+    ("ink", "paper"),
+    [("black", (256, 256, 256)), ("#aaaaaa", (256, 256, 256)), ("#ababab", (0, 0, 0)), ("white", (0, 0, 0))],
+)
 def test_what_is_drawn_on_nothing_can_be_seen(ink: str, paper: tuple[int, ...]) -> None:
     drawing = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
     drawing.paste(ink, (5, 5, 15, 15))
@@ -127,7 +134,7 @@ def bomb() -> bytes:
 def scans() -> bytes:
     data = picture("JPEG", progressive=True)
     start = data.index(b"\xff\xda")
-    return data[:start] + data[start : start + 40] * (MAX_SCANS + 1) + data[start:]
+    return data[:start] + data[start : start + 40] * 101 + data[start:]
 
 
 BROKEN = {
@@ -158,3 +165,11 @@ def test_each_broken_file_is_one_sentence(pillow: bool, kind: str) -> None:
 def test_a_jpeg_of_many_scans_is_not_decoded() -> None:
     with pytest.raises(ImageUnusable, match="passes"):
         encode_image(scans(), BOX, "slow.jpg")
+
+
+def test_a_picture_that_takes_much_as_a_png_is_sent_as_a_photo() -> None:
+    for side, sent in ((700, "image/png"), (720, "image/jpeg")):
+        noise = Image.frombytes("RGB", (side, side), Random(1).randbytes(3 * side * side))
+        buffer = BytesIO()
+        noise.save(buffer, "BMP")
+        assert encode_image(buffer.getvalue(), BOX, "noise.bmp").media_type == sent

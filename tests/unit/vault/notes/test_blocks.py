@@ -98,6 +98,7 @@ def test_of_code_nothing_is_taken_for_a_block_id() -> None:
         ("Hoe\n: A tool.\nRake\n: Another.", ["Hoe\n: A tool.", "Rake\n: Another."]),
         ("- a\n- b\nNext steps:\n- c", ["- a\n- b", "Next steps:\n- c"]),
         ("- a\n  - b\n\n  more of a\n\n- c\n\nEnd.", ["- a\n  - b\n\n  more of a\n\n- c", "End."]),
+        ("It is so.\n| a | b |\nMore.", ["It is so.", "| a | b |", "More."]),
         ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
         ("---\ntitle: X\ntags: [y]\n---\n# X\nBody.", ["Body."]),
         ("Is it?\n\nWas it?\n\nYes.", ["Is it?", "Was it?\n\nYes."]),
@@ -134,6 +135,11 @@ def test_a_block_knows_the_headings_above_it() -> None:
     ]
 
 
+def test_a_long_line_is_no_name_of_a_field_and_no_heading() -> None:
+    assert [len(blocks(f"{'k' * length}:: one\nOne.")) for length in (60, 61)] == [2, 1]
+    assert [len(blocks(f"{'k' * length}\n---\nOne.")) for length in (120, 121)] == [1, 2]
+
+
 def test_each_unit_names_the_one_that_it_needs() -> None:
     block = only("Is it ready?\n\nAlmost. Missing:\n\n- roof\n  - tiles\n- door")
     assert [unit.parent for unit in block.sentences] == [None, 0, 0, 2, 3, 2]
@@ -144,6 +150,7 @@ def test_a_long_item_is_cut_into_sentences_that_belong_to_its_first() -> None:
     block = only(f"- First. {long}\n- second")
     assert [unit.parent for unit in block.sentences] == [None, *[0] * 6, None]
     assert block.sentences[0].text == "- First."
+    assert [len(only(f"- One. {'X' * more}").sentences) for more in (233, 234)] == [1, 2]
 
 
 @pytest.mark.parametrize(

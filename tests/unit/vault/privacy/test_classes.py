@@ -17,6 +17,19 @@ def test_a_note_gets_the_class_that_could_have_been_meant(form: Form) -> None:
 
 
 @pytest.mark.parametrize(
+    ("meant", "told"),
+    [
+        ("zkchat: keep it secret", "zkchat: keep it very secret"),
+        ("zkchat, local, a b c d e f", "zkchat, local, a b c d e f g"),
+        ("a\n" * 19 + "zkchat: local", "a\n" * 20 + "zkchat: local"),
+        (f"{'x' * 3_986}\nzkchat: local", f"{'x' * 3_998}\nzkchat: local"),
+    ],
+)
+def test_what_is_long_or_stands_far_below_is_a_text_about_privacy_and_no_class(meant: str, told: str) -> None:
+    assert [privacy_of_text(each, "A.md") == "open" for each in (meant, told)] == [False, True]
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         (None, "open"), ("", "open"), ("open", "open"), (" Local ", "local"), ("never", "never"), ("locale", "never"),
