@@ -182,8 +182,6 @@ ChangeState = Literal["applied", "undone"]
 
 
 class FileWrite(Struct, frozen=True, kw_only=True):
-    """The new content of a file."""
-
     path: str
     before: bytes | None
     """What it held; None for a file that is not there yet."""
@@ -224,8 +222,6 @@ class ChangeSet(Struct, frozen=True, kw_only=True):
 
 
 class ChangeOrigin(Struct, frozen=True, kw_only=True):
-    """Who made a change."""
-
     command: str = ""
     """The command, or the tools of a model, separated by commas."""
     session_id: str = ""
@@ -249,8 +245,6 @@ class ChangeRecord(Struct, frozen=True, kw_only=True):
 
 
 class ReviewOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a proposal."""
-
     decision: Decision
     proposed: ChangeSet
     changes: ChangeSet

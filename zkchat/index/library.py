@@ -188,7 +188,6 @@ class Library:
         return [*paths]
 
     def unextracted(self) -> int:
-        """How many PDFs still have no text."""
         extraction = self._maintenance.extraction
         return len(self._answer(extraction.missing)) if extraction else 0
 
@@ -299,7 +298,6 @@ class Library:
         return describe_folder(folder, listed, len(rows) - len(first) + len(listed))
 
     def files(self) -> list[CatalogRow]:
-        """Every file, notes with their names, in no order."""
         return self._answer(self._ports.notes.catalog)
 
     def notes(self) -> list[CatalogRow]:
@@ -382,7 +380,6 @@ class Library:
         return self._answer(lambda: self._ports.link_index.links_to(path))
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
-        """The notes that hold a link with one of these keys, and those of which no links are known."""
         return self._answer(lambda: self._ports.link_index.notes_with_keys(keys))
 
     def linked_files(self, paths: Iterable[str]) -> dict[str, str]:
@@ -391,18 +388,15 @@ class Library:
         return self._answer(lambda: self._ports.files.linked(asked))
 
     def doubtful_links(self) -> list[StoredLink]:
-        """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
         return self._answer(self._ports.link_index.doubtful_links)
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
-        """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
         return self._answer(lambda: self._ports.link_index.edges(touching))
 
     def copies(self) -> list[list[str]]:
         return self._answer(self._ports.notes.copies)
 
     def tags(self) -> dict[str, list[str]]:
-        """By tag, in lower case, the paths of the notes that have it; tags below it are tags of their own."""
         return self._answer(self._ports.notes.tags)
 
     def tasks(self) -> list[StoredTask]:
@@ -458,11 +452,9 @@ class Library:
         return vectors.likenesses(question, texts) if vectors else []
 
     def generation(self) -> int:
-        """A number that grows whenever notes change."""
         return self._answer(self._ports.notes.generation)
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
-        """By path: size and time of change of every note, as it was last read."""
         return self._answer(self._ports.notes.stamps)
 
     def dates(self, paths: Collection[str] | None = None) -> dict[str, NoteDates]:

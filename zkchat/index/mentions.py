@@ -32,7 +32,6 @@ class CommonNames:
         self._limit = max(_MIN_SECTIONS, max_share * sections)
 
     def among(self, names: Iterable[str]) -> set[str]:
-        """Those of the names, given by their keys, that are common."""
         single = {}
         common = set()
         for name in names:

@@ -138,8 +138,6 @@ def frontmatter_of(text: str) -> Frontmatter:
 
 
 class ReadText(NamedTuple):
-    """What a text was found to hold."""
-
     links: tuple[Link, ...]
     """In order."""
     matter: Frontmatter
@@ -152,7 +150,6 @@ class ReadText(NamedTuple):
 
 
 def find_links(text: str, *, has_frontmatter: bool = True) -> ReadText:
-    """Read a note, or a text without frontmatter, with its links."""
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff"))) if has_frontmatter else Frontmatter()
     body = _hidden(flat[: matter.end]) + flat[matter.end :]
@@ -463,8 +460,6 @@ def _encoded(part: str, example: str, notation: Notation) -> str:
 
 
 class TextEdit(NamedTuple):
-    """What takes the place of a span."""
-
     start: int
     end: int
     text: str
@@ -488,5 +483,4 @@ def shown_text(text: str) -> str:
 
 
 def without_comments(text: str, comments: Iterable[tuple[int, int]]) -> str:
-    """The text with its comments blanked out, line for line."""
     return edited(text, (TextEdit(start, end, "\n" * text.count("\n", start, end)) for start, end in comments))

@@ -182,7 +182,6 @@ class SqliteSessions(DurableDatabase):
         super().close()
 
     def enter(self, session_id: str) -> bool:
-        """Say that a session is open here, until the store is closed. False if another process has it open."""
         return self._locks.acquire(session_id)
 
     def create(self, title: str = "") -> Session:
@@ -227,7 +226,6 @@ class SqliteSessions(DurableDatabase):
         return True
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        """Add entries in order, all or none; they are on disk when this returns."""
         return self._retry_without_reserve(lambda: self._append(session_id, bodies))
 
     def _append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
@@ -270,7 +268,6 @@ class SqliteSessions(DurableDatabase):
             return [entry for row in rows for entry in entries_of(EntryRow(*row), items)]
 
     def sessions(self) -> list[Session]:
-        """All of them, the last used first."""
         with self._reading() as connection:
             used = connection.execute(f"{_SESSIONS} WHERE NOT {_IMPORTED} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
             imported = connection.execute(f"{_SESSIONS} WHERE {_IMPORTED} ORDER BY updated_at DESC, rowid DESC")
@@ -284,7 +281,6 @@ class SqliteSessions(DurableDatabase):
             return session_of(row)
 
     def find(self, name: str) -> Session:
-        """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
         sessions = self.sessions()
         called = sessions_called(name, sessions)
         if not called:

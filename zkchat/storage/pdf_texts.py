@@ -127,7 +127,6 @@ class SqliteExtractedTexts:
                     database.execute("DELETE FROM texts WHERE failed")
 
     def prune(self, paths: Collection[str]) -> None:
-        """Drop the texts of all files but these."""
         with suppress(StorageError), self._file.writing() as database:
             gone = [(path,) for (path,) in database.execute("SELECT path FROM files") if path not in paths]
             database.executemany("DELETE FROM files WHERE path = ?", gone)

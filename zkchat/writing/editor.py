@@ -63,8 +63,6 @@ _NAMES = frozenset({"aliases", "alias", "title"})
 
 
 class StagedEdit(Struct, frozen=True, kw_only=True):
-    """A change that was staged."""
-
     path: str
     """Where the note will be."""
     title: str
@@ -123,7 +121,6 @@ class NoteEditor:
         return self._rewrite(target, "Edit", change)
 
     def append(self, target: str, text: str) -> StagedEdit:
-        """Stage lines at the end of a note."""
         return self._rewrite(target, "Append to", Edit(lambda before: append_text(before, text)))
 
     def edit_section(
@@ -157,7 +154,6 @@ class NoteEditor:
         return replace(edit, remarks=(*edit.remarks, *told))
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
-        """Stage a tag among the properties of a note."""
         change = Edit(lambda text: add_tag(text, tag))
         return self._rewrite(target, "Tag", change, end=f" with {tag.removeprefix('#')}")
 

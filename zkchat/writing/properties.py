@@ -105,7 +105,6 @@ class PropertyLines:
         return "\n" in self.source[entry.colon_end : entry.value_start]
 
     def items(self, entry: Entry) -> list[tuple[int, int]]:
-        """Where the items of a list stand."""
         return [(item.start_mark.index, _end_of(item, self.source)) for item in entry.value.value]
 
     def others(self, name: str) -> object:

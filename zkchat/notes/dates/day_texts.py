@@ -234,7 +234,6 @@ def _month_names() -> dict[str, int]:
 
 @cache
 def is_weekday(word: str) -> bool:
-    """Whether a folded word names a day of the week."""
     return len(word) >= 2 and any(name.startswith(word) or word.startswith(name) for _, name in _named("weekdays"))
 
 
