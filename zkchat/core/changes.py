@@ -362,15 +362,11 @@ def _write(changes: ChangeSet, write: FileWrite) -> Iterator[str]:
         yield f"--- {_NULL if write.before is None else _label(source, 'a/')}\n"
         yield f"+++ {_NULL if write.goes_away else _label(write.path, 'b/')}\n"
     for hunk in hunks:
-        yield from hunk_text(hunk)
-
-
-def hunk_text(hunk: Hunk) -> Iterator[str]:
-    yield f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@\n"
-    for line in hunk.lines:
-        yield line.mark + line.text
-        if not line.text.endswith("\n"):
-            yield f"\n{NO_FINAL_NEWLINE}"
+        yield f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@\n"
+        for line in hunk.lines:
+            yield line.mark + line.text
+            if not line.text.endswith("\n"):
+                yield f"\n{NO_FINAL_NEWLINE}"
 
 
 def _range(start: int, count: int) -> str:

@@ -217,7 +217,15 @@ class Library:
         unless it `suggests` nothing: to find that takes time in a large vault.
         """
         if is_folder(path):
-            return self._list_folder(path)
+            rows = rows_in(path, self.files())
+            first = rows[:MAX_LISTED]
+            shown = {*self.confirmed(row.path for row in first)}
+            listed = [row for row in first if row.path in shown]
+            if not listed:
+                near = [each for each in self._folders().nearest(path) if self.find_folder(each)]
+                hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
+                raise NoteNotFound(f"There is no folder {path} in the vault.", hint=hint)
+            return describe_folder(path, listed, len(rows) - len(first) + len(listed))
         try:
             return self._read_file(path)
         except NoteNotFound as error:
@@ -285,17 +293,6 @@ class Library:
         if self._known_folders is None or self._known_folders[0] != generation:
             self._known_folders = generation, Folders(row.path for row in self.files())
         return self._known_folders[1]
-
-    def _list_folder(self, folder: str) -> str:
-        rows = rows_in(folder, self.files())
-        first = rows[:MAX_LISTED]
-        shown = {*self.confirmed(row.path for row in first)}
-        listed = [row for row in first if row.path in shown]
-        if not listed:
-            near = [each for each in self._folders().nearest(folder) if self.find_folder(each)]
-            hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
-            raise NoteNotFound(f"There is no folder {folder} in the vault.", hint=hint)
-        return describe_folder(folder, listed, len(rows) - len(first) + len(listed))
 
     def files(self) -> list[CatalogRow]:
         return self._answer(self._ports.notes.catalog)

@@ -358,6 +358,8 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 class LazySessions(LazyStore[SessionStore]):
     """Implements `SessionStore` for a vault without sessions; the file is made with the first one."""
 
+    not_found = no_session
+
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
 
@@ -385,9 +387,6 @@ class LazySessions(LazyStore[SessionStore]):
 
     def enter(self, session_id: str) -> bool:
         return self._store.enter(session_id) if self._store else True
-
-    def _not_found(self, name: str) -> SessionNotFound:
-        return no_session(name)
 
 
 class UnavailableSessions(LazySessions):

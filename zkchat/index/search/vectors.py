@@ -175,7 +175,8 @@ class VectorSearch:
         base = self._aligned(self.base, sections)
         if asked is not None and len(asked) == vectors.dimensions:
             return vectors.similar_by_both(base, (asked, self.base.embed_query(question)), text, allowed)
-        return base.similar(self.base.embed_query(question), text, allowed) if base.has_all(allowed) else None
+        has_all = bool((base.places[allowed] >= 0).all())  # vectors, be they ones that say nothing
+        return base.similar(self.base.embed_query(question), text, allowed) if has_all else None
 
     def nearest(self, question: str, sections: "Numbers", allowed: "Mask", count: int) -> "Near | None":
         """Places of the sections that are nearest by the vectors of a model, and their cosines, the nearest first.
