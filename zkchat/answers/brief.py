@@ -3,7 +3,6 @@
 from calendar import isleap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from functools import partial
 from html import escape
 from itertools import islice
 from typing import Final
@@ -171,7 +170,7 @@ def _mentions(
     sources = {row.path for row in rows if row.is_source}
     texts = {path: text for path in changed if path in sources and (text := _text(library, path))}
     named = named_in(texts.values(), (row for row in rows if row.is_source))
-    names = NoteNames(named, partial(common_names, library=library))
+    names = NoteNames(named, lambda names: common_names(names, library))
     linked = {*library.edges(texts)}
     found = (each for path, text in texts.items() for each in _mentions_in(path, text, names))
     unlinked = [*islice((each for each in found if (each.path, each.target) not in linked), _MAX_MENTIONS)]

@@ -93,9 +93,6 @@ class OverlaidFiles:
         self._files = files
         self._overlay = overlay
 
-    def read(self, path: str) -> str:
-        return self.read_whole(path)[0]
-
     def read_whole(self, path: str) -> tuple[str, bool]:
         staged = self._overlay.staged_bytes(path)
         if staged is not None:
@@ -248,7 +245,7 @@ class OverlaidLinks:
 
     def _anchors(self, path: str) -> Anchors:
         try:
-            text = self._files.read(path)
+            text, _ = self._files.read_whole(path)
             note = read_drawing(path, text).note if is_drawing(path) else parse_note(path, text)
         except (NoteNotFound, UnreadableDocument):
             return Anchors()

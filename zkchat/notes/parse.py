@@ -335,7 +335,6 @@ class LinkTarget(NamedTuple):
     place: Span | None
     """Of the target as it is written; None where it cannot be told, so that it cannot be changed either."""
     notation: Notation
-    in_frontmatter: bool = False
 
 
 def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]:
@@ -352,7 +351,7 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
             written = Link.split(link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\"))[0]
             start += len(written) - len(written.lstrip())
             place = start, start + len(written.strip())
-            targets.append(LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter)))
+            targets.append(LinkTarget(link.target, link.text, place, "wikilink"))
             continue
         hyperlink = hyperlinks[link.start, link.end]
         destination = _inline_destination(text, hyperlink)

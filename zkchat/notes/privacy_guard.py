@@ -61,7 +61,7 @@ class CurrentClasses:
         if known and identity is not None and known[0] == identity:
             return known[1]
         try:
-            text = self._files.read(path)
+            text = self._files.read_whole(path)[0]
         except NoteNotFound:
             return None
         except VaultError:

@@ -189,10 +189,6 @@ class _Region(NamedTuple):
     """After the line end of the last line that is not blank."""
     end: int
 
-    @property
-    def is_blank(self) -> bool:
-        return self.first == self.last
-
 
 def _region(parsed: ParsedNote, start: int, end: int) -> _Region:
     said = parsed.text[start:end]
@@ -212,7 +208,7 @@ def _splices(
     for is_spaced in (False, True):
         if position == "before":
             yield _before(parsed, section, new, is_spaced=is_spaced)
-        elif region.is_blank:
+        elif region.first == region.last:
             yield _into_empty(parsed, region, new, is_spaced=is_spaced)
         elif position == "replace":
             yield _replacing(parsed, region, new, is_spaced=is_spaced)

@@ -516,8 +516,6 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     score: float
     coverage: float
     """The share of the question that the block meets together with its title and headings."""
-    framed: float
-    """The share that stands in title and headings."""
     likeness: float = 0.0
     """The cosine of the question and the block, by a model; 0 where they were not compared."""
     own_score: float
@@ -548,9 +546,9 @@ def rank_blocks(
     families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
     ranked: list[RankedBlock] = []
     for passage, block, frame, whole in matched:
-        coverage, framed = question.share(whole), question.share(frame)
+        coverage = question.share(whole)
         extra = max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-        own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * framed + extra
+        own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * question.share(frame) + extra
         of_search = SEARCH_WEIGHT * (passage.score / best if best > 0 else 0.0)
         ranked.append(
             RankedBlock(
@@ -559,7 +557,6 @@ def rank_blocks(
                 best_sentences=question.best_sentences(block),
                 score=own_score + FAMILY_WEIGHT * families[passage.path] + of_search,
                 coverage=coverage,
-                framed=framed,
                 own_score=own_score,
             )
         )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -62,7 +61,7 @@ class MentionLinks:
         notes = [row for row in library.notes() if row.is_source]
         kept = {*library.without_templates(row.path for row in notes)}
         self._notes = [row.path for row in notes if row.path in kept]
-        self._names = NoteNames((row for row in notes if row.path in kept), partial(common_names, library=library))
+        self._names = NoteNames((row for row in notes if row.path in kept), lambda names: common_names(names, library))
 
     def of(self, path: str) -> Iterator[MentionGroup]:
         """Mentions of a note in the others."""
