@@ -174,15 +174,13 @@ class SqliteSessions(DurableDatabase):
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, now=now, new_id=new_id)
         self._locks = SessionLocks(path)
+        self.enter = self._locks.acquire
         self._items: ItemWriter | None = None
         """Of the session that was last written to."""
 
     def close(self) -> None:
         self._locks.release_all()
         super().close()
-
-    def enter(self, session_id: str) -> bool:
-        return self._locks.acquire(session_id)
 
     def create(self, title: str = "") -> Session:
         created = self._retry_without_reserve(lambda: self._create(title))
@@ -448,9 +446,7 @@ class SqliteMessageIndex:
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
-
-    def close(self) -> None:
-        self._file.close()
+        self.close = self._file.close
 
     def reset(self) -> None:
         self._file.reset()

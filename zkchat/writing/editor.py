@@ -95,17 +95,10 @@ class NoteEditor:
         self._for_model = for_model
         self.library = library if library.is_overlaid else library.overlaid(staged)
         self._targets = Targets(self.library, staged)
+        self.find, self.find_any = self._targets.note, self._targets.file_or_folder
         self.staged = staged
         self._conventions = conventions
         self._now = now
-
-    def find(self, target: str) -> str:
-        """The path of the note that a target means. Raises `NoteNotFound`, and `EditRefused` with the candidates."""
-        return self._targets.note(target)
-
-    def find_any(self, target: str) -> str:
-        """The same for files that are no notes, and for folders, which are named by their path."""
-        return self._targets.file_or_folder(target)
 
     def create(self, path_or_title: str, text: str, folder: str = "", *, may_take_over: bool = True) -> StagedEdit:
         """Stage a new note. Raises `EditRefused` where there is one of that name.

@@ -134,6 +134,7 @@ class VectorSearch:
         self.base = base or embedder
         self._former = former
         self._queries = QueryVectors(query_seconds, clock)
+        self.take_problem = self._queries.take_problem
         self._lock = Lock()
         self._digests: SectionDigests | None = None
         self._methods: dict[str, MethodVectors] = {}
@@ -156,9 +157,6 @@ class VectorSearch:
         with self._lock:
             self._digests = None
             self._methods.clear()
-
-    def take_problem(self) -> str:
-        return self._queries.take_problem()
 
     def similarities(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "Near | None":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
