@@ -380,7 +380,6 @@ class Library:
         return self._answer(lambda: self._ports.link_index.notes_with_keys(keys))
 
     def linked_files(self, paths: Iterable[str]) -> dict[str, str]:
-        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
         asked = [*paths]
         return self._answer(lambda: self._ports.files.linked(asked))
 

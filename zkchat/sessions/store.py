@@ -199,10 +199,6 @@ class SqliteSessions(DurableDatabase):
         return self.get(session_id)
 
     def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
-        """Add a session that was held elsewhere, under this id and with the times of its messages, all or nothing.
-
-        False if there is one of that id, or was one that the user deleted.
-        """
         added = self._retry_without_reserve(lambda: self._add(session_id, bodies))
         keep_reserve(self._path)
         return added

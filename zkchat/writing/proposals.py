@@ -163,12 +163,10 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
 
     @property
     def mode(self) -> WriteMode:
-        """Whether the settings have them asked about, or only shown."""
         return self.policy.mode
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """Folders, as globs, in which the settings have them applied without a question."""
         return self.policy.accept
 
     @cached_property
