@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ from benchmarks.generate import write_vault
 from benchmarks.links.made_vaults import MadeVault, halves, vault_with_mentions
 from zkchat.app import open_library
 from zkchat.core import Ambiguous, CatalogRow, Environment, Resolved, file_title
-from zkchat.index import MAX_SHARE, CommonNames, Library, NoteNames
+from zkchat.index import MAX_SHARE, Library, NoteNames, common_names
 from zkchat.notes import parse_note
 from zkchat.writing import LinkStyle, MentionLinks
 
@@ -70,8 +71,7 @@ def library_at(vault: Path, folder: Path) -> Iterator[Library]:
 
 
 def finder(library: Library, share: float) -> Finder:
-    common = CommonNames(library.idf, library.counts().sections, share)
-    names = NoteNames(library.notes(), common.among)
+    names = NoteNames(library.notes(), partial(common_names, library=library, max_share=share))
     return lambda text, path: {each.path for each in names.find(text, path) if not each.is_common}
 
 
@@ -144,8 +144,8 @@ def speed(notes: int) -> None:
             _timed("read every note", lambda: [read(path) for path in paths])
             _timed("read and parse every note", lambda: [parse_note(path, read(path)) for path in paths])
             links = _timed("look names up", lambda: MentionLinks(library, read, LinkStyle()))
-            _timed("the first mention", lambda: next(links.everywhere(), None))
-            _timed("all mentions", lambda: sum(1 for _ in links.everywhere()))
+            _timed("the first mention", lambda: next(links.about(None), None))
+            _timed("all mentions", lambda: sum(1 for _ in links.about(None)))
             _timed("mentions of one note", lambda: [*links.of(paths[0])])
 
 

@@ -26,7 +26,7 @@ from zkchat.core import (
     newness,
     shorten,
 )
-from zkchat.index import CommonNames, Library, NoteNames, named_in
+from zkchat.index import Library, NoteNames, common_names, named_in
 from zkchat.notes import Lines, blocks, flatten, frontmatter_of, plain
 
 MAX_LISTED_IN_BRIEF: Final = 30
@@ -170,7 +170,7 @@ def _mentions(
     sources = {row.path for row in rows if row.is_source}
     texts = {path: text for path in changed if path in sources and (text := _text(library, path))}
     named = named_in(texts.values(), (row for row in rows if row.is_source))
-    names = NoteNames(named, CommonNames(library.idf, library.counts().sections).among)
+    names = NoteNames(named, lambda names: common_names(names, library))
     linked = {*library.edges(texts)}
     found = (each for path, text in texts.items() for each in _mentions_in(path, text, names))
     unlinked = [*islice((each for each in found if (each.path, each.target) not in linked), _MAX_MENTIONS)]

@@ -318,9 +318,7 @@ def opening_of(library: Library, path: str, anchor: str) -> list[Candidate]:
     chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
     return [
         Candidate(
-            RankedBlock(
-                passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0, own_score=0.0
-            ),
+            RankedBlock(passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, own_score=0.0),
             linked=True,
         )
         for block in sorted(chosen, key=lambda block: block.first_line)

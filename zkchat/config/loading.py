@@ -75,7 +75,15 @@ def _make(kind: type[_S], table: Mapping[str, Any], prefix: str, problems: list[
             values[name] = {each: _make(Model, of_it, f"{key}.{each}.", found) for each, of_it in table[name].items()}
         else:
             try:
-                values[name] = _converted(setting, table[name])
+                made = convert(table[name], setting.annotation)
+                if isinstance(made, int) and made > LARGEST:
+                    raise ValueError("The number is too large.")
+                if isinstance(made, tuple):
+                    "".join(made).encode()  # a variable may hold bytes that are no text
+                for mark in setting.marks:
+                    if isinstance(mark, Validated):
+                        mark.validate(made)
+                values[name] = made
             except ValueError:  # of msgspec too
                 wrong = [*_wrong_items(setting, table[name])]
                 found.append(Problem(key=key, value=wrong[0] if wrong else table[name], is_item=bool(wrong)))
@@ -87,18 +95,6 @@ def _make(kind: type[_S], table: Mapping[str, Any], prefix: str, problems: list[
     except ValueError as error:
         problems.append(Problem(sentence=str(error)))
         return None
-
-
-def _converted(setting: Setting, value: object) -> object:
-    made = convert(value, setting.annotation)
-    if isinstance(made, int) and made > LARGEST:
-        raise ValueError("The number is too large.")
-    if isinstance(made, tuple):
-        "".join(made).encode()  # a variable may hold bytes that are no text
-    for mark in setting.marks:
-        if isinstance(mark, Validated):
-            mark.validate(made)
-    return made
 
 
 def _wrong_items(setting: Setting, value: object) -> Iterator[object]:

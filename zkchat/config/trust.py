@@ -120,7 +120,6 @@ class TrustStore(Struct, frozen=True):
                     del contents[oldest]
 
     def revoke(self, vault: str) -> None:
-        """Forget every decision about a vault."""
         with self._changing() as decisions:
             decisions.vaults.pop(vault, None)
 

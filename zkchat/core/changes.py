@@ -182,8 +182,6 @@ ChangeState = Literal["applied", "undone"]
 
 
 class FileWrite(Struct, frozen=True, kw_only=True):
-    """The new content of a file."""
-
     path: str
     before: bytes | None
     """What it held; None for a file that is not there yet."""
@@ -224,8 +222,6 @@ class ChangeSet(Struct, frozen=True, kw_only=True):
 
 
 class ChangeOrigin(Struct, frozen=True, kw_only=True):
-    """Who made a change."""
-
     command: str = ""
     """The command, or the tools of a model, separated by commas."""
     session_id: str = ""
@@ -249,8 +245,6 @@ class ChangeRecord(Struct, frozen=True, kw_only=True):
 
 
 class ReviewOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a proposal."""
-
     decision: Decision
     proposed: ChangeSet
     changes: ChangeSet
@@ -368,15 +362,11 @@ def _write(changes: ChangeSet, write: FileWrite) -> Iterator[str]:
         yield f"--- {_NULL if write.before is None else _label(source, 'a/')}\n"
         yield f"+++ {_NULL if write.goes_away else _label(write.path, 'b/')}\n"
     for hunk in hunks:
-        yield from hunk_text(hunk)
-
-
-def hunk_text(hunk: Hunk) -> Iterator[str]:
-    yield f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@\n"
-    for line in hunk.lines:
-        yield line.mark + line.text
-        if not line.text.endswith("\n"):
-            yield f"\n{NO_FINAL_NEWLINE}"
+        yield f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@\n"
+        for line in hunk.lines:
+            yield line.mark + line.text
+            if not line.text.endswith("\n"):
+                yield f"\n{NO_FINAL_NEWLINE}"
 
 
 def _range(start: int, count: int) -> str:

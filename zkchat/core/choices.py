@@ -46,8 +46,6 @@ def _digest(kind: ItemKind, name: str, content: str) -> str:
 
 
 class TokenUsage(Value, frozen=True, kw_only=True):
-    """What a provider reported for one request."""
-
     prompt_tokens: int = 0
     completion_tokens: int = 0
     thinking_tokens: int = 0

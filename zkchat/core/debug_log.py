@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 if TYPE_CHECKING:  # every command opens this module, and few need the log
+    from logging import Handler, LogRecord
+
     from zkchat.core.events import Event
     from zkchat.core.ports import ModelProvider
     from zkchat.core.prompt import ModelChunk, ModelRequest
@@ -27,26 +29,22 @@ _PLAIN_HEADERS: Final = frozenset({"accept", "accept-encoding", "content-length"
 """All others may hold a key."""
 
 
-def _do_nothing() -> None:
-    pass
-
-
-_write: Callable[[str], None] | None = None
-_close: Callable[[], None] = _do_nothing
+_handler: "Handler | None" = None
 _opened: Path | None = None
 _secrets: tuple[str, ...] = ()
 
 
 def open_debug_log(file: Path | None, keys: Iterable[str] = ()) -> None:
     """Keep a log in this file, or none. What is in `keys` never stands in it. Raises `OSError`."""
-    global _write, _close, _opened, _secrets  # noqa: PLW0603  # as a logger of the standard library is global
+    global _handler, _opened, _secrets  # noqa: PLW0603  # as a logger of the standard library is global
     forms = {form for key in keys if len(key) >= _MIN_KEY for form in (key, json.dumps(key)[1:-1], quote(key, safe=""))}
     _secrets = tuple(sorted(forms, key=len, reverse=True))
     if file != _opened:
-        _close()
-        _write, _opened, _close = None, None, _do_nothing
+        if _handler:
+            _handler.close()
+        _handler, _opened = None, None
         if file is not None:
-            (_write, _close), _opened = _writer(file), file
+            _handler, _opened = _handler_of(file), file
 
 
 def debug_log_file() -> Path | None:
@@ -54,39 +52,32 @@ def debug_log_file() -> Path | None:
     return _opened
 
 
-def _writer(file: Path) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """What writes a line to the file, and what closes it."""
-    import logging
+def _handler_of(file: Path) -> "Handler":
     from logging.handlers import RotatingFileHandler
 
     class PrivateFile(RotatingFileHandler):
         """One that only its owner reads. What cannot be written is lost, without a word in the middle of an answer."""
 
         def _open(self) -> Any:
-            def opener(path: str, flags: int) -> int:
-                return os.open(path, flags, 0o600)
-
-            stream = open(self.baseFilename, "a", encoding="utf-8", errors="replace", opener=opener)  # noqa: SIM115
+            descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             Path(self.baseFilename).chmod(0o600)
-            return stream
+            return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
-        def handleError(self, record: logging.LogRecord) -> None:
+        def handleError(self, record: "LogRecord") -> None:
             pass
 
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handler = PrivateFile(file, maxBytes=MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
-
-    def write(line: str) -> None:
-        handler.handle(logging.makeLogRecord({"msg": line}))
-
-    return write, handler.close
+    return PrivateFile(file, maxBytes=MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
 
 
 def debug(kind: str, **facts: object) -> None:
     """Write an entry, where a log is kept."""
-    if _write is not None:
+    if _handler is not None:
+        from logging import makeLogRecord
+
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        _write(json.dumps({"at": at, "kind": kind, **_without_keys(facts)}, ensure_ascii=False, default=str))
+        line = json.dumps({"at": at, "kind": kind, **_without_keys(facts)}, ensure_ascii=False, default=str)
+        _handler.handle(makeLogRecord({"msg": line}))
 
 
 def _without_keys(value: Any) -> Any:
@@ -110,7 +101,7 @@ def _without_keys(value: Any) -> Any:
 
 def debug_event(event: "Event") -> None:
     """What a turn tells its user, with what was chosen and why; not the pieces of an answer, which is told whole."""
-    if _write is None:
+    if _handler is None:
         return
     from zkchat.core.events import TextDelta, ThinkingDelta
     from zkchat.core.values import to_plain
@@ -128,7 +119,7 @@ class Exchange:
         self._kept: list[bytes] | None = None
         self._bytes = 0
         self.status = 0
-        if _write is not None:
+        if _handler is not None:
             shown = {name: value if name.lower() in _PLAIN_HEADERS else HIDDEN for name, value in headers.items()}
             debug("request", method=method, url=url, headers=shown, body=body)
 
@@ -139,7 +130,7 @@ class Exchange:
 
     def add(self, data: bytes) -> None:
         self._bytes += len(data)
-        if _write is not None and self._kept is not None and self._bytes <= _MAX_TEXT:
+        if _handler is not None and self._kept is not None and self._bytes <= _MAX_TEXT:
             self._kept.append(data)
 
     def end(self, error: BaseException | None = None) -> None:
@@ -170,7 +161,7 @@ def debug_answer(
     provider: "ModelProvider", request: "ModelRequest", chunks: "AsyncGenerator[ModelChunk, None]"
 ) -> "AsyncGenerator[ModelChunk, None]":
     """The same chunks; the answer that they are is told at its end, with the seconds to its first word."""
-    return chunks if _write is None else _told(provider, request, chunks)
+    return chunks if _handler is None else _told(provider, request, chunks)
 
 
 async def _told(

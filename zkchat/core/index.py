@@ -132,8 +132,6 @@ class StatedDates(NamedTuple):
 
 
 class IndexedNote(NamedTuple):
-    """A note as it is to be stored."""
-
     stamp: FileStamp
     digest: bytes
     note: Note
@@ -171,8 +169,6 @@ class Segment(Struct, frozen=True, kw_only=True):
 
 
 class IndexBatch(Struct, frozen=True, kw_only=True):
-    """Changes that take effect together or not at all."""
-
     notes: Sequence[IndexedNote] = ()
     """New, or in the place of those with the same path."""
     restamped: Sequence[FileStamp] = ()

@@ -35,8 +35,6 @@ else:
 
 
 class LineRange(Value, frozen=True, kw_only=True):
-    """Lines of a note, counted from 1, both included."""
-
     first: int
     last: int
 

@@ -62,7 +62,6 @@ class DayRange(Struct, frozen=True):
         return (self.first is None or self.first <= day) and (self.end is None or day < self.end)
 
     def overlap(self, other: "DayRange | None") -> "DayRange":
-        """The days that lie in both."""
         if other is None:
             return self
         return DayRange(
@@ -128,7 +127,6 @@ _MEDIA = _PICTURES | {*RECORDINGS, "pdf"}
 
 
 def is_note(path: str) -> bool:
-    """Whether the file at this path is a note, by its suffix."""
     return path.lower().endswith(NOTE_SUFFIXES)
 
 
@@ -287,8 +285,6 @@ class TaskLine(NamedTuple):
 
 
 class Note(Struct, frozen=True, kw_only=True):
-    """A parsed note."""
-
     path: str
     title: str
     aliases: tuple[str, ...] = ()

@@ -79,9 +79,6 @@ class MemoryStore(Protocol):
     def used(self, fact_ids: Sequence[str]) -> None:
         """They went into a request."""
 
-    def forget(self, fact_id: str) -> None:
-        """Remove a fact for good, with those that it took the place of."""
-
 
 class ModelProvider(Protocol):
     """A model that answers. Foreign exceptions never pass: they become `ProviderError`."""

@@ -275,10 +275,6 @@ class DailyBrief(Struct, frozen=True, kw_only=True):
         items = (tasks.overdue, tasks.due, self.changed, tasks.undated, self.past)
         return [*dict.fromkeys(item.path for found in items for item in found.items)]
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.paths or self.orphans.items or self.mentions.items)
-
     def within(self, paths: Collection[str]) -> "DailyBrief":
         """The same of some notes only, without what is not linked."""
         tasks = self.tasks

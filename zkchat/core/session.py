@@ -286,8 +286,6 @@ def _current_part(part: Any) -> Any:
 
 
 class Session(Value, frozen=True, kw_only=True):
-    """What a list of sessions shows."""
-
     id: str
     title: str = ""
     created_at: datetime

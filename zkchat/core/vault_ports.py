@@ -100,14 +100,14 @@ class TextExtractor(Protocol):
 class NoteFiles(Protocol):
     """The files of one vault, and nothing outside it."""
 
-    def read(self, path: str) -> str:
-        """The text of a note. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
-
     def read_whole(self, path: str) -> tuple[str, bool]:
-        """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
+        """The text of a note, and whether every byte of it was text; what is none is shown as U+FFFD.
+
+        Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`.
+        """
 
     def read_data(self, path: str, most: int) -> bytes:
-        """What any file holds. Raises `NoteUnreadable` where that are more than `most` bytes, else as `read`."""
+        """What any file holds. Raises `NoteUnreadable` where that are more than `most` bytes, else as `read_whole`."""
 
     def identity(self, path: str) -> object | None:
         """A value that is another one after every change of the file; None where that cannot be promised."""

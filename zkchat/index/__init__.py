@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         recent_notes,
         tag_counts,
     )
-    from zkchat.index.mentions import MAX_SHARE, CommonNames, Mention, NoteNames, named_in
+    from zkchat.index.mentions import MAX_SHARE, Mention, NoteNames, common_names, named_in
     from zkchat.index.note_index import SqliteNoteIndex
     from zkchat.index.note_schema import read_facts, read_headings, read_notes, read_sessions, read_tags
     from zkchat.index.overlay import Overlay

@@ -47,8 +47,6 @@ class Mention(Struct, frozen=True, kw_only=True):
 
 
 class Doubts(Struct, frozen=True, kw_only=True):
-    """The broken and ambiguous links of a vault."""
-
     broken: list[Followed]
     ambiguous: list[Followed]
     """Several files answer to them."""

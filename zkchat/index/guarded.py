@@ -100,9 +100,6 @@ class _Guarded(Generic[Port]):
 class GuardedFiles(_Guarded[NoteFiles]):
     """Implements `NoteFiles`. A note that became private after it was indexed is not there either."""
 
-    def read(self, path: str) -> str:
-        return self.read_whole(path)[0]
-
     def read_whole(self, path: str) -> tuple[str, bool]:
         text, is_intact = self._port.read_whole(path) if self._guard.may_open(path) else (None, True)
         return self._shown(path, text), is_intact

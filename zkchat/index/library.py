@@ -188,7 +188,6 @@ class Library:
         return [*paths]
 
     def unextracted(self) -> int:
-        """How many PDFs still have no text."""
         extraction = self._maintenance.extraction
         return len(self._answer(extraction.missing)) if extraction else 0
 
@@ -218,7 +217,15 @@ class Library:
         unless it `suggests` nothing: to find that takes time in a large vault.
         """
         if is_folder(path):
-            return self._list_folder(path)
+            rows = rows_in(path, self.files())
+            first = rows[:MAX_LISTED]
+            shown = {*self.confirmed(row.path for row in first)}
+            listed = [row for row in first if row.path in shown]
+            if not listed:
+                near = [each for each in self._folders().nearest(path) if self.find_folder(each)]
+                hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
+                raise NoteNotFound(f"There is no folder {path} in the vault.", hint=hint)
+            return describe_folder(path, listed, len(rows) - len(first) + len(listed))
         try:
             return self._read_file(path)
         except NoteNotFound as error:
@@ -287,19 +294,7 @@ class Library:
             self._known_folders = generation, Folders(row.path for row in self.files())
         return self._known_folders[1]
 
-    def _list_folder(self, folder: str) -> str:
-        rows = rows_in(folder, self.files())
-        first = rows[:MAX_LISTED]
-        shown = {*self.confirmed(row.path for row in first)}
-        listed = [row for row in first if row.path in shown]
-        if not listed:
-            near = [each for each in self._folders().nearest(folder) if self.find_folder(each)]
-            hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
-            raise NoteNotFound(f"There is no folder {folder} in the vault.", hint=hint)
-        return describe_folder(folder, listed, len(rows) - len(first) + len(listed))
-
     def files(self) -> list[CatalogRow]:
-        """Every file, notes with their names, in no order."""
         return self._answer(self._ports.notes.catalog)
 
     def notes(self) -> list[CatalogRow]:
@@ -382,27 +377,22 @@ class Library:
         return self._answer(lambda: self._ports.link_index.links_to(path))
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
-        """The notes that hold a link with one of these keys, and those of which no links are known."""
         return self._answer(lambda: self._ports.link_index.notes_with_keys(keys))
 
     def linked_files(self, paths: Iterable[str]) -> dict[str, str]:
-        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
         asked = [*paths]
         return self._answer(lambda: self._ports.files.linked(asked))
 
     def doubtful_links(self) -> list[StoredLink]:
-        """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
         return self._answer(self._ports.link_index.doubtful_links)
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
-        """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
         return self._answer(lambda: self._ports.link_index.edges(touching))
 
     def copies(self) -> list[list[str]]:
         return self._answer(self._ports.notes.copies)
 
     def tags(self) -> dict[str, list[str]]:
-        """By tag, in lower case, the paths of the notes that have it; tags below it are tags of their own."""
         return self._answer(self._ports.notes.tags)
 
     def tasks(self) -> list[StoredTask]:
@@ -458,11 +448,9 @@ class Library:
         return vectors.likenesses(question, texts) if vectors else []
 
     def generation(self) -> int:
-        """A number that grows whenever notes change."""
         return self._answer(self._ports.notes.generation)
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
-        """By path: size and time of change of every note, as it was last read."""
         return self._answer(self._ports.notes.stamps)
 
     def dates(self, paths: Collection[str] | None = None) -> dict[str, NoteDates]:

@@ -9,6 +9,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from zkchat.core import CatalogRow, file_title, lazy_pattern
+from zkchat.index.library import Library
 from zkchat.index.search.terms import UNSPACED_SCRIPTS, stem
 from zkchat.index.search.terms import words as terms_words
 from zkchat.language import of_all
@@ -19,32 +20,22 @@ MAX_SHARE: Final = 0.004
 _MIN_SECTIONS: Final = 15
 """Sections that hold a word before it counts as common, however small the vault is."""
 
-Frequencies = Callable[[Iterable[str]], dict[str, float]]
-"""The inverse document frequency of each term that occurs."""
 
-
-class CommonNames:
-    """Tells by lists of words, and by how often the vault itself has a word."""
-
-    def __init__(self, idf: Frequencies, sections: int, max_share: float = MAX_SHARE) -> None:
-        self._idf = idf
-        self._sections = sections
-        self._limit = max(_MIN_SECTIONS, max_share * sections)
-
-    def among(self, names: Iterable[str]) -> set[str]:
-        """Those of the names, given by their keys, that are common."""
-        single = {}
-        common = set()
-        for name in names:
-            found = name.split()
-            if all(word in _listed() for word in found):
-                common.add(name)
-            elif len(found) == 1 and len(terms_words(name)) == 1:
-                single[name] = stem(terms_words(name)[0])
-        # How many sections contain a term tells its inverse document frequency.
-        rarities = {term: exp(idf) for term, idf in self._idf(set(single.values())).items()}
-        counts = {term: (self._sections + 1) / rarity - 0.5 for term, rarity in rarities.items()}
-        return common | {name for name, term in single.items() if counts.get(term, 0) > self._limit}
+def common_names(names: Iterable[str], library: Library, max_share: float = MAX_SHARE) -> set[str]:
+    """Those that are ordinary words, by lists of words, and by how often the vault itself has a word."""
+    single, common = {}, set()
+    for name in names:
+        found = name.split()
+        if all(word in _listed() for word in found):
+            common.add(name)
+        elif len(found) == 1 and len(terms_words(name)) == 1:
+            single[name] = stem(terms_words(name)[0])
+    # How many sections contain a term tells its inverse document frequency.
+    sections = library.counts().sections
+    rarities = {term: exp(idf) for term, idf in library.idf(set(single.values())).items()}
+    counts = {term: (sections + 1) / rarity - 0.5 for term, rarity in rarities.items()}
+    limit = max(_MIN_SECTIONS, max_share * sections)
+    return common | {name for name, term in single.items() if counts.get(term, 0) > limit}
 
 
 @cache
@@ -135,7 +126,7 @@ class NoteNames:
         spelled: dict[str, str] = {}
         for note in notes:
             for name in dict.fromkeys((file_title(note.path), note.title, *note.aliases)):
-                key = _squeezed(name_key(name))
+                key = " ".join(name_key(name).split())
                 if key and note.path not in paths.setdefault(key, []):
                     paths[key].append(note.path)
                     spelled.setdefault(key, " ".join(name.split()))
@@ -212,7 +203,7 @@ class NoteNames:
             for name in self._names.get(tuple([word for word, _, _ in these]), ()):
                 start, end = these[0][1] - name.lead, these[-1][2] + name.trail
                 written = prose[max(start, 0) : end]
-                if _squeezed(name_key(written)) != name.key or "\n" in written:
+                if " ".join(name_key(written).split()) != name.key or "\n" in written:
                     continue
                 is_spelled = start >= 0 and (not name.is_exact or written == name.name)
                 if is_spelled and _begins(prose, start) and _ends(prose, end):
@@ -263,10 +254,6 @@ def _words_in(prose: str) -> Iterator[re.Match[str]]:
 
 def _key_of(word: str) -> str:
     return word.lower() if word.isascii() else name_key(word)
-
-
-def _squeezed(key: str) -> str:
-    return " ".join(key.split())
 
 
 def _is_acronym(name: str) -> bool:

@@ -324,7 +324,6 @@ class SqliteNoteIndex:
         return self._warnings(f"{query} ORDER BY path")
 
     def unlisted(self) -> list[NoteWarning]:
-        """What could not be listed at the last refresh."""
         return self._warnings("SELECT path, text, kind FROM unlisted")
 
     def _warnings(self, query: str) -> list[NoteWarning]:

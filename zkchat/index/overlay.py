@@ -54,9 +54,7 @@ class Overlay(Protocol):
         ...
 
     @property
-    def new_paths(self) -> list[str]:
-        """The files that are not on disk."""
-        ...
+    def new_paths(self) -> list[str]: ...
 
     def __bool__(self) -> bool: ...
 
@@ -94,9 +92,6 @@ class OverlaidFiles:
     def __init__(self, files: NoteFiles, overlay: Overlay) -> None:
         self._files = files
         self._overlay = overlay
-
-    def read(self, path: str) -> str:
-        return self.read_whole(path)[0]
 
     def read_whole(self, path: str) -> tuple[str, bool]:
         staged = self._overlay.staged_bytes(path)
@@ -250,7 +245,7 @@ class OverlaidLinks:
 
     def _anchors(self, path: str) -> Anchors:
         try:
-            text = self._files.read(path)
+            text, _ = self._files.read_whole(path)
             note = read_drawing(path, text).note if is_drawing(path) else parse_note(path, text)
         except (NoteNotFound, UnreadableDocument):
             return Anchors()

@@ -73,13 +73,11 @@ class McpServers:
         self._is_closed = False
 
     def start(self) -> None:
-        """Begin to connect to all of them; returns at once."""
         if self._thread is None and not self._is_closed and any(one.is_enabled for one in self._definitions):
             self._thread = threading.Thread(target=self._run, name="mcp-servers", daemon=True)
             self._thread.start()
 
     def statuses(self) -> tuple[ServerStatus, ...]:
-        """By name, as far as they are connected now. Never waits."""
         return tuple(self._status(definition) for definition in self._definitions)
 
     def _status(self, definition: ServerDefinition) -> ServerStatus:

@@ -172,8 +172,6 @@ _GREETING = ModelRequest(
 
 
 class _Models(Struct):
-    """The list of models of a server."""
-
     data: tuple[dict[str, Any], ...]
 
 

@@ -129,8 +129,6 @@ class ServerKey(Struct, frozen=True):
 
 
 class OfferedModel(Struct, frozen=True):
-    """A model that a provider offers."""
-
     id: str
     is_tiny: bool = False
     """Whether it is so small that it is used only where the user names it."""
@@ -364,7 +362,6 @@ def display_address(address: str) -> str:
 
 
 def is_reachable(url: str) -> bool:
-    """Whether something accepts connections at that address."""
     parts = urlsplit(url if "//" in url else f"//{url}")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -494,7 +494,6 @@ def _bounded(
 
 
 def _objects(content: Json, key: str, kind: str, malformed: Counter[str]) -> Iterator[Json]:
-    """The objects of a list; nothing where there is none."""
     value = content.get(key)
     if value is not None and not isinstance(value, list):
         malformed[f"list of {kind}s"] += 1

@@ -98,7 +98,6 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
 
 
 def properties_at(flat: str, span: Span) -> list[tuple[int, str]]:
-    """The top-level property names with their offsets."""
     return [(match.start(), match[1].strip("\"' ")) for match in _PROPERTY.finditer(flat, *span)]
 
 

@@ -278,8 +278,6 @@ _LIGHT: Final = 170
 
 
 class EncodedImage(Struct, frozen=True, kw_only=True):
-    """An image as it is sent."""
-
     media_type: str
     data: bytes
     width: int

@@ -45,7 +45,6 @@ class Anchors:
         return next(self._named(page_heading(page) if page else anchor), None)
 
     def find_all(self, anchor: str) -> "list[Heading | Block]":
-        """All headings or blocks that an anchor names."""
         return [*self._named(anchor)]
 
     def _named(self, anchor: str) -> Iterator[Heading | Block]:
@@ -78,7 +77,6 @@ class Anchors:
 
     @cached_property
     def _headings_by_key(self) -> dict[str, list[tuple[Heading, tuple[str, ...]]]]:
-        """The headings by key, each with its parent headings."""
         found: dict[str, list[tuple[Heading, tuple[str, ...]]]] = {}
         trail: list[tuple[int, str]] = []
         for heading in self._headings:
@@ -148,8 +146,6 @@ def link_to(name: str) -> Link:
 
 
 class Spanned(Protocol):
-    """Something that stands in a text, such as a link."""
-
     @property
     def start(self) -> int: ...
 
@@ -297,11 +293,9 @@ class Catalog:
         return len(self._entries)
 
     def copy(self) -> "Catalog":
-        """A catalog of the same files, to be changed by itself."""
         return Catalog(self._entries.values(), self.anchors)
 
     def replace(self, entry: CatalogEntry) -> None:
-        """Add an entry, replacing the one with the same path."""
         self.remove(entry.path)
         self._entries[entry.path] = entry
         if not entry.is_source:
@@ -337,15 +331,12 @@ class Catalog:
 
     @property
     def has_saved(self) -> bool:
-        """Whether there is a note that zkchat saved of a conversation."""
         return bool(self._saved)
 
     def sources(self, paths: list[str]) -> list[str]:
-        """Those of the paths that zkchat did not save of a conversation."""
         return [path for path in paths if path not in self._saved] if self._saved else paths
 
     def similar_to(self, name: str, limit: int) -> tuple[str, ...]:
-        """The most similar names, each of which resolves as a link."""
         return SimilarNames(name for entry in self._entries.values() for name in names_of(entry)).closest(name, limit)
 
     def _paths(self, kind: _Kind, key: str) -> list[str]:
@@ -372,7 +363,6 @@ def _ids(stem: str) -> set[str]:
 
 
 def names_of(entry: CatalogEntry) -> set[str]:
-    """The names by which a link can refer to the entry."""
     name = entry.path.rpartition("/")[2]
     return {without_suffix(name), entry.title, *entry.aliases} - {""} if is_note(entry.path) else {name}
 
@@ -442,7 +432,6 @@ def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> f
 
 
 def keys_of_links(links: Iterable[Link | LinkToResolve]) -> frozenset[str]:
-    """The keys under which the targets of links are looked up."""
     keys: set[str] = set()
     for target in {link.target for link in links if link.target and not link.external}:
         key = name_key(target)

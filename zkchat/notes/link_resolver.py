@@ -154,7 +154,6 @@ def _named(catalog: Catalog, target: str, source: str | None) -> Iterator[tuple[
 
 
 def _only_one(catalog: Catalog, paths: list[str]) -> list[str]:
-    """The one path, or none where there are several."""
     first = catalog.sources(paths) or paths
     return first if len(first) == 1 else []
 

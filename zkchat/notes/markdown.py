@@ -268,7 +268,6 @@ def title_text(line: str) -> str:
 
 
 def _character_offsets(data: bytes) -> Callable[[int], int]:
-    """Map byte offsets of a UTF-8 text to character offsets."""
     counts = [0]
     for start in range(0, len(data), _STRIDE):
         counts.append(counts[-1] + len(data[start : start + _STRIDE].translate(None, _CONTINUATION_BYTES)))

@@ -236,8 +236,6 @@ class _Piece(NamedTuple):
 
 
 class _Units:
-    """The units of a block, collected run by run."""
-
     def __init__(self, section: str, text: LinedText, start: int, end: int) -> None:
         self._section = section
         self._text = text

@@ -138,8 +138,6 @@ def frontmatter_of(text: str) -> Frontmatter:
 
 
 class ReadText(NamedTuple):
-    """What a text was found to hold."""
-
     links: tuple[Link, ...]
     """In order."""
     matter: Frontmatter
@@ -152,7 +150,6 @@ class ReadText(NamedTuple):
 
 
 def find_links(text: str, *, has_frontmatter: bool = True) -> ReadText:
-    """Read a note, or a text without frontmatter, with its links."""
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff"))) if has_frontmatter else Frontmatter()
     body = _hidden(flat[: matter.end]) + flat[matter.end :]
@@ -338,7 +335,6 @@ class LinkTarget(NamedTuple):
     place: Span | None
     """Of the target as it is written; None where it cannot be told, so that it cannot be changed either."""
     notation: Notation
-    in_frontmatter: bool = False
 
 
 def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]:
@@ -355,7 +351,7 @@ def link_targets(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]
             written = Link.split(link.text[2 + link.embed : -2].partition("|")[0].removesuffix("\\"))[0]
             start += len(written) - len(written.lstrip())
             place = start, start + len(written.strip())
-            targets.append(LinkTarget(link.target, link.text, place, "wikilink", bool(link.in_frontmatter)))
+            targets.append(LinkTarget(link.target, link.text, place, "wikilink"))
             continue
         hyperlink = hyperlinks[link.start, link.end]
         destination = _inline_destination(text, hyperlink)
@@ -463,8 +459,6 @@ def _encoded(part: str, example: str, notation: Notation) -> str:
 
 
 class TextEdit(NamedTuple):
-    """What takes the place of a span."""
-
     start: int
     end: int
     text: str
@@ -488,5 +482,4 @@ def shown_text(text: str) -> str:
 
 
 def without_comments(text: str, comments: Iterable[tuple[int, int]]) -> str:
-    """The text with its comments blanked out, line for line."""
     return edited(text, (TextEdit(start, end, "\n" * text.count("\n", start, end)) for start, end in comments))

@@ -30,7 +30,6 @@ _MAX_NEAREST: Final = 3
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path names a folder: it ends in a slash."""
     return path.endswith("/")
 
 
@@ -54,7 +53,6 @@ class Folders:
         return self._by_key[ending[0]] if len(ending) == 1 else ""
 
     def nearest(self, wanted: str) -> list[str]:
-        """Folders with a name like this one."""
         near = self.resembling(wanted)
         for name in get_close_matches(name_key(wanted.strip("/")).rpartition("/")[2], self._by_name):
             near += self._by_name[name]
@@ -173,7 +171,6 @@ def written_class(text: str) -> Written:
 
 
 def class_of(value: object) -> PrivacyClass:
-    """The class that the value of the property names."""
     match _plain(value).strip() if isinstance(value, str) else value:
         case "open" | "" | None:
             return "open"

@@ -61,7 +61,7 @@ class CurrentClasses:
         if known and identity is not None and known[0] == identity:
             return known[1]
         try:
-            text = self._files.read(path)
+            text = self._files.read_whole(path)[0]
         except NoteNotFound:
             return None
         except VaultError:
@@ -154,7 +154,6 @@ class PrivacyGuard:
         """Whether a local note was named or read through this guard since somebody set this to False."""
 
     def hidden(self) -> frozenset[str]:
-        """The paths of the notes that the model may not see."""
         return self._hidden_among(self._private_notes())
 
     def _hidden_among(self, private: _PrivateNotes) -> frozenset[str]:
@@ -206,7 +205,6 @@ class PrivacyGuard:
         return has_hidden
 
     def _images_of(self, notes: Collection[str]) -> frozenset[str]:
-        """The images that these notes link to or embed."""
         found = (link.resolution for link in self._links.links_from([*notes])) if notes and self._links else ()
         paths: set[str] = set()
         for each in found:
@@ -215,7 +213,6 @@ class PrivacyGuard:
         return frozenset(filter(is_image, paths))
 
     def visible(self, paths: Iterable[str]) -> list[str]:
-        """Those of the paths that are not hidden."""
         hidden = self.hidden()
         return [path for path in paths if path not in hidden]
 

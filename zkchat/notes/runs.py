@@ -184,10 +184,6 @@ def _mark(line: str) -> _Mark:
     first = stripped[0]
     if first.isalpha():
         return "alone" if "::" in stripped[: _MAX_KEY + 2] and _FIELD.match(line) else "text"
-    return _mark_of_sign(first, stripped, line)
-
-
-def _mark_of_sign(first: str, stripped: str, line: str) -> _Mark:
     found: _Mark = "text"
     if first in "-*_" and len(stripped) >= 3 and not stripped.strip(f"{first} \t") and stripped.count(first) >= 3:
         found = "ruler"

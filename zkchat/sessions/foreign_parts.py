@@ -130,10 +130,6 @@ class Tally(Struct):
         named = (f"{conversation}: {sentence}" if conversation else sentence for sentence in other.messages)
         self.messages += [*named][: _MAX_KEPT - len(self.messages)]
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.parts or self.message_count or self.conversation_count)
-
     def phrases(self) -> list[str]:
         """`3 parts left out: 2 images, 1 audio recording`, and how many messages and conversations were left out."""
         parts = ", ".join(counted(number, noun) for noun, number in self.parts.most_common())

@@ -56,7 +56,11 @@ def read_llm_logs(path: Path) -> list[Any]:
             require_regular_files(path)
             with closing(open_read_only(path)) as connection:
                 budget = _Budget()
-                _bound(connection)
+                connection.text_factory = lambda data: data.decode("utf-8", "replace")
+                # A value may be so long, and SQLite may work so long.
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64_000_000)
+                steps = count(1)
+                connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, 100_000)
                 log = _Log({name: list(_rows(connection, name, budget)) for name in _TABLES})
     except StorageError as error:
         raise SessionError(
@@ -78,14 +82,6 @@ class _Budget:
         self._characters -= sum(len(value) for value in values if isinstance(value, str | bytes))
         if self._characters < 0 or self._rows < 0:
             raise SessionError(f"The database has more than {_MAX_CHARACTERS // 1_000_000} MB of text.")
-
-
-def _bound(connection: sqlite3.Connection) -> None:
-    """Bound how long a value may be and how long SQLite may work, and read every text, however it is encoded."""
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 64_000_000)
-    steps = count(1)
-    connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, 100_000)
 
 
 def _rows(connection: sqlite3.Connection, table: str, budget: _Budget) -> Iterator[Row]:

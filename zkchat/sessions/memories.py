@@ -165,6 +165,8 @@ class LazyMemories(LazyStore[SqliteMemories]):
     The database is made with the first one.
     """
 
+    not_found = no_fact
+
     def facts(self) -> tuple[Fact, ...]:
         store = self._existing()
         return store.facts() if store else ()
@@ -193,6 +195,3 @@ class LazyMemories(LazyStore[SqliteMemories]):
 
     def find(self, name: str) -> Fact:
         return self._holding(name).find(name)
-
-    def _not_found(self, name: str) -> UsageError:
-        return no_fact(name)

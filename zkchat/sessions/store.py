@@ -174,16 +174,13 @@ class SqliteSessions(DurableDatabase):
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, now=now, new_id=new_id)
         self._locks = SessionLocks(path)
+        self.enter = self._locks.acquire
         self._items: ItemWriter | None = None
         """Of the session that was last written to."""
 
     def close(self) -> None:
         self._locks.release_all()
         super().close()
-
-    def enter(self, session_id: str) -> bool:
-        """Say that a session is open here, until the store is closed. False if another process has it open."""
-        return self._locks.acquire(session_id)
 
     def create(self, title: str = "") -> Session:
         created = self._retry_without_reserve(lambda: self._create(title))
@@ -202,10 +199,6 @@ class SqliteSessions(DurableDatabase):
         return self.get(session_id)
 
     def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
-        """Add a session that was held elsewhere, under this id and with the times of its messages, all or nothing.
-
-        False if there is one of that id, or was one that the user deleted.
-        """
         added = self._retry_without_reserve(lambda: self._add(session_id, bodies))
         keep_reserve(self._path)
         return added
@@ -227,7 +220,6 @@ class SqliteSessions(DurableDatabase):
         return True
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        """Add entries in order, all or none; they are on disk when this returns."""
         return self._retry_without_reserve(lambda: self._append(session_id, bodies))
 
     def _append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
@@ -270,7 +262,6 @@ class SqliteSessions(DurableDatabase):
             return [entry for row in rows for entry in entries_of(EntryRow(*row), items)]
 
     def sessions(self) -> list[Session]:
-        """All of them, the last used first."""
         with self._reading() as connection:
             used = connection.execute(f"{_SESSIONS} WHERE NOT {_IMPORTED} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
             imported = connection.execute(f"{_SESSIONS} WHERE {_IMPORTED} ORDER BY updated_at DESC, rowid DESC")
@@ -284,7 +275,6 @@ class SqliteSessions(DurableDatabase):
             return session_of(row)
 
     def find(self, name: str) -> Session:
-        """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
         sessions = self.sessions()
         called = sessions_called(name, sessions)
         if not called:
@@ -362,6 +352,8 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 class LazySessions(LazyStore[SessionStore]):
     """Implements `SessionStore` for a vault without sessions; the file is made with the first one."""
 
+    not_found = no_session
+
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
 
@@ -389,9 +381,6 @@ class LazySessions(LazyStore[SessionStore]):
 
     def enter(self, session_id: str) -> bool:
         return self._store.enter(session_id) if self._store else True
-
-    def _not_found(self, name: str) -> SessionNotFound:
-        return no_session(name)
 
 
 class UnavailableSessions(LazySessions):
@@ -453,9 +442,7 @@ class SqliteMessageIndex:
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
-
-    def close(self) -> None:
-        self._file.close()
+        self.close = self._file.close
 
     def reset(self) -> None:
         self._file.reset()

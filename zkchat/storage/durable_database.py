@@ -155,6 +155,9 @@ Opened = TypeVar("Opened")
 class LazyStore(ABC, Generic[Opened]):
     """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
 
+    not_found: ClassVar[Callable[[str], ZkchatError]]
+    """The error for a name that is looked up while nothing is stored."""
+
     def __init__(self, exists: Callable[[], bool], open_store: Callable[[], Opened]) -> None:
         """`exists` tells whether something is stored by now, perhaps by another process."""
         self._exists = exists
@@ -170,10 +173,6 @@ class LazyStore(ABC, Generic[Opened]):
             if isinstance(self._store, DurableDatabase):
                 self._store.close()
 
-    @abstractmethod
-    def _not_found(self, name: str) -> ZkchatError:
-        """The error for a name that is looked up while nothing is stored."""
-
     def _existing(self) -> Opened | None:
         return self._writable() if self._store is not None or self._exists() else None
 
@@ -186,7 +185,7 @@ class LazyStore(ABC, Generic[Opened]):
     def _holding(self, name: str, /) -> Opened:
         store = self._existing()
         if store is None:
-            raise self._not_found(name)
+            raise type(self).not_found(name)
         return store
 
 

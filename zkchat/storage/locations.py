@@ -100,14 +100,10 @@ def _own_id(vault: Path, vaults: Path) -> str | None:
 
 def _written_id(vault: Path) -> str | None:
     try:
-        written = read_bounded(_id_file(vault), max_bytes=100, beneath=vault).decode("ascii").strip()
+        written = read_bounded(vault / ".zkchat" / "vault-id", max_bytes=100, beneath=vault).decode("ascii").strip()
     except (OSError, ValueError):
         return None
     return written if _ID.fullmatch(written) else None
-
-
-def _id_file(vault: Path) -> Path:
-    return vault / ".zkchat" / "vault-id"
 
 
 def _recorded_path(folder: Path) -> Path | None:
@@ -133,7 +129,7 @@ def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None
             by_path = vaults / _id_by_path(vault)
             _record(vault, by_path)
             try:
-                write_atomically(_id_file(vault), f"{new_id()}\n", mode=0o644, beneath=vault)
+                write_atomically(vault / ".zkchat" / "vault-id", f"{new_id()}\n", mode=0o644, beneath=vault)
             except StorageError:
                 return None
             given = _written_id(vault)

@@ -36,13 +36,11 @@ class SqliteExtractedTexts:
         self._path = path
         self._max_bytes = max_bytes
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
+        self.close = self._file.close
 
     def __reduce__(self) -> "tuple[Callable[[Path, int], SqliteExtractedTexts], tuple[Path, int]]":
         """In another process: the texts of the same file, opened there once."""
         return _open_cached, (self._path, self._max_bytes)
-
-    def close(self) -> None:
-        self._file.close()
 
     @cached_property
     def _method(self) -> str:
@@ -127,7 +125,6 @@ class SqliteExtractedTexts:
                     database.execute("DELETE FROM texts WHERE failed")
 
     def prune(self, paths: Collection[str]) -> None:
-        """Drop the texts of all files but these."""
         with suppress(StorageError), self._file.writing() as database:
             gone = [(path,) for (path,) in database.execute("SELECT path FROM files") if path not in paths]
             database.executemany("DELETE FROM files WHERE path = ?", gone)

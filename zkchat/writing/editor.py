@@ -63,8 +63,6 @@ _NAMES = frozenset({"aliases", "alias", "title"})
 
 
 class StagedEdit(Struct, frozen=True, kw_only=True):
-    """A change that was staged."""
-
     path: str
     """Where the note will be."""
     title: str
@@ -97,17 +95,10 @@ class NoteEditor:
         self._for_model = for_model
         self.library = library if library.is_overlaid else library.overlaid(staged)
         self._targets = Targets(self.library, staged)
+        self.find, self.find_any = self._targets.note, self._targets.file_or_folder
         self.staged = staged
         self._conventions = conventions
         self._now = now
-
-    def find(self, target: str) -> str:
-        """The path of the note that a target means. Raises `NoteNotFound`, and `EditRefused` with the candidates."""
-        return self._targets.note(target)
-
-    def find_any(self, target: str) -> str:
-        """The same for files that are no notes, and for folders, which are named by their path."""
-        return self._targets.file_or_folder(target)
 
     def create(self, path_or_title: str, text: str, folder: str = "", *, may_take_over: bool = True) -> StagedEdit:
         """Stage a new note. Raises `EditRefused` where there is one of that name.
@@ -123,7 +114,6 @@ class NoteEditor:
         return self._rewrite(target, "Edit", change)
 
     def append(self, target: str, text: str) -> StagedEdit:
-        """Stage lines at the end of a note."""
         return self._rewrite(target, "Append to", Edit(lambda before: append_text(before, text)))
 
     def edit_section(
@@ -157,7 +147,6 @@ class NoteEditor:
         return replace(edit, remarks=(*edit.remarks, *told))
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
-        """Stage a tag among the properties of a note."""
         change = Edit(lambda text: add_tag(text, tag))
         return self._rewrite(target, "Tag", change, end=f" with {tag.removeprefix('#')}")
 

@@ -133,7 +133,6 @@ class ParsedNote:
             raise EditRefused(f"The note is too large to find its sections. {left_out[0]}")
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins."""
         return self.text.rfind("\n", 0, offset) + 1
 
     def line_end(self, offset: int) -> int:
@@ -141,7 +140,6 @@ class ParsedNote:
         return self.text.find("\n", offset) + 1 or len(self.text)
 
     def offset_of_line(self, number: int) -> int:
-        """Where a line begins that is counted from 1."""
         offset = 0
         for _ in range(number - 1):
             offset = self.line_end(offset)

@@ -34,10 +34,6 @@ class Entry(NamedTuple):
     end: int
     """After the line end of its last line."""
 
-    @property
-    def is_block_list(self) -> bool:
-        return self.value.id == "sequence" and not self.value.flow_style
-
 
 class PropertyLines:
     """The frontmatter of a note with `\\n` as its only line end.
@@ -105,7 +101,6 @@ class PropertyLines:
         return "\n" in self.source[entry.colon_end : entry.value_start]
 
     def items(self, entry: Entry) -> list[tuple[int, int]]:
-        """Where the items of a list stand."""
         return [(item.start_mark.index, _end_of(item, self.source)) for item in entry.value.value]
 
     def others(self, name: str) -> object:
@@ -475,8 +470,9 @@ def _fresh(
     if isinstance(value, list):
         if not value:
             return f" []{comment}"
-        lists = (each for each in lines.entries if each.is_block_list and each.value.value)
-        columns = (int(each.value.start_mark.column) for each in lists)  # of the other lists of the note
+        nodes = (each.value for each in lines.entries)
+        lists = (node for node in nodes if node.id == "sequence" and not node.flow_style and node.value)
+        columns = (int(node.start_mark.column) for node in lists)  # of the other lists of the note
         indent = " " * next(columns, len(lines.indent + _INDENT))
         return comment + "".join(f"\n{indent}- {write_scalar(item)}" for item in value)
     assert isinstance(value, str | int | float | date)

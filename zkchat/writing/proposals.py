@@ -33,8 +33,6 @@ Answer = Literal["yes", "no", "stop"]
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What the user says to a proposal."""
-
     answer: Answer
     changes: ChangeSet
     """As the user leaves them: edited, or without some."""
@@ -44,8 +42,6 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class ChangeReviewer(Protocol):
-    """Shows changes to the user and asks about them."""
-
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
@@ -75,8 +71,6 @@ def folders_of(changes: ChangeSet) -> tuple[str, ...]:
 
 
 class WhyAsked(Struct, frozen=True, kw_only=True):
-    """Why the user has to be asked about changes."""
-
     sentences: tuple[str, ...]
     takes_yes: bool = True
     """Whether a yes that was given beforehand answers the question, as `--yes` does."""
@@ -169,31 +163,25 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
 
     @property
     def mode(self) -> WriteMode:
-        """Whether the settings have them asked about, or only shown."""
         return self.policy.mode
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """Folders, as globs, in which the settings have them applied without a question."""
         return self.policy.accept
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that stage changes."""
         return tuple(self.make_tools())
 
     @property
     def tool_names(self) -> frozenset[str]:
-        """Their names; none before writing was switched on for the first time."""
         return frozenset(tool.spec.name for tool in self.tools) if "tools" in self.__dict__ else frozenset()
 
     def ask_because(self, reason: str) -> None:
-        """Have the user asked about what is staged in every folder, for this reason, a sentence."""
         if self.staged and reason not in self.staged.reasons_to_ask:
             self.staged.reasons_to_ask.append(reason)
 
     def drop(self, reason: str) -> ReviewOutcome | None:
-        """Forget what is staged, and return it; None where nothing is."""
         changes = self._take()
         if not changes:
             return None
@@ -201,7 +189,6 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         return replace(outcome, withheld=self._withheld(changes))
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
-        """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
         reasons, remarks, edits = tuple(self.staged.reasons_to_ask), tuple(self.staged.remarks), self.staged.edits()
         refusal = " ".join(self.staged.refusals.values())
         changes = self._take()
@@ -339,7 +326,6 @@ class _Agreed(Struct, frozen=True, kw_only=True):
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The files that the user left out."""
         kept = {write.path for write in self.verdict.changes.writes}
         return frozenset(write.path for write in self.proposed.writes if write.path not in kept)
 

@@ -45,23 +45,7 @@ def _block_splice(
     parsed: ParsedNote, block: Block, new: str, *, position: SectionPosition, include_children: bool
 ) -> Splice:
     """A new text in or beside a block. Raises `EditRefused`."""
-    span = _span(parsed, block)
-    first_line = parsed.text[span.start : parsed.line_end(span.start)]
-    if first_line.lstrip().startswith((">", "#")):
-        raise EditRefused(f"The block ^{block.id} is part of a quote or a heading.", hint=_ELSEWHERE)
-    if position in {"before", "after"}:
-        splice = _beside(parsed, span, new, is_after=position == "after")
-    elif position == "replace":
-        splice = _replacing_block(parsed, block, span, new, include_children=include_children)
-    else:
-        splice = _added_to_block(parsed, block, span, new, is_append=position == "append")
-    refuse_to_drop_comments(parsed, splice)
-    if reason := change_of_the_rest(parsed, splice):
-        raise EditRefused(reason, hint=_ELSEWHERE)
-    return splice
 
-
-def _span(parsed: ParsedNote, block: Block) -> _BlockSpan:
     def end_of_line(number: int) -> int:
         end = parsed.text.find("\n", parsed.offset_of_line(number))
         return end if end >= 0 else len(parsed.text)
@@ -75,7 +59,20 @@ def _span(parsed: ParsedNote, block: Block) -> _BlockSpan:
         found = _ID.search(parsed.text[id_line:own_end])
         text_end = id_line + found.start() if found else own_end
     end = end_of_line(max(block.last_line, block.line))
-    return _BlockSpan(start, marker.end() if marker else start, text_end, own_end, end)
+    span = _BlockSpan(start, marker.end() if marker else start, text_end, own_end, end)
+    first_line = parsed.text[span.start : parsed.line_end(span.start)]
+    if first_line.lstrip().startswith((">", "#")):
+        raise EditRefused(f"The block ^{block.id} is part of a quote or a heading.", hint=_ELSEWHERE)
+    if position in {"before", "after"}:
+        splice = _beside(parsed, span, new, is_after=position == "after")
+    elif position == "replace":
+        splice = _replacing_block(parsed, block, span, new, include_children=include_children)
+    else:
+        splice = _added_to_block(parsed, block, span, new, is_append=position == "append")
+    refuse_to_drop_comments(parsed, splice)
+    if reason := change_of_the_rest(parsed, splice):
+        raise EditRefused(reason, hint=_ELSEWHERE)
+    return splice
 
 
 def _beside(parsed: ParsedNote, span: _BlockSpan, new: str, *, is_after: bool) -> Splice:
@@ -161,7 +158,19 @@ def _section_splice(
             new = without_blank_edges(new[ParsedNote(new).text_start(first) :])
         if not new and position != "replace":
             raise EditRefused("There is nothing to add: the text is only the heading.")
-        _check_headings(new, section, position, include_children=include_children)
+        for heading in parse_note("", new).headings:  # those that would end the section, or that it has already
+            if heading.level <= section.heading.level:
+                raise EditRefused(
+                    f"The text holds the heading “{heading.text}” of level {heading.level}, "
+                    "which would end the section.",
+                    hint="Add it after the section, or give it more #.",
+                )
+            is_there = any(heading_key(each.text) == heading_key(heading.text) for each in section.children)
+            if position == "replace" and is_there and not include_children:
+                raise EditRefused(
+                    f"The text holds the subsection “{heading.text}”, which would then be there twice.",
+                    hint="Replace the section with its subsections (include_children), or leave them out of the text.",
+                )
     reason = ""
     for splice in _splices(parsed, section, new, position, include_children=include_children):
         refuse_to_drop_comments(parsed, splice)
@@ -169,22 +178,6 @@ def _section_splice(
         if not reason:
             return splice
     raise EditRefused(reason, hint="Close what the text opens: code, comments, formulas.")
-
-
-def _check_headings(new: str, section: Section, position: SectionPosition, *, include_children: bool) -> None:
-    """Refuse headings that would end the section, or that it has already."""
-    for heading in parse_note("", new).headings:
-        if heading.level <= section.heading.level:
-            raise EditRefused(
-                f"The text holds the heading “{heading.text}” of level {heading.level}, which would end the section.",
-                hint="Add it after the section, or give it more #.",
-            )
-        is_there = any(heading_key(each.text) == heading_key(heading.text) for each in section.children)
-        if position == "replace" and is_there and not include_children:
-            raise EditRefused(
-                f"The text holds the subsection “{heading.text}”, which would then be there twice.",
-                hint="Replace the section with its subsections (include_children), or leave them out of the text.",
-            )
 
 
 class _Region(NamedTuple):
@@ -195,10 +188,6 @@ class _Region(NamedTuple):
     last: int
     """After the line end of the last line that is not blank."""
     end: int
-
-    @property
-    def is_blank(self) -> bool:
-        return self.first == self.last
 
 
 def _region(parsed: ParsedNote, start: int, end: int) -> _Region:
@@ -219,7 +208,7 @@ def _splices(
     for is_spaced in (False, True):
         if position == "before":
             yield _before(parsed, section, new, is_spaced=is_spaced)
-        elif region.is_blank:
+        elif region.first == region.last:
             yield _into_empty(parsed, region, new, is_spaced=is_spaced)
         elif position == "replace":
             yield _replacing(parsed, region, new, is_spaced=is_spaced)

@@ -214,7 +214,6 @@ class StagedChanges:
             raise EditRefused(f"{path} is not UTF-8 throughout, and was not changed.") from None
 
     def staged_bytes(self, path: str) -> bytes | None:
-        """What a file will hold, where that is not what it holds on disk."""
         return self._writes[path].after if path in self._writes else self._held.get(path)
 
     @contextmanager
@@ -235,16 +234,13 @@ class StagedChanges:
         return None if on_disk is None else self._files.read_bytes(on_disk)
 
     def is_taken(self, path: str) -> bool:
-        """Whether there will be something at this path."""
         return any(_is_within(each, path) for each in self._writes) or self._is_moved_or_on_disk(path)
 
     @property
     def new_paths(self) -> list[str]:
-        """The files that are only staged, and not on disk."""
         return [path for path, write in self._writes.items() if write.before is None]
 
     def path_on_disk(self, path: str) -> str | None:
-        """Where a file is before the staged moves; None where they leave nothing at this path."""
         return path_before_moves(self._moves, path)
 
     def path_after(self, path: str) -> str:
@@ -316,7 +312,6 @@ class StagedChanges:
         self.revision += 1
 
     def change_set(self) -> ChangeSet:
-        """All that is staged."""
         first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
         return ChangeSet(
             title=f"{first}, and {len(others)} more" if others else first,

@@ -392,7 +392,7 @@ def test_the_tree_of_chatgpt_becomes_a_session_with_its_branches() -> None:
     assert said(found) == [("user", "How long?"), ("assistant", "Seven."), ("user", "Sure?"), ("assistant", "Yes.")]
     assert found[0].created_at == datetime(2023, 5, 8, 13, 56, 0, 500_000, tzinfo=UTC)
     assert (found[1].model, found[1].external_id) == ("gpt-4o", "a1")
-    assert file.tally.is_empty
+    assert file.tally.phrases() == []
 
 
 def test_tools_thoughts_and_media_of_chatgpt_are_read_or_counted() -> None:
@@ -443,7 +443,7 @@ def test_each_branch_keeps_the_results_of_its_tools_and_several_results_of_a_cal
         ToolResultPart(call_id="c", name="python", text="3"),
     ]
     assert [message.role for message in thread(imported)] == ["assistant", "tool", "assistant"]
-    assert file.tally.is_empty
+    assert file.tally.phrases() == []
 
 
 def test_a_tree_with_a_circle_or_without_a_root_is_read_once() -> None:

@@ -292,7 +292,6 @@ def test_no_answer_tells_of_a_private_note(unchanged: Library, question: str) ->
 
 PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     "files": {
-        "read": ("Open.md",),
         "read_whole": ("Open.md",),
         "read_data": ("Open.md", 1_000),
         "identity": ("Secret.md",),

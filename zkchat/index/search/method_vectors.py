@@ -99,20 +99,16 @@ class Sketches:
         eligible = self.known & among
         if not (asked.any() and eligible.any()):
             return np.zeros(0, dtype=np.int64)
-        places = self._least_differing(asked, eligible, _OVERSAMPLING * count)
-        bits = np.unpackbits(np.ascontiguousarray(self._columns[:, places].T).view(np.uint8), axis=1, count=len(asked))
-        return places[nearest(np.vecdot(bits.astype(np.float32), asked), count)]
-
-    def _least_differing(self, asked: Vector, eligible: Mask, count: int) -> Places:
-        """Those whose signs differ least from the question's own: `count`, and all that equal the last."""
         differing = np.zeros(len(eligible), dtype=np.uint16)
         for start in range(0, len(eligible), _BLOCK_SECTIONS):
             some = slice(start, start + _BLOCK_SECTIONS)
             for column, sign in zip(self._columns, signs(asked[None])[0], strict=True):
                 differing[some] += np.bitwise_count(column[some] ^ sign)
         differing[~eligible] = np.iinfo(np.uint16).max
-        last = min(count, int(np.count_nonzero(eligible))) - 1
-        return np.flatnonzero(differing <= np.partition(differing, last)[last])
+        last = min(_OVERSAMPLING * count, int(np.count_nonzero(eligible))) - 1
+        places = np.flatnonzero(differing <= np.partition(differing, last)[last])
+        bits = np.unpackbits(np.ascontiguousarray(self._columns[:, places].T).view(np.uint8), axis=1, count=len(asked))
+        return places[nearest(np.vecdot(bits.astype(np.float32), asked), count)]
 
 
 def cosines(vectors: Vectors, common: Vector, asked: Vector) -> Scores:
@@ -369,10 +365,6 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
             common=np.zeros(0, dtype=np.float32),
             min_cosine=0,
         )
-
-    def has_all(self, allowed: Mask) -> bool:
-        """Whether each of these sections has a vector, be it one that says nothing."""
-        return bool((self.places[allowed] >= 0).all())
 
     def similar(self, asked: Vector, text: Scores, allowed: Mask) -> Near:
         """Places of sections, and how near each is, the weight for the nearest."""

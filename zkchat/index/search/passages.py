@@ -198,7 +198,6 @@ class Search:
             return index.idf(postings)
 
     def spelled(self, word: str) -> str:
-        """The word of the notes, as a term, that one is likely meant as which they do not have; else empty."""
         written = f"{word[:-1]}i" if word.endswith("y") else word  # as the stemmer writes it
         starts = {word[:2], word[:1] + word[2:3], word[1::-1]}  # one letter too many, or two that changed places
         with _noticing_damage():

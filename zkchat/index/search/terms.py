@@ -186,12 +186,10 @@ def phrase_text(text: str) -> str:
 
 
 def begins_unspaced(text: str) -> bool:
-    """Whether the first letter is one of a language without spaces."""
     return not text.isascii() and UNSPACED_RUN.match(text) is not None
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether any letter is one of a language without spaces."""
     return not text.isascii() and UNSPACED_RUN.search(text) is not None
 
 
@@ -270,6 +268,5 @@ def _prefix(term: str) -> str:
 
 
 def shared_letters(one: str, other: str) -> int:
-    """How many letters two words begin with together."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (letter, beside) in pairs if letter != beside), min(len(one), len(other)))

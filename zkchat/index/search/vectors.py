@@ -134,6 +134,7 @@ class VectorSearch:
         self.base = base or embedder
         self._former = former
         self._queries = QueryVectors(query_seconds, clock)
+        self.take_problem = self._queries.take_problem
         self._lock = Lock()
         self._digests: SectionDigests | None = None
         self._methods: dict[str, MethodVectors] = {}
@@ -157,9 +158,6 @@ class VectorSearch:
             self._digests = None
             self._methods.clear()
 
-    def take_problem(self) -> str:
-        return self._queries.take_problem()
-
     def similarities(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "Near | None":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
@@ -175,7 +173,8 @@ class VectorSearch:
         base = self._aligned(self.base, sections)
         if asked is not None and len(asked) == vectors.dimensions:
             return vectors.similar_by_both(base, (asked, self.base.embed_query(question)), text, allowed)
-        return base.similar(self.base.embed_query(question), text, allowed) if base.has_all(allowed) else None
+        has_all = bool((base.places[allowed] >= 0).all())  # vectors, be they ones that say nothing
+        return base.similar(self.base.embed_query(question), text, allowed) if has_all else None
 
     def nearest(self, question: str, sections: "Numbers", allowed: "Mask", count: int) -> "Near | None":
         """Places of the sections that are nearest by the vectors of a model, and their cosines, the nearest first.

@@ -85,10 +85,6 @@ def _folded(listed: str) -> frozenset[str]:
     return frozenset(words(listed))
 
 
-def _longest_first(listed: Iterable[str]) -> list[str]:
-    return sorted(listed, key=len, reverse=True)
-
-
 def _spelled(text: str) -> str:
     """The words of a text between single spaces, however they are accented and punctuated."""
     return " ".join(word if begins_unspaced(word) else " ".join(words(word)) for word in written_words(text))
@@ -116,7 +112,7 @@ def _own_scripts() -> frozenset[str]:
 
 
 _REQUESTS: Final = _folded(" ".join(REQUESTS.values()))
-_UNSPACED_ASKING: Final = lazy_pattern("|".join(_longest_first(UNSPACED.split())))
+_UNSPACED_ASKING: Final = lazy_pattern("|".join(sorted(UNSPACED.split(), key=len, reverse=True)))
 _DEGREES: Final = _folded(DEGREES)
 _FOR_A_NUMBER: Final = _folded(FOR_A_NUMBER)
 _FOR_A_TIME: Final = _folded(FOR_A_TIME)
@@ -125,7 +121,9 @@ _HOW_TO: Final = [phrase_text(each) for line in HOW_TO.split("\n") for each in l
 _CONNECTIVE: Final = lazy_pattern(
     rf"(?<!\S)(?:{'|'.join(CONNECTIVES.split())})\.?(?!\S)|[{UNSPACED_CONNECTIVES}]|[,，、/&]", re.IGNORECASE
 )
-_SPELLED_PHRASES: Final = "|".join(_longest_first(map(_spelled, filter(str.strip, re.split(r"[\n|]", PHRASES)))))
+_SPELLED_PHRASES: Final = "|".join(
+    sorted(map(_spelled, filter(str.strip, re.split(r"[\n|]", PHRASES))), key=len, reverse=True)
+)
 _PHRASES: Final = lazy_pattern(rf"(?<!\S)(?:{_SPELLED_PHRASES})(?!\S)")
 """Of small talk."""
 _STOP_WORDS: Final = _folded(" ".join(STOP_WORDS.values()))
@@ -294,15 +292,11 @@ def own_terms(question: str) -> frozenset[str]:
 
 
 def _telling_terms(text: str) -> frozenset[str]:
-    stop_words = _stop_words(words(text[:MAX_QUERY_CHARACTERS]))
+    # Those of its language alone, where that is clear: "una" is a name in English.
+    (likeliest, hits), (_, others), *_ = _likeliest_languages(tuple(words(text[:MAX_QUERY_CHARACTERS])))
+    stop_words = _folded(STOP_WORDS[likeliest]) if hits >= _MIN_HITS and hits > others else _STOP_WORDS
     telling = (stem(word) for word in query_words(text) if word not in stop_words)
     return frozenset(term for term in telling if term not in _small_talk())
-
-
-def _stop_words(used: Sequence[str]) -> frozenset[str]:
-    """Those of the language that these words seem to be in, where it is clear: "una" is a name in English."""
-    (likeliest, hits), (_, others), *_ = _likeliest_languages(tuple(used))
-    return _folded(STOP_WORDS[likeliest]) if hits >= _MIN_HITS and hits > others else _STOP_WORDS
 
 
 def _holds_one_of(question: str, spaced: frozenset[str], unspaced: str) -> bool:
@@ -537,8 +531,6 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     score: float
     coverage: float
     """The share of the question that the block meets together with its title and headings."""
-    framed: float
-    """The share that stands in title and headings."""
     likeness: float = 0.0
     """The cosine of the question and the block, by a model; 0 where they were not compared."""
     own_score: float
@@ -570,9 +562,9 @@ def rank_blocks(
     of_name = {path: NAMED_WEIGHT * question.names(title) for path, title in titles.items()}
     ranked: list[RankedBlock] = []
     for passage, block, frame, whole in matched:
-        coverage, framed = question.share(whole), question.share(frame)
+        coverage = question.share(whole)
         extra = max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-        own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * framed + extra
+        own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * question.share(frame) + extra
         of_search = SEARCH_WEIGHT * (passage.score / best if best > 0 else 0.0)
         ranked.append(
             RankedBlock(
@@ -581,7 +573,6 @@ def rank_blocks(
                 best_sentences=question.best_sentences(block),
                 score=own_score + FAMILY_WEIGHT * families[passage.path] + of_search + of_name[passage.path],
                 coverage=coverage,
-                framed=framed,
                 own_score=own_score,
             )
         )

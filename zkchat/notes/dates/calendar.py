@@ -47,8 +47,6 @@ class Token(Struct, frozen=True):
 
 
 class Phrases:
-    """The phrases of a language by what they mean."""
-
     def __init__(self, language: str, *tables: str) -> None:
         """Of these tables of its file, and its numbers in words."""
         self._meanings: dict[str, dict[str, str]] = {}
@@ -233,7 +231,6 @@ def unit_range(unit: Unit, day: date, first_weekday: int, shift: int = 0) -> Day
 
 
 def day_before(day: date, unit: Unit, count: int) -> date:
-    """So many units before a day."""
     if unit in {"day", "week", "weekend"}:
         return plus(day, -count * (1 if unit == "day" else 7))
     first = month_range(day.year, day.month - count * _MONTHS[unit])
@@ -315,8 +312,6 @@ def third_of(whole: DayRange, number: int) -> DayRange:
 
 
 class Expression(Struct, frozen=True, kw_only=True):
-    """A time that is said in words."""
-
     period: DayRange
     strength: Strength
     end: int
@@ -372,7 +367,6 @@ def nth_part(
 
 
 def weekday_in(week: Expression, weekday: int) -> Expression | None:
-    """A day of a week."""
     first = week.period.first
     if first is None:
         return None

@@ -89,7 +89,17 @@ def parse_text(text: str) -> str | None:
         return parse_compact(plain) or _of_seconds(int(plain))
     clock = _CLOCK.search(plain) if re.search(r"\d[:h.]\d\d|\d\s*[ap]\.?m", plain) else None
     if clock and (day := parse_day(plain[: clock.start()])):
-        return _with_clock(day, clock)
+        hour, half = int(clock["hour"]), (clock["half"] or "")[:1]
+        if half:
+            if not 1 <= hour <= _NOON:
+                return None
+            hour = hour % _NOON + (_NOON if half == "p" else 0)
+        try:
+            at = datetime.combine(day, time(hour, int(clock["minute"] or 0), int(clock["second"] or 0)))
+        except ValueError:
+            return day.isoformat()
+        zone = clock["zone"]
+        return _moment_text(at.replace(tzinfo=_zone(zone)) if zone else at)
     day = parse_day(plain) or parse_stretch(plain)
     return day.isoformat() if day else parse_compact(plain)
 
@@ -162,20 +172,6 @@ def _day_of(found: re.Match[str]) -> date | None:
     return valid_day(groups["year"], month, day)
 
 
-def _with_clock(day: date, clock: re.Match[str]) -> str | None:
-    hour, half = int(clock["hour"]), (clock["half"] or "")[:1]
-    if half:
-        if not 1 <= hour <= _NOON:
-            return None
-        hour = hour % _NOON + (_NOON if half == "p" else 0)
-    try:
-        at = datetime.combine(day, time(hour, int(clock["minute"] or 0), int(clock["second"] or 0)))
-    except ValueError:
-        return day.isoformat()
-    zone = clock["zone"]
-    return _moment_text(at.replace(tzinfo=_zone(zone)) if zone else at)
-
-
 def _zone(text: str) -> timezone:
     sign = text.find("+") if "+" in text else text.find("-")
     digits = text[sign + 1 :].replace(":", "") if sign >= 0 else "00"
@@ -234,7 +230,6 @@ def _month_names() -> dict[str, int]:
 
 @cache
 def is_weekday(word: str) -> bool:
-    """Whether a folded word names a day of the week."""
     return len(word) >= 2 and any(name.startswith(word) or word.startswith(name) for _, name in _named("weekdays"))
 
 

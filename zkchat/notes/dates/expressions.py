@@ -67,7 +67,6 @@ class UnspacedGrammar:
             yield replace(found, end=end.end()) if end else found
 
     def _spans(self, first: Expression) -> Iterator[Expression]:
-        """From one time to another."""
         for joint, needs_end in (("to", False), ("and", True)):
             joined = self._match(joint, first.end)
             last = self._atom(joined.end(), first) if joined else None

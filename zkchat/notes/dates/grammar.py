@@ -125,7 +125,6 @@ class Grammar:
         return self._day(*found) if found else None
 
     def _day_and_month(self, at: int) -> tuple[int, int, int] | None:
-        """Day and month, and where they end."""
         begin = self._articles(at + 1) if self._has(at, "weekday") else at
         if (day := self._day_number(begin)) is not None:
             after = self._articles(begin + 1)
@@ -170,7 +169,6 @@ class Grammar:
         return self._in_year(lambda year: ranges.day_of(year, month, day), "day", end, year=year)
 
     def _month(self, at: int) -> Expression | None:
-        """A month or a season."""
         for meaning, of_year in (("month", ranges.month_range), ("season", ranges.season_range)):
             if found := self._with_modifier(at, meaning):
                 number, which, end = found

@@ -47,8 +47,6 @@ class TimeInQuestion(Struct, frozen=True, kw_only=True):
 
 
 class MissingDay(Struct, frozen=True):
-    """A day that a question asks for and that does not exist."""
-
     words: str
     topic: str
     """What else is asked; empty where the day is all."""
@@ -68,7 +66,6 @@ def time_in_question(
 
 
 def missing_day(text: str, calendar: Calendar) -> MissingDay | None:
-    """The day that a question asks for, where there is no such day."""
     for question in _questions(_plain(text), calendar):
         if question.said.oriented or question.said.personal:
             for place in question.missing_days():
@@ -146,7 +143,6 @@ def _languages_of(text: str) -> list[str]:
 
 @cache
 def _listed(language: str, *keys: str) -> frozenset[str]:
-    """The words of lists of a language."""
     table = by_code("time")[language]
     return frozenset(word for key in keys for word in table.get(key, "").split())
 
@@ -271,7 +267,6 @@ class _SpacedQuestion:
         self.said = self._words()
 
     def _has(self, text: str, *keys: str) -> bool:
-        """Whether a word is in lists of the language."""
         return text in _listed(self._language, *keys)
 
     def missing_days(self) -> Iterator[Place]:
@@ -419,8 +414,6 @@ class _SpacedQuestion:
 
 
 class _UnspacedQuestion:
-    """A Chinese or Japanese question."""
-
     def __init__(self, text: str, calendar: Calendar, is_name: Callable[[str], bool] = lambda _: False) -> None:
         self.text = text
         self.quoted = _quoted(text)

@@ -74,6 +74,7 @@ class VaultChanges:
     ) -> None:
         """`notify` takes what the user should know of changes that were interrupted."""
         self._files = files
+        self.read_bytes, self.is_taken = files.read_bytes, files.is_taken
         self._file = journal
         self._commit = commit
         self._notify = notify
@@ -83,12 +84,6 @@ class VaultChanges:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-
-    def read_bytes(self, path: str) -> bytes | None:
-        return self._files.read_bytes(path)
-
-    def is_taken(self, path: str) -> bool:
-        return self._files.is_taken(path)
 
     def records(
         self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.core import Ambiguous, Resolved, VaultError, counted, lazy_pattern
-from zkchat.index import CommonNames, Library, Mention, NoteNames
+from zkchat.index import Library, Mention, NoteNames, common_names
 from zkchat.notes import Lines, TextEdit, edited, flatten, parse_note
 from zkchat.writing.links.moved import write_link
 from zkchat.writing.staging import StagedChanges
@@ -61,8 +61,7 @@ class MentionLinks:
         notes = [row for row in library.notes() if row.is_source]
         kept = {*library.without_templates(row.path for row in notes)}
         self._notes = [row.path for row in notes if row.path in kept]
-        common = CommonNames(library.idf, library.counts().sections)
-        self._names = NoteNames((row for row in notes if row.path in kept), common.among)
+        self._names = NoteNames((row for row in notes if row.path in kept), lambda names: common_names(names, library))
 
     def of(self, path: str) -> Iterator[MentionGroup]:
         """Mentions of a note in the others."""
@@ -74,12 +73,8 @@ class MentionLinks:
     def about(self, path: str | None) -> Iterator[MentionGroup]:
         """Mentions of a note, then those in it; without a path those of the whole vault."""
         if path is None:
-            return self.everywhere()
+            return chain.from_iterable(map(self.inside, self._by_age(self._notes)))
         return chain(self.of(path), self.inside(path))
-
-    def everywhere(self) -> Iterator[MentionGroup]:
-        """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
-        return chain.from_iterable(map(self.inside, self._by_age(self._notes)))
 
     def _by_age(self, paths: Iterable[str]) -> list[str]:
         stamps = self._library.stamps()

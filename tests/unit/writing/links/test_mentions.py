@@ -42,16 +42,16 @@ def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
     with finder(tmp_path, GARDEN) as (found, _, _, library):
         assert links_of(found.of("Compost.md")) == [("Soil life.md", 1, "[[Compost|compost]]")]
         assert links_of(found.inside("Compost.md")) == [("Compost.md", 6, "[[Soil life]]")]
-        assert sorted(links_of(found.everywhere())) == [
+        assert sorted(links_of(found.about(None))) == [
             ("Compost.md", 6, "[[Soil life]]"),
             ("Soil life.md", 1, "[[Compost|compost]]"),
             ("Worms.md", 2, "[[Soil life|soil life]]"),
             ("deep/Roots.md", 1, "[[Soil life]]"),
         ]
-        assert not any("\r" in group.first.after for group in found.everywhere())
+        assert not any("\r" in group.first.after for group in found.about(None))
         os.utime(next(tmp_path.rglob("Worms.md")), (2_000_000_000, 2_000_000_000))
         library.refresh()
-        assert next(found.everywhere()).first.source == "Worms.md", "what changed last comes first"
+        assert next(found.about(None)).first.source == "Worms.md", "what changed last comes first"
         (group,) = found.of("Compost.md")  # the mentions of one note in another are one group
     assert [(each.line, each.link) for each in group.links] == [
         (1, "[[Compost|compost]]"), (1, "[[Compost|compost]]"), (5, r"[[Compost\|black gold]]")
@@ -63,7 +63,7 @@ def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
 
 def test_chosen_links_are_staged_unless_their_note_changed_meanwhile_and_nothing_else_changes(tmp_path: Path) -> None:
     with finder(tmp_path, GARDEN) as (found, staged, files, _):
-        chosen = [(group, group.links) for group in found.everywhere()]
+        chosen = [(group, group.links) for group in found.about(None)]
         files.files["Compost.md"] = b"Other words"
         made = stage_links(staged, chosen)
         files.apply(staged.change_set())
@@ -95,7 +95,7 @@ def test_links_are_written_as_the_vault_writes_them(tmp_path: Path, style: LinkS
 
 def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path: Path) -> None:
     with finder(tmp_path, {"Ideas.md": "", "Roots.md": "Some ideas today."}) as (found, *_):
-        assert links_of(found.everywhere()) == []
+        assert links_of(found.about(None)) == []
         assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
 
 
@@ -118,4 +118,4 @@ def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path)
         "Soil life.md": "Weekly review",
     }
     with finder(tmp_path, notes) as (found, *_):
-        assert links_of(found.everywhere()) == []
+        assert links_of(found.about(None)) == []
