@@ -12,7 +12,7 @@ from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, 
 from tests.support.world import World
 from zkchat.app.workspace import load_workspace
 from zkchat.mcp import server as stdio
-from zkchat.mcp import tools, vault_tools
+from zkchat.mcp import tools
 from zkchat.mcp.service import HostOptions, OpenVault, Question, Settled, VaultService
 
 LOCAL = "---\nzkchat: local\n---\nSecret.\n"
@@ -103,20 +103,20 @@ def test_a_line_that_is_too_long_is_not_read(world: World, monkeypatch: pytest.M
     assert "Sleep.md" in says(right["result"])
 
 
-def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault_tools, "MAX_FETCHED_CHARS", 20)
+def test_a_long_note_is_fetched_in_parts(world: World) -> None:
+    text = "# Long\n\n" + "x" * 99_993 + "y\n"
+    world.note("Long.md", text)
     given = answers(
         world,
-        call(1, "fetch", id="Sleep"),
-        call(2, "fetch", id="Sleep", offset=20),
-        call(3, "fetch", id="Sleep", offset=99),
-        call(4, "fetch", id="Sleep", offset=40),
+        call(1, "fetch", id="Long"),
+        call(2, "fetch", id="Long", offset=100_000),
+        call(3, "fetch", id="Long", offset=200_000),
     )
     first, second = (given[number]["structuredContent"] for number in (1, 2))
-    assert first["text"] + second["text"] == "# Sleep\n\nSeven hours of sleep are enough.\n"[:40]
-    assert first["metadata"]["next_offset"] == "20"
-    assert "next_offset" not in given[4]["structuredContent"]["metadata"]
-    assert "Sleep.md has 42 characters." in says(given[3])
+    assert (len(first["text"]), first["text"] + second["text"]) == (100_000, text)
+    assert first["metadata"]["next_offset"] == "100000"
+    assert "next_offset" not in second["metadata"]
+    assert "Long.md has 100,003 characters." in says(given[3])
 
 
 def test_a_host_subscribes_to_so_many_files_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,6 +273,7 @@ def test_a_question_shows_what_cannot_be_seen_and_says_where_it_is_cut(world: Wo
     message = question["inputRequests"]["review"]["params"]["message"]
     assert {each for each in message if not each.isprintable()} == {"\n"}
     assert message.startswith("Create Long.md?\n\nOnly the first 8,000 of ")
+    assert len(message.partition("are shown.\n\n")[2]) > 7_990
 
 
 def test_a_question_that_nobody_answers_any_more_changes_nothing(world: World) -> None:
