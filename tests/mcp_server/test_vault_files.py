@@ -1,6 +1,5 @@
 """Resources and completions at their limits: pages, sizes, names, and attachments of notes that are kept back."""
 
-import json
 import os
 from datetime import datetime
 from typing import Any
