@@ -105,6 +105,19 @@ def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
+    ("opening", "is_question"),
+    [("word\n" * 7 + "word", True), ("word\n" * 8 + "word", False), ("w" * 1_198, True), ("w" * 1_199, False)],
+)
+def test_a_short_first_paragraph_is_the_question(opening: str, is_question: bool) -> None:
+    assert (split_question(f"{opening}\n\n{log(100)}").before.strip() == opening) is is_question
+
+
+@pytest.mark.parametrize(("length", "is_material"), [(2_000, True), (1_999, False)])
+def test_so_much_text_is_material(length: int, is_material: bool) -> None:
+    assert bool(split_question(f"What is it?\n\n{log(100)[:length]}").material) is is_material
+
+
+@pytest.mark.parametrize(
     ("text", "question"),
     [
         (f"Which job failed?\n\n{log(100)}", "Which job failed?"),
