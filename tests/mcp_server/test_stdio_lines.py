@@ -259,6 +259,9 @@ def test_a_yes_is_for_the_change_that_was_shown(world: World) -> None:
     for wrong in ("x", "2026-01-01T00:00:00+00:00 0123", "9999-12-31T23:59:59-23:00 x"):
         assert edit(wrong)["resultType"] == "input_required"
     assert "declined" in says(edit(state, "decline"))
+    arguments = {"path": "Sleep", "section": "Sleep", "text": "Or eight."}
+    unanswered = modern(1, "tools/call", name="edit_section", arguments=arguments, requestState=state)
+    assert "declined" in says(answers(world, unanswered, options=["--write"])[1])
     world.note("Sleep.md", "# Sleep\n\nNine hours.\n")
     again = edit(state)
     assert again["resultType"] == "input_required"

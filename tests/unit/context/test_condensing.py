@@ -13,6 +13,7 @@ from zkchat.chat.context.unit_ranking import (
     idf_weights,
     select_greedily,
     sentence_weight,
+    split_units,
 )
 
 count = Estimate().count
@@ -96,6 +97,11 @@ def test_of_chinese_with_and_without_full_stops_the_clause_is_kept(separator: st
     clauses = [f"第{n}项由小组在周三检查" for n in range(600)]
     clauses[400] = "发布工作由李雷负责"
     assert "李雷" in condense_text(separator.join(clauses), 300, count, question="谁负责发布？")
+
+
+def test_pieces_of_text_without_an_end_are_shorter_where_letters_say_more() -> None:
+    pieces = [max(end - start for start, end in split_units(letter * 1_000).spans) for letter in "x汉"]
+    assert pieces == [240, 80]
 
 
 def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
