@@ -187,7 +187,7 @@ def test_where_there_is_little_room_the_place_stays_whole() -> None:
         "2 [[Naps]]  notes/Naps.md:12  cited",
     ]
     assert rows(both, 53)[0] == "1 [[Sleep and d…  notes/Sleep and dreams.md:12  cited"
-    assert rows(both, 52)[0] == "1 notes/Sleep and dreams.md:12  cited"
+    assert rows(both, 52)[0] == "1 notes/Sleep and dreams.md:12  cited, linked by you"
     assert rows(both, 42)[0] == "1 notes/Sleep and dreams.md:12  cited"
     assert rows(both, 32)[0] == "1 notes/Sleep and dreams.md:12"
 
