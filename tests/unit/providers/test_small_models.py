@@ -112,6 +112,8 @@ def test_sizes_are_parsed_as_servers_and_files_write_them(text: object, expected
         ("qwen3-30b-a3b", 30_000_000_000),
         ("Qwen2.5-7B-Instruct-1M", 7_000_000_000),
         ("long-context-1m", None),
+        ("tiny-20m", 20_000_000),
+        ("tiny-19m", None),
         ("mixtral-8x7b", None),
         ("model-4bit", None),
         ("gpt-5-mini", None),
