@@ -10,6 +10,7 @@ from zkchat.chat.context.unit_ranking import (
     MAX_EXCERPTS,
     content_terms,
     coverage_item,
+    find_in_text,
     idf_weights,
     select_greedily,
     sentence_weight,
@@ -102,6 +103,12 @@ def test_of_chinese_with_and_without_full_stops_the_clause_is_kept(separator: st
 def test_pieces_of_text_without_an_end_are_shorter_where_letters_say_more() -> None:
     pieces = [max(end - start for start, end in split_units(letter * 1_000).spans) for letter in "x汉"]
     assert pieces == [240, 80]
+
+
+def test_a_line_that_asks_brings_the_next_one_with_it() -> None:
+    text = "Notes of March.\n\nHow warm is the greenhouse at night?\nSeventeen degrees.\nThe roof leaks.\n"
+    found = find_in_text(text, "How warm is the greenhouse?")
+    assert [(each.text, each.first_line) for each in found][1] == ("Seventeen degrees.", 4)
 
 
 def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
