@@ -68,6 +68,11 @@ def test_no_passage_reaches_over_the_end_of_a_text() -> None:
     assert own_links("Turn it every month, and read [[Worms]] first.", [long, *GIVEN]) == ["[[Worms]]"]
 
 
+@pytest.mark.parametrize(("passage", "is_quoted"), [("Sieve finer", True), ("Sieve fine", False)])
+def test_part_of_a_text_is_quoted_where_it_has_ten_letters(passage: str, is_quoted: bool) -> None:
+    assert bool(find_quotations(f"{passage}.", [], [GivenText("A.md", f"{passage}. Rest a while.")])) is is_quoted
+
+
 def test_a_quotation_tells_its_note() -> None:
     assert paths("> A heap needs air and water.\n\nAnd: 茶要用八十度的水。") == ["Heap.md", "Tea.md"]
     assert paths("Nothing of the kind stands there.") == []

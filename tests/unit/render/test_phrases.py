@@ -61,6 +61,14 @@ def test_a_compaction_that_archived_nothing_says_what_it_did(condensed: tuple[Co
     assert phrases.compaction(marker) == f"Context compacted #1: {effect}, ~300 tokens freed"
 
 
+@pytest.mark.parametrize(
+    ("archived", "said"), [("a", "1 older message is now a summary"), ("ab", "2 older messages are now a summary")]
+)
+def test_a_compaction_says_how_many_messages_are_a_summary(archived: str, said: str) -> None:
+    part = CompactionPart(number=1, summary="…", archived=tuple(archived), tokens_before=900, tokens_after=600)
+    assert phrases.compacted(replace(an_answer(), parts=(part,))) == f"{said} (900 → 600 tokens)."
+
+
 def test_making_room_without_archiving_is_not_called_summarising() -> None:
     assert phrases.notice(Compacting(messages=0, tokens=900)) == "Making room (900 tokens in the context) …"
     assert phrases.notice(Compacting(messages=1, tokens=900)).startswith("Summarising 1 older message (")

@@ -34,6 +34,8 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
         ("a café noir", "a cafe", "x", "nor one like it", "Read the note again"),
         ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
         ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
+        ("status done.\nThe old", "the old", "status done.", "already there (line 1)", "status done."),
+        ("status done\nThe old", "the old", "status done", "differs only in", "The old"),
         ("text", "nowhere to be found", "x", "nor one like it", ""),
         ("some old words", "old words", "new words\n… rest unchanged", "placeholder", "whole text"),
     ],
