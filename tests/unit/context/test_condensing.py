@@ -7,7 +7,6 @@ import pytest
 from zkchat.chat.context.condensing import condense_message, condense_text, find_excerpts, split_question
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.context.unit_ranking import (
-    MAX_EXCERPTS,
     content_terms,
     coverage_item,
     find_in_text,
@@ -218,4 +217,4 @@ def test_a_row_of_a_table_comes_with_the_header() -> None:
 
 def test_of_many_lines_that_answer_alike_some_are_shown() -> None:
     lines = [f"ERROR job {n} failed" if n % 3 == 0 else line for n, line in enumerate(LINES)]
-    assert len(excerpts("Which job failed?\n\n" + "\n".join(lines))) == MAX_EXCERPTS
+    assert len(excerpts("Which job failed?\n\n" + "\n".join(lines))) == 5

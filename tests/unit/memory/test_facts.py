@@ -7,7 +7,7 @@ from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.memory import MAX_FACT_CHARS, Memory, RecallLimits, list_items
+from zkchat.chat.memory import Memory, RecallLimits, list_items
 from zkchat.core.errors import UsageError
 from zkchat.models.static_vectors import installed
 
@@ -50,7 +50,7 @@ def test_what_one_agent_is_told_does_not_take_the_place_of_what_all_are_told() -
     ("text", "words"),
     [
         (" ", "There is nothing to remember."),
-        ("x" * (MAX_FACT_CHARS + 1), "1,001 characters are too many"),
+        ("x" * 1_001, "1,001 characters are too many"),
         ("My key is sk-proj-abcdefghijklmnop1234", "looks like a secret key"),
         ("It is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3", "looks like a secret key"),
         ("The Wi-Fi has password: hunter2hunter2", "looks like a secret key"),

@@ -13,7 +13,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
-from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, parse_size, size_in_name
+from zkchat.models.registry import ModelSettings, parse_size, size_in_name
 from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
@@ -65,7 +65,7 @@ def connected(server: Server, protocol: str, settings: ModelSettings) -> Ollama 
 
 
 LIMIT = {"ollama": "num_predict", "openai": "max_tokens"}
-CAREFUL = {"temperature": 0.0, "limit": MAX_ANSWER_TOKENS}
+CAREFUL = {"temperature": 0.0, "limit": 256}
 
 
 @pytest.mark.parametrize("protocol", LIMIT)

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from zkchat.core.changes import ChangeSet, FileMove, FileWrite
-from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, pair_lines, style_for, word_marks
+from zkchat.render.diffs import DiffStyle, diff_rows, pair_lines, style_for, word_marks
 
 PLAIN = DiffStyle(width=60, colored=False)
 
@@ -60,7 +60,7 @@ def test_without_colour_brackets_are_used(is_terminal: bool, no_color: bool, col
 
 
 def test_a_new_file_is_shown_whole_up_to_a_bound_and_the_rest_is_counted() -> None:
-    text = "".join(f"line {number}\n" for number in range(FOLDED_LINES + 240))
+    text = "".join(f"line {number}\n" for number in range(280))
     shown = rows(changed(None, text, "New.md"))
     assert shown[0] == "New.md: new file, 280 lines"
     assert shown[-2:] == ["40 + line 39".rjust(13), "… 240 more lines"]

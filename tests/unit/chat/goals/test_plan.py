@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goal_plan import MAX_STEP_LENGTH, parse_plan, plan_text, step_brief
+from zkchat.chat.goal_plan import parse_plan, plan_text, step_brief
 from zkchat.core.events import Goal
 
 THREE = ("Find the notes.", "Read them.", "Write the summary.")
@@ -88,5 +88,5 @@ lists = st.lists(st.sampled_from(PIECES)).map("".join)
 def test_reading_any_text_gives_bounded_lines_which_read_the_same_again(text: str, most: int) -> None:
     steps = parse_plan(text, most).steps
     assert len(steps) <= most
-    assert all(step.strip() and "\n" not in step and len(step) <= MAX_STEP_LENGTH for step in steps)
+    assert all(step.strip() and "\n" not in step and len(step) <= 400 for step in steps)
     assert parse_plan(plan_text(steps), most).steps == steps
