@@ -348,6 +348,8 @@ def test_sessions_are_listed_in_pages_of_a_hundred(world: World) -> None:
     with started_acp(world, "--model", "quote") as acp:
         first = acp.run(acp.connection.list_sessions(cwd=str(world.vault)))
         last = acp.run(acp.connection.list_sessions(cwd=str(world.vault), cursor=first.next_cursor))
+        odd = [acp.run(acp.connection.list_sessions(cwd=str(world.vault), cursor="1" * size)) for size in (9, 10)]
+    assert [len(each.sessions) for each in odd] == [0, 100], "a number without end is none"
     assert [(len(each.sessions), each.next_cursor) for each in (first, last)] == [(100, "100"), (1, None)]
     assert len({each.session_id for each in (*first.sessions, *last.sessions)}) == 101
 

@@ -100,6 +100,8 @@ def test_completions_are_in_the_order_of_the_note(editor: Editor) -> None:
     headings = [f"Teil {number}" for number in range(1, 13)]
     editor.open(DRAFT, "".join(f"# {each}\n" for each in headings) + "[[#Teil")
     assert [*editor.complete(DRAFT, "[[#Teil")] == headings
+    params = types.CompletionParams(**editor.at(DRAFT, "[[#Teil"))
+    assert editor.run(editor.client.text_document_completion_async(params)).is_incomplete  # the next key asks again
 
 
 def test_brackets_that_are_there_are_not_written_again(editor: Editor) -> None:
@@ -327,8 +329,9 @@ def test_a_rename_begins_with_the_name_of_the_note(editor: Editor) -> None:
 def test_a_rename_that_cannot_be_is_refused_with_a_sentence(editor: Editor) -> None:
     editor.open(EVERGREEN)
     for new, said in (("Atomic notes", "already exists"), ("../out", "out of the vault"), ("", "A name is needed.")):
-        with pytest.raises(JsonRpcException, match=said):
+        with pytest.raises(JsonRpcException, match=said) as refused:
             editor.rename(EVERGREEN, "# Ev", new)
+        assert refused.value.code == -32803
 
 
 def test_files_outside_the_vault_have_empty_answers(editor: Editor) -> None:

@@ -11,7 +11,6 @@ import pytest
 from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, modern, request
 from tests.support.world import World
 from zkchat.app.workspace import load_workspace
-from zkchat.mcp import server as stdio
 from zkchat.mcp import tools
 from zkchat.mcp.service import HostOptions, OpenVault, Question, Settled, VaultService
 
@@ -96,9 +95,9 @@ def test_what_is_no_message_is_answered_with_an_error_and_the_next_one_is_read(w
     assert right["id"] == 1
 
 
-def test_a_line_that_is_too_long_is_not_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MAX_LINE_BYTES", 2_000)
-    wrong, right = exchange(world, call(1, "search", query="x" * 200_000), call(2, "search", query="sleep"))
+def test_a_line_that_is_too_long_is_not_read(world: World) -> None:
+    wrong, right = exchange(world, call(1, "search", query="x" * 4_000_000), call(2, "search", query="sleep"))
+    assert "at most 4,000,000 bytes" in wrong["error"]["message"]
     assert wrong["error"]["code"] == -32700
     assert "Sleep.md" in says(right["result"])
 
@@ -119,11 +118,10 @@ def test_a_long_note_is_fetched_in_parts(world: World) -> None:
     assert "Long.md has 100,003 characters." in says(given[3])
 
 
-def test_a_host_subscribes_to_so_many_files_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MAX_ADDRESSES", 2)
-    wanted = [request(number, "resources/subscribe", uri=f"note:///{number}.md") for number in (1, 2, 3)]
-    first, second, third = (answers(world, *handshake(), *wanted)[number] for number in (1, 2, 3))
-    assert (first, second, third["message"]) == ({}, {}, "A host can subscribe to at most 2 files.")
+def test_a_host_subscribes_to_so_many_files_and_no_more(world: World) -> None:
+    wanted = [request(number, "resources/subscribe", uri=f"note:///{number}.md") for number in range(1, 1_002)]
+    given = answers(world, *handshake(), *wanted)
+    assert (given[1_000], given[1_001]["message"]) == ({}, "A host can subscribe to at most 1,000 files.")
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: World) -> None:

@@ -4,11 +4,8 @@ import os
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from tests.support.mcp_lines import answers, handshake, modern, request
 from tests.support.world import World
-from zkchat.mcp import service as vault_files
 
 LOCAL = "---\nzkchat: local\n---\n"
 
@@ -51,13 +48,12 @@ def test_a_cursor_goes_on_where_the_page_ended_whatever_became_of_the_notes(worl
     assert (found["completion"]["total"], found["completion"]["hasMore"]) == (248, True)
 
 
-def test_a_file_that_is_too_large_is_refused_with_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault_files, "MAX_BLOB_BYTES", 100)
-    world.note("small.bin", b"\0" * 100)
-    world.note("large.bin", b"\0" * 101)
+def test_a_file_that_is_too_large_is_refused_with_a_sentence(world: World) -> None:
+    world.note("small.bin", b"\0" * 8_000_000)
+    world.note("large.bin", b"\0" * 8_000_001)
     small, large = asked(world, read("small.bin"), read("large.bin"))
     assert small["contents"][0]["mimeType"] == "application/octet-stream"
-    assert large["message"] == "large.bin is larger than 100 bytes and was not read."
+    assert large["message"] == "large.bin is larger than 8,000,000 bytes and was not read."
 
 
 def test_text_is_text_by_what_it_is(world: World) -> None:
