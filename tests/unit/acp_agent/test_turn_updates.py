@@ -127,6 +127,10 @@ def test_a_step_without_a_plan_is_still_told_and_the_checklist_of_the_last_goal_
     ]
 
 
+def test_a_goal_without_a_plan_has_no_checklist() -> None:
+    assert [*replay([], Goal(id="g", text="x"), PLACES)] == []
+
+
 def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeated() -> None:
     asked = ChatMessage(
         id="1", role="user", created_at=NOON, parts=(TextPart(text="So?"), FilePart(name="Sleep.md", text="Seven."))
