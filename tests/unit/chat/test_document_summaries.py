@@ -37,6 +37,10 @@ def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> N
     assert summarize(f"{above}{SAID}\n\nAnother paragraph of words.\n") == SAID
 
 
+def test_three_words_say_something() -> None:
+    assert summarize(f"Salt comes last.\n\n{SAID}\n") == "Salt comes last."
+
+
 @pytest.mark.parametrize(
     ("paragraph", "read"),
     [

@@ -144,6 +144,9 @@ def test_a_note_is_created_from_a_template(tmp_path: Path, named: str) -> None:
         assert desk.written == {"Work/Monday.md": "---\ndate: 01.03.2026\n---\n# Monday {{VALUE}}\n"}
         with pytest.raises(EditRefused, match="not a template"):
             desk.editor.create_from_template("Note", "Tuesday")
+        with pytest.raises(NoteNotFound) as missing:
+            desk.editor.create_from_template("Nowhere", "Tuesday")
+        assert missing.value.hint == "Templates in Templates/: Meeting."
 
 
 PRIVATE = {"Open.md": "open\n", "Secret.md": "---\nzkchat: local\n---\nQuoll\n", "Link.md": "[[Open]] [[Secret]]"}
