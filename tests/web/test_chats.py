@@ -177,7 +177,12 @@ def test_always_counts_only_where_it_is_offered() -> None:
 def test_a_long_diff_and_what_a_tool_returned_are_cut() -> None:
     asked: list[dict[str, Any]] = []
     asker = chats.Asker()
-    asker.send = lambda event: (asked.append(event), asker.reply(event["id"], "no"))[0]
+
+    def decline(event: dict[str, Any]) -> None:
+        asked.append(event)
+        asker.reply(event["id"], "no")
+
+    asker.send = decline
     for size in (99_000, 101_000):
         asker.review(ChangeSet(title="New note", writes=(FileWrite(path="A.md", before=None, after=b"x\n" * size),)))
     asker.review(ChangeSet(title="One line", writes=(FileWrite(path="A.md", before=None, after=b"x" * 99_000),)))

@@ -21,9 +21,10 @@ def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which
 
 
 def test_a_long_task_is_cut_and_more_of_them_are_counted() -> None:
-    task = OpenTask(path="A.md", title="A", line=1, text="word " * 30, due=date(2026, 11, 16))
+    today = date(2026, 11, 16)
+    task = OpenTask(path="A.md", title="A", line=1, text="word " * 30, due=today)
     tasks = OpenTasks(due=FirstOf([task], 3), later=4)
-    section = task_section(DailyBrief(today=task.due, days=7, week_begins=task.due, tasks=tasks))
+    section = task_section(DailyBrief(today=today, days=7, week_begins=today, tasks=tasks))
     assert section.rows[0].name == "word " * 26 + "word…"
     assert section.rest == "… and 2 more due soon, 4 due later"
 

@@ -66,7 +66,12 @@ def test_only_who_names_this_machine_and_has_the_token_is_let_in(headers: list[t
 
 def test_what_is_cancelled_before_its_turn_is_not_done_and_errors_are_raised_where_they_are_awaited() -> None:
     thread, begun, may_go_on, done = VaultThread(), Event(), Event(), list[str]()
-    first = thread.submit(lambda: (begun.set(), may_go_on.wait(60)))
+
+    def wait() -> bool:
+        begun.set()
+        return may_go_on.wait(60)
+
+    first = thread.submit(wait)
     cancelled = thread.submit(lambda: done.append("cancelled"))
     failing = thread.submit(lambda: 1 // 0)
     assert begun.wait(60)
